@@ -14,7 +14,7 @@ import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
 import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
 import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
-import { createSender } from '../../shared/egress/sender.ts';
+import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
@@ -38,7 +38,8 @@ export type HostResources = {
   readonly shares: AccountShares;
   readonly pool: Pool;
   readonly outcomes: OutcomeRecorder;
-  createSender(connectionsMax: number): Sender;
+  /** Shares its connections with those of the same account. */
+  createSender(accountId: string): Sender;
   close(deadlineMs: number): Promise<void>;
 };
 
@@ -56,7 +57,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const rules = createEgressRules(settings.egressRanges);
-  const lookupFor = createGuardedLookup(rules);
+  const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits: dispatcher.sender });
   const secrets = createSecretBox(...settings.secretKeys);
   const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
@@ -76,8 +77,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     sourceActivity,
     timings: createDeliveryTimings(),
     shares: new AccountShares(settings.roundWorkMax),
-    createSender: (connectionsMax) =>
-      withOAuth(createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }), tokenSource),
+    createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {
       await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
       await withDeadline(Promise.allSettled([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);

@@ -69,8 +69,8 @@ test('sender: redirect: is an answer, and is not followed', async () => {
 test.each([
   ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT', short, 'timeout'],
   ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short, 'timeout'],
-  ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET', limits, 'connection'],
-  ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError', limits, 'connection'],
+  ['early close', (socket: Socket) => socket.destroy(), 'ANSWER_CUT_SHORT', limits, 'connection'],
+  ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'ANSWER_MALFORMED', limits, 'connection'],
 ])('sender: %s: ends in time, worth another attempt', async (_name, behave, code, own, failure) => {
   const port = await raw((socket) => {
     socket.on('error', () => undefined);

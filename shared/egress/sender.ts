@@ -1,14 +1,19 @@
-import type { Dispatcher } from 'undici';
-import { Agent, errors } from 'undici';
+import { errors } from 'undici';
 import type { OutboundAnswer, OutboundRequest } from '../destinations/sdk/destination.ts';
-import { AnswerReader, SendTimeoutError } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
+import type { Deadline, Timed } from './deadlines.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { EgressError } from './egress-rules.ts';
 import { createGuardedConnector } from './guarded-lookup.ts';
 import type { createGuardedLookup } from './guarded-lookup.ts';
+import { SilenceError } from './http-connection.ts';
+import { OriginConnections } from './origin-connections.ts';
+import type { Exchange } from './origin-connections.ts';
+import { InvalidRequestError, writeRequest } from './write-request.ts';
+import type { WrittenRequest } from './write-request.ts';
 
 export type SenderLimits = {
+  /** To one origin, shared by the senders of a group, each of which may have one all the same. */
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -36,10 +41,10 @@ export type SendResult =
       readonly refusesAccess?: true;
     };
 
-/** Sends the requests of one destination over its own kept connections. Redirects are not followed. */
+/** Sends requests over kept connections. Redirects are not followed. */
 export type Sender = {
   send(request: OutboundRequest): Promise<SendResult>;
-  /** Ends all connections, in-flight requests with them. */
+  /** Ends its requests in flight with their connections, and all connections that nobody shares with it. */
   close(): Promise<void>;
 };
 
@@ -49,63 +54,135 @@ export type SenderOptions = {
   readonly limits: SenderLimits;
 };
 
-export function createSender({ rules, lookupFor, limits }: SenderOptions): Sender {
-  // Made with the first request: a destination that gets no events costs no agent.
-  let agent: Agent | undefined;
+/** Senders that share connections. */
+export type Senders = {
+  /**
+   * A sender that shares its connections to an origin with the others of its group. Those of a group have to trust each
+   * other: a request one of them makes up might say where the next one of its connection begins, and have a server take
+   * that for its own.
+   */
+  create(group: string): Sender;
+};
+
+export class SendTimeoutError extends Error {
+  readonly code = 'TOTAL_TIMEOUT';
+}
+
+export class SenderClosedError extends Error {
+  readonly code = 'SENDER_CLOSED';
+}
+
+/** A sender that shares its connections with nobody. */
+export function createSender(options: SenderOptions): Sender {
+  return createSenders(options).create('');
+}
+
+export function createSenders({ rules, lookupFor, limits }: SenderOptions): Senders {
+  const connector = createGuardedConnector(rules, lookupFor, limits.connectTimeoutMs);
   const deadlines = new Deadlines(limits.totalTimeoutMs);
-  const open = (): Agent =>
-    new Agent({
-      connections: limits.connectionsMax,
-      pipelining: 1,
-      connect: createGuardedConnector(rules, lookupFor, limits.connectTimeoutMs),
-      // Both the same: the client makes a new timer whenever the time it waits for changes.
-      headersTimeout: limits.headersTimeoutMs,
-      bodyTimeout: limits.headersTimeoutMs,
+  const silences = new Deadlines(limits.headersTimeoutMs);
+  const groups = new Map<string, Group>();
+  const open = ({ protocol, hostname, host, port, origin }: ParsedUrl, { origins }: Group): OriginConnections => {
+    const made: OriginConnections = new OriginConnections({
+      connect: (connected) =>
+        connector({ protocol, hostname, host, port }, (...[error, socket]) => connected(error, socket)),
+      connectionsMax: limits.connectionsMax,
+      silences,
+      onEmpty: () => {
+        if (origins.get(origin) === made) origins.delete(origin);
+      },
     });
+    origins.set(origin, made);
+    return made;
+  };
   return {
-    send: (request) =>
-      new Promise((resolve) => {
-        agent ??= open();
-        try {
-          dispatch(agent, request, deadlines, resolve);
-        } catch (error) {
-          resolve(failureOf(error));
-        }
-      }),
-    close: async () => {
-      await agent?.destroy();
-      deadlines.stop();
+    create(groupName) {
+      const group = groups.get(groupName) ?? { origins: new Map(), senders: 0 };
+      groups.set(groupName, group);
+      group.senders += 1;
+      let isClosed = false;
+      const sender: Sender = {
+        send: (request) =>
+          new Promise((resolve) => {
+            try {
+              if (isClosed) throw new SenderClosedError('sending: the sender is closed');
+              const url = parseUrl(request.url);
+              if (url === undefined) throw new InvalidRequestError('sending: the URL cannot be used');
+              const written = writeRequest(request, url);
+              const connections = group.origins.get(url.origin) ?? open(url, group);
+              connections.send(sender, new Sending(written, { deadlines, connections, settle: resolve }));
+            } catch (error) {
+              resolve(failureOf(error));
+            }
+          }),
+        close: () => {
+          if (isClosed) return Promise.resolve();
+          isClosed = true;
+          const left = [...group.origins.values()].flatMap((connections) => connections.leave(sender));
+          for (const exchange of left) exchange.failed(new SenderClosedError('sending: the sender was closed'));
+          group.senders -= 1;
+          if (group.senders === 0) groups.delete(groupName);
+          if (groups.size === 0) {
+            deadlines.stop();
+            silences.stop();
+          }
+          return Promise.resolve();
+        },
+      };
+      return sender;
     },
   };
 }
 
-function dispatch(
-  agent: Dispatcher,
-  request: OutboundRequest,
-  deadlines: Deadlines,
-  settle: (result: SendResult) => void,
-): void {
-  const url = parseUrl(request.url);
-  if (url === undefined) throw new errors.InvalidArgumentError('the URL cannot be used');
-  const reader = new AnswerReader(deadlines, (answer, error) => {
-    settle(answer === undefined ? failureOf(error) : { kind: 'answered', answer });
-  });
-  agent.dispatch(
-    {
-      origin: url.origin,
-      path: url.path,
-      method: request.method,
-      headers: request.headers,
-      body: request.body ?? null,
-    },
-    reader,
-  );
+type Group = { readonly origins: Map<string, OriginConnections>; senders: number };
+
+type SendingOptions = {
+  readonly deadlines: Deadlines;
+  readonly connections: OriginConnections;
+  readonly settle: (result: SendResult) => void;
+};
+
+/** One request until it is settled, which it is once. Its time runs from when it waits for no other request any more. */
+class Sending implements Exchange, Timed {
+  readonly request: WrittenRequest;
+  readonly #options: SendingOptions;
+  #deadline: Deadline | undefined;
+  isSettled = false;
+
+  constructor(request: WrittenRequest, options: SendingOptions) {
+    this.request = request;
+    this.#options = options;
+  }
+
+  begun(): void {
+    this.#deadline ??= this.#options.deadlines.begin(this);
+  }
+
+  answered(answer: OutboundAnswer): void {
+    this.#settle({ kind: 'answered', answer });
+  }
+
+  failed(error: unknown): void {
+    if (!this.isSettled) this.#settle(failureOf(error));
+  }
+
+  expire(): void {
+    this.failed(new SendTimeoutError('sending: no whole answer in time'));
+    this.#options.connections.giveUp(this);
+  }
+
+  #settle(result: SendResult): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    if (this.#deadline !== undefined) this.#options.deadlines.end(this.#deadline);
+    this.#options.settle(result);
+  }
 }
 
 function failureOf(error: unknown): SendResult {
   if (error instanceof EgressError) return { kind: 'failed', failure: 'blocked', reason: error.code, permanent: true };
-  if (error instanceof errors.InvalidArgumentError) {
-    return { kind: 'failed', failure: 'invalid', reason: 'invalid_request', permanent: true };
+  if (error instanceof InvalidRequestError) {
+    return { kind: 'failed', failure: 'invalid', reason: error.code, permanent: true };
   }
   const code = error instanceof Error ? codeOf(error) : 'unknown';
   return {
@@ -118,10 +195,7 @@ function failureOf(error: unknown): SendResult {
 
 function isTimeout(error: unknown): boolean {
   return (
-    error instanceof SendTimeoutError ||
-    error instanceof errors.ConnectTimeoutError ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError
+    error instanceof SendTimeoutError || error instanceof SilenceError || error instanceof errors.ConnectTimeoutError
   );
 }
 
@@ -129,8 +203,16 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** The parts of a URL a request is made of. */
-type ParsedUrl = { readonly origin: string; readonly host: string; readonly path: string };
+/** The parts of a URL a request is made of, and its connection. */
+type ParsedUrl = {
+  readonly origin: string;
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly host: string;
+  /** Empty for that of the protocol. */
+  readonly port: string;
+  readonly path: string;
+};
 
 const keptMax = 1_000;
 const kept = new Map<string, ParsedUrl | undefined>();
@@ -144,6 +226,7 @@ export function parseUrl(text: string): ParsedUrl | undefined {
   return parsed;
 }
 
-function partsOf({ origin, host, pathname, search }: URL): ParsedUrl {
-  return { origin, host, path: pathname + search };
+function partsOf({ origin, protocol, hostname, host, port, pathname, search }: URL): ParsedUrl | undefined {
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  return { origin, protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port, path: pathname + search };
 }

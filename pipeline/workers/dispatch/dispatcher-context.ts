@@ -35,7 +35,7 @@ export type DispatcherOptions = {
   readonly health: Bucket;
   /** Swapped whole when a version is published. */
   readonly target: () => DispatchTarget | undefined;
-  readonly createSender: (connectionsMax: number) => Sender;
+  readonly createSender: () => Sender;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;

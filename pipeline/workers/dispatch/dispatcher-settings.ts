@@ -29,7 +29,7 @@ export type DispatcherSettings = {
   readonly order: OrderLimits;
   /** What the rules of one event may cost, and again its request, in units of work. */
   readonly eventWorkMax: number;
-  readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
+  readonly sender: SenderLimits;
 };
 
 const mebibyte = 1024 ** 2;
@@ -41,6 +41,11 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 export const dispatcherEnv = {
   ...activityEnv,
   DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
+  DISPATCH_ORIGIN_CONNECTIONS_MAX: count(
+    'Connections of one thread to one scheme, host and port, which the destinations of an account share. One that has none gets one beyond these',
+    256,
+    { maximum: 16_384 },
+  ),
   DISPATCH_LINGER_MS: count('How long a batch that is not full waits for more events while others are in flight', 5, {
     unit: 'ms',
     minimum: 0,
@@ -120,6 +125,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
     },
     eventWorkMax: env.DISPATCH_EVENT_WORK_MAX,
     sender: {
+      connectionsMax: env.DISPATCH_ORIGIN_CONNECTIONS_MAX,
       connectTimeoutMs: env.DISPATCH_CONNECT_TIMEOUT_MS,
       headersTimeoutMs: env.DISPATCH_HEADERS_TIMEOUT_MS,
       totalTimeoutMs: env.DISPATCH_TOTAL_TIMEOUT_MS,

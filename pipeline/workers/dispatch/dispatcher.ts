@@ -744,7 +744,7 @@ async function openPartsOn(
   };
   const retryWriter = new RetryWriter(storing);
   sending = new Sending({
-    sender: options.createSender(settings.concurrency),
+    sender: options.createSender(),
     concurrency: settings.concurrency,
     lingerMs: settings.lingerMs,
     accessRetry: settings.accessRetry,

@@ -158,8 +158,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
     shares: new AccountShares(Infinity),
-    createSender: (connectionsMax) =>
-      createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
+    createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),
     beginTurn: () => undefined,
     suspicion: noSuspicion,

@@ -22,18 +22,10 @@ export type DispatcherSpec = {
   readonly publishedAtMs: number;
 };
 
-type Shared =
-  | 'connection'
-  | 'health'
-  | 'createSender'
-  | 'sourceActivity'
-  | 'timings'
-  | 'shares'
-  | 'logger'
-  | 'beginTurn'
-  | 'suspicion';
+type Shared = 'connection' | 'health' | 'sourceActivity' | 'timings' | 'shares' | 'logger' | 'beginTurn' | 'suspicion';
 
 type DispatcherHost = Pick<DispatcherOptions, Shared> & {
+  createSender(accountId: string): Sender;
   readonly plans: { target(accountId: string, destinationId: string): DispatchTarget | undefined };
   readonly outcomes: { record(note: OutcomeNote): void };
   readonly settings: {
@@ -91,8 +83,8 @@ export const dispatcherWorker = defineWorker({
     const { connection } = host;
     const { partitions } = settings;
     const fetch = plans.target(accountId, destinationId)?.fetch;
-    const createSender = (connectionsMax: number): Sender => {
-      const sender = host.createSender(connectionsMax);
+    const createSender = (): Sender => {
+      const sender = host.createSender(accountId);
       if (fetch === undefined) return sender;
       return storeFetched(sender, { fetch, accountId, sourceId: destinationId, partitions, connection });
     };

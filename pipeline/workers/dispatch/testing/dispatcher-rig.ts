@@ -121,8 +121,7 @@ export async function createDispatcherRig(natsUrl: string) {
           if (isBroken) throw new TypeError('the rules cannot be compiled');
           return plans.target(accountId, destinationId);
         },
-        createSender: (connectionsMax) =>
-          createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
+        createSender: () => createSender({ rules, lookupFor, limits: settings.sender }),
         retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
         sourceActivity,
         timings: createDeliveryTimings(),

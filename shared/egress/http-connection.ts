@@ -1,0 +1,123 @@
+import type { Socket } from 'node:net';
+import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
+import type { Deadline, Deadlines, Timed } from './deadlines.ts';
+import { AnswerError, AnswerReader } from './read-answer.ts';
+import type { WrittenRequest } from './write-request.ts';
+
+/** Nothing came for as long as a destination may take to begin, or to go on. */
+export class SilenceError extends Error {
+  readonly code = 'ANSWER_TIMEOUT';
+}
+
+/** Whose connection it is. Told once a request: `ended`, or `broke`; `broke` also of a connection that waits for one. */
+export type ConnectionOwner = {
+  /** The answer is here. A connection with `idleMs` may be used again, for as long; one without has ended. */
+  ended(connection: HttpConnection, answer: OutboundAnswer, idleMs: number): void;
+  broke(connection: HttpConnection, error: unknown): void;
+};
+
+/** One connection, which carries one request at a time. */
+export class HttpConnection implements Timed {
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  readonly #silences: Deadlines;
+  readonly #reader = new AnswerReader();
+  #isBusy = false;
+  #closes = false;
+  #isOver = false;
+  #heardAtMs = 0;
+  #silence: Deadline | undefined;
+  /** Until when it may wait for another request, by performance.now(). */
+  idleUntilMs = Infinity;
+  /** Its place among the connections of its origin. */
+  slot = -1;
+
+  /** `silences` has the time a destination may be silent for. */
+  constructor(socket: Socket, owner: ConnectionOwner, silences: Deadlines) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#silences = silences;
+    // The connector keeps its own.
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('end', () => this.#closed());
+    socket.on('error', (error) => this.#break(error));
+    socket.on('close', () => this.#closed());
+  }
+
+  /** Sends a request; no other one may be under way. */
+  send({ bytes, closes }: WrittenRequest): void {
+    this.#isBusy = true;
+    this.#closes = closes;
+    this.#heardAtMs = 0;
+    this.#silence = this.#silences.begin(this);
+    this.#socket.write(bytes);
+  }
+
+  /** Ends it, whatever is under way. The owner is told nothing more. */
+  destroy(): void {
+    this.#isOver = true;
+    this.#isBusy = false;
+    this.#endSilence();
+    this.#socket.destroy();
+  }
+
+  /** It was silent for long enough, unless something has come meanwhile. */
+  expire(): void {
+    const heardAtMs = this.#heardAtMs;
+    if (heardAtMs === 0) {
+      this.#break(new SilenceError('sending: the destination is silent'));
+      return;
+    }
+    this.#heardAtMs = 0;
+    this.#silence = this.#silences.begin(this);
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (!this.#isBusy) {
+      this.#break(new AnswerError('ANSWER_MALFORMED', 'reading an answer: nobody asked for it'));
+      return;
+    }
+    try {
+      const read = this.#reader.push(chunk);
+      if (read === undefined) this.#heardAtMs = performance.now();
+      else this.#end(read.answer, this.#closes ? 0 : read.idleMs);
+    } catch (error) {
+      this.#break(error);
+    }
+  }
+
+  #closed(): void {
+    if (this.#isOver) return;
+    if (!this.#isBusy) {
+      this.#break(undefined);
+      return;
+    }
+    try {
+      this.#end(this.#reader.end().answer, 0);
+    } catch (error) {
+      this.#break(error);
+    }
+  }
+
+  #end(answer: OutboundAnswer, idleMs: number): void {
+    this.#isBusy = false;
+    this.#endSilence();
+    if (idleMs === 0) {
+      this.#isOver = true;
+      this.#socket.destroy();
+    }
+    this.#owner.ended(this, answer, idleMs);
+  }
+
+  #break(error: unknown): void {
+    if (this.#isOver) return;
+    this.destroy();
+    this.#owner.broke(this, error);
+  }
+
+  #endSilence(): void {
+    if (this.#silence !== undefined) this.#silences.end(this.#silence);
+    this.#silence = undefined;
+  }
+}

@@ -1,0 +1,171 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createEgressRules } from './egress-rules.ts';
+import { createGuardedLookup } from './guarded-lookup.ts';
+import { createSenders } from './sender.ts';
+import type { Sender, Senders } from './sender.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+type Server = {
+  readonly url: string;
+  /** Connections there were, and those there are. */
+  readonly counts: { connections: number; open: number };
+  /** Requests that wait for an answer, in the order they came. */
+  readonly waiting: { readonly path: string; answer(headers?: Readonly<Record<string, string>>): void }[];
+  readonly sockets: Set<Socket>;
+};
+
+/** Answers when it is told to; paths under `/at-once` without. */
+async function startServer(): Promise<Server> {
+  const counts = { connections: 0, open: 0 };
+  const waiting: Server['waiting'] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url ?? '';
+    const answer = (headers = {}): void => void response.writeHead(200, headers).end(path);
+    request.resume().on('end', () => {
+      if (path.startsWith('/at-once')) answer();
+      else waiting.push({ path, answer });
+    });
+  });
+  server.on('connection', (socket: Socket) => {
+    counts.connections += 1;
+    counts.open += 1;
+    sockets.add(socket);
+    socket.on('close', () => {
+      counts.open -= 1;
+      sockets.delete(socket);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  closing.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, counts, waiting, sockets };
+}
+
+function sendersWith(connectionsMax: number): Senders {
+  const rules = createEgressRules(['127.0.0.0/8']);
+  const limits = { connectionsMax, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
+  const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits });
+  return {
+    create(group) {
+      const sender = senders.create(group);
+      closing.push(() => sender.close());
+      return sender;
+    },
+  };
+}
+
+const send = async (sender: Sender, url: string): Promise<string> => {
+  const result = await sender.send({ method: 'POST', url, headers: {}, body: '{}' });
+  return result.kind === 'answered' ? result.answer.body : result.reason;
+};
+const many = (sender: Sender, url: string, count: number): Promise<string>[] =>
+  Array.from({ length: count }, () => send(sender, url));
+const paths = ({ waiting }: Server): string[] => waiting.map(({ path }) => path);
+
+/** Answers until all of these are over. */
+async function answerAll(server: Server, sent: readonly Promise<string>[], headers = {}): Promise<void> {
+  let ended = 0;
+  for (const each of sent) void each.then(() => (ended += 1));
+  await vi.waitFor(() => {
+    for (const next of server.waiting.splice(0)) next.answer(headers);
+    expect(ended).toBe(sent.length);
+  });
+}
+
+test('connections: one is used again, by every sender of the group and by no other', async () => {
+  const server = await startServer();
+  const senders = sendersWith(4);
+  const [one, another, stranger] = [senders.create('a'), senders.create('a'), senders.create('b')];
+  await send(one, `${server.url}/at-once`);
+  await send(another, `${server.url}/at-once`);
+  expect(server.counts.connections).toBe(1);
+  await send(stranger, `${server.url}/at-once`);
+  expect(server.counts.connections).toBe(2);
+});
+
+test('connections: past the limit requests wait, and a sender without any has one all the same', async () => {
+  const server = await startServer();
+  const senders = sendersWith(2);
+  const [one, another] = [senders.create('a'), senders.create('a')];
+  const ofOne = many(one, `${server.url}/one`, 4);
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/one', '/one']));
+  const ofAnother = many(another, `${server.url}/another`, 2);
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/one', '/one', '/another']));
+  await answerAll(server, [...ofOne, ...ofAnother]);
+  expect(await Promise.all(ofOne)).toEqual(['/one', '/one', '/one', '/one']);
+  expect(await Promise.all(ofAnother)).toEqual(['/another', '/another']);
+  expect(server.counts.connections).toBe(3);
+});
+
+test('connections: what becomes free goes to whoever has less than its share', async () => {
+  const server = await startServer();
+  const senders = sendersWith(4);
+  const [greedy, modest] = [senders.create('a'), senders.create('a')];
+  const all = many(greedy, `${server.url}/greedy`, 8);
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/greedy', '/greedy', '/greedy', '/greedy']));
+  all.push(...many(modest, `${server.url}/modest`, 3));
+  await vi.waitFor(() => expect(paths(server)).toHaveLength(5));
+  server.waiting.shift()?.answer();
+  await vi.waitFor(() => expect(paths(server).filter((path) => path === '/modest')).toHaveLength(2));
+  await answerAll(server, all);
+  expect(server.counts.connections).toBe(5);
+});
+
+test('connections: where the server closes each of them, all requests are answered', async () => {
+  const server = await startServer();
+  const sender = sendersWith(1).create('a');
+  const all = many(sender, `${server.url}/one`, 3);
+  await answerAll(server, all, { connection: 'close' });
+  expect(await Promise.all(all)).toEqual(['/one', '/one', '/one']);
+  expect(server.counts.connections).toBe(3);
+});
+
+test('connections: one that the server closes while nobody uses it is not used', async () => {
+  const server = await startServer();
+  const sender = sendersWith(4).create('a');
+  await send(sender, `${server.url}/at-once`);
+  for (const socket of server.sockets) socket.end();
+  await vi.waitFor(() => expect(server.counts.open).toBe(0));
+  expect(await send(sender, `${server.url}/at-once/again`)).toBe('/at-once/again');
+});
+
+test('connections: a sender that is closed ends its own requests, those that wait too, and nobody else’s', async () => {
+  const server = await startServer();
+  const senders = sendersWith(2);
+  const [one, another] = [senders.create('a'), senders.create('a')];
+  const ofOne = many(one, `${server.url}/one`, 3);
+  const ofAnother = send(another, `${server.url}/another`);
+  await vi.waitFor(() => expect(paths(server).toSorted()).toEqual(['/another', '/one', '/one']));
+  await one.close();
+  expect(await Promise.all(ofOne)).toEqual(Array.from({ length: 3 }, () => 'network SENDER_CLOSED'));
+  server.waiting.find(({ path }) => path === '/another')?.answer();
+  expect(await ofAnother).toBe('/another');
+  expect(await send(one, `${server.url}/at-once`)).toBe('network SENDER_CLOSED');
+  await another.close();
+  await vi.waitFor(() => expect(server.counts.open).toBe(0));
+});
+
+test('connections: an answer whose time is over ends its connection, and what waits goes on', async () => {
+  const server = await startServer();
+  const rules = createEgressRules(['127.0.0.0/8']);
+  const limits = { connectionsMax: 1, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 200 };
+  const sender = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits }).create('a');
+  closing.push(() => sender.close());
+  const late = send(sender, `${server.url}/late`);
+  const next = send(sender, `${server.url}/at-once`);
+  expect(await late).toBe('network TOTAL_TIMEOUT');
+  expect(await next).toBe('/at-once');
+});

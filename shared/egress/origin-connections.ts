@@ -1,0 +1,284 @@
+import type { Socket } from 'node:net';
+import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
+import type { Deadlines } from './deadlines.ts';
+import { HttpConnection } from './http-connection.ts';
+import type { ConnectionOwner } from './http-connection.ts';
+import type { WrittenRequest } from './write-request.ts';
+
+/** A request on its way, until somebody ends it: with an answer, an error, or because its time is over. */
+export type Exchange = {
+  readonly request: WrittenRequest;
+  /** Nobody waits for its answer any more, so it need not be sent. */
+  readonly isSettled: boolean;
+  /** It waits for nobody else from now on. */
+  begun(): void;
+  answered(answer: OutboundAnswer): void;
+  failed(error: unknown): void;
+};
+
+/** What one sender has under way at an origin. */
+type Lane = {
+  /** Connections it uses, those that are being made for it included. */
+  inUse: number;
+  /** What connections are being made for. */
+  connecting: Exchange[];
+  /** In order. */
+  waiting: Exchange[];
+};
+
+/** Calls back once, with a connected socket or why there is none. */
+type Connect = (connected: (error: Error | null, socket: Socket | null) => void) => void;
+
+export type OriginConnectionsOptions = {
+  readonly connect: Connect;
+  /** Connections at a time. Each lane may have one all the same. */
+  readonly connectionsMax: number;
+  readonly silences: Deadlines;
+  /** There is no connection any more, and nobody waits for one. */
+  readonly onEmpty: () => void;
+};
+
+const sweepEveryMs = 1_000;
+/** Lanes that are looked at for one that has less than its share. */
+const lookedAtMax = 16;
+
+/**
+ * The connections to one origin, shared by several senders: what one of them does not need another has. Where all are in
+ * use senders wait in turn, those with less than their share before the others. None goes without: a sender that has no
+ * connection gets one beyond the limit, so that whoever waits for slow answers holds up nobody else.
+ */
+export class OriginConnections implements ConnectionOwner {
+  readonly #options: OriginConnectionsOptions;
+  /** By whose they are. */
+  readonly #lanes = new Map<object, Lane>();
+  /** Lanes with something that waits, in turn. */
+  readonly #turns: Lane[] = [];
+  /** Those that are connected. Not a Set, for connections come and go. */
+  readonly #connections: HttpConnection[] = [];
+  /** What is under way on each of them, by its slot; undefined for one that is idle. */
+  readonly #underWay: (UnderWay | undefined)[] = [];
+  /** The one used last is the last one: those that are not needed grow old. */
+  readonly #idle: HttpConnection[] = [];
+  #connecting = 0;
+  #sweeper: NodeJS.Timeout | undefined;
+  #isDestroyed = false;
+
+  constructor(options: OriginConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Connections there are or will be. */
+  get open(): number {
+    return this.#connections.length + this.#connecting;
+  }
+
+  /** Sends what a sender has, now or when it is its turn. */
+  send(sender: object, exchange: Exchange): void {
+    const lane = this.#laneOf(sender);
+    if (this.#start(lane, exchange)) return;
+    if (lane.waiting.push(exchange) === 1) this.#turns.push(lane);
+  }
+
+  /** The exchange's time is over: a connection that waits for its answer is of no use. */
+  giveUp(exchange: Exchange): void {
+    const connection = this.#connections.find(({ slot }) => this.#underWay[slot]?.exchange === exchange);
+    if (connection !== undefined) this.#goOn(this.#end(connection)?.lane);
+  }
+
+  /** Ends what a sender has under way, and returns it. Without any sender all connections end. */
+  leave(sender: object): readonly Exchange[] {
+    const lane = this.#lanes.get(sender);
+    if (lane === undefined) return [];
+    this.#lanes.delete(sender);
+    const left = [...lane.connecting.splice(0), ...lane.waiting.splice(0)];
+    for (const connection of this.#connections.filter(({ slot }) => this.#underWay[slot]?.lane === lane)) {
+      left.push(...this.#exchangesOf(this.#end(connection)));
+    }
+    if (this.#lanes.size === 0) this.#destroy();
+    this.#goOn();
+    return left;
+  }
+
+  ended(connection: HttpConnection, answer: OutboundAnswer, idleMs: number): void {
+    const { slot } = connection;
+    const done = this.#underWay[slot];
+    if (done === undefined) return;
+    const { lane, exchange } = done;
+    this.#underWay[slot] = undefined;
+    lane.inUse -= 1;
+    if (idleMs > 0) {
+      this.#pass(connection, idleMs, lane);
+    } else {
+      this.#remove(connection);
+      this.#goOn(lane);
+    }
+    exchange.answered(answer);
+  }
+
+  broke(connection: HttpConnection, error: unknown): void {
+    const done = this.#end(connection);
+    this.#goOn(done?.lane);
+    done?.exchange.failed(error);
+  }
+
+  #laneOf(sender: object): Lane {
+    const known = this.#lanes.get(sender);
+    if (known !== undefined) return known;
+    const lane: Lane = { inUse: 0, connecting: [], waiting: [] };
+    this.#lanes.set(sender, lane);
+    return lane;
+  }
+
+  /** Whether the exchange is under way; else it has to wait. */
+  #start(lane: Lane, exchange: Exchange): boolean {
+    const nowMs = performance.now();
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.idleUntilMs > nowMs) {
+        this.#use(idle, lane, exchange);
+        return true;
+      }
+      this.#end(idle);
+    }
+    if (this.open >= this.#options.connectionsMax && lane.inUse > 0) return false;
+    this.#connect(lane, exchange);
+    return true;
+  }
+
+  #use(connection: HttpConnection, lane: Lane, exchange: Exchange): void {
+    lane.inUse += 1;
+    this.#underWay[connection.slot] = { lane, exchange };
+    exchange.begun();
+    connection.send(exchange.request);
+  }
+
+  /** Makes a connection for an exchange. Should that have ended by then, it is there for others. */
+  #connect(lane: Lane, exchange: Exchange): void {
+    lane.inUse += 1;
+    this.#connecting += 1;
+    lane.connecting.push(exchange);
+    exchange.begun();
+    let isAtOnce = true;
+    this.#options.connect((error, socket) => {
+      // What is refused at once would begin the next one from within this one, and so on.
+      if (isAtOnce) queueMicrotask(() => this.#connected(lane, exchange, error, socket));
+      else this.#connected(lane, exchange, error, socket);
+    });
+    isAtOnce = false;
+  }
+
+  #connected(lane: Lane, exchange: Exchange, error: Error | null, socket: Socket | null): void {
+    this.#connecting -= 1;
+    lane.inUse -= 1;
+    const at = lane.connecting.indexOf(exchange);
+    if (at >= 0) lane.connecting.splice(at, 1);
+    if (socket === null || this.#isDestroyed) {
+      socket?.destroy();
+      this.#goOn(lane);
+      exchange.failed(error);
+      return;
+    }
+    const connection = new HttpConnection(socket, this, this.#options.silences);
+    connection.slot = this.#connections.push(connection) - 1;
+    this.#underWay.push(undefined);
+    if (exchange.isSettled) this.#pass(connection, sweepEveryMs, lane);
+    else this.#use(connection, lane, exchange);
+  }
+
+  /** A connection is free: for the lane that had it where that has no other, for the next in turn, or for later. */
+  #pass(connection: HttpConnection, idleMs: number, before: Lane): void {
+    for (let lane = this.#nextLane(before); lane !== undefined; lane = this.#nextLane(before)) {
+      const exchange = this.#takeWaiting(lane);
+      if (exchange === undefined) continue;
+      this.#use(connection, lane, exchange);
+      return;
+    }
+    connection.idleUntilMs = performance.now() + idleMs;
+    this.#idle.push(connection);
+    this.#sweeper ??= setInterval(() => this.#sweep(), sweepEveryMs).unref();
+  }
+
+  #nextLane(before: Lane): Lane | undefined {
+    if (before.inUse === 0 && before.waiting.length > 0) return before;
+    const turns = this.#turns;
+    const share = Math.max(1, Math.floor(this.#options.connectionsMax / this.#lanes.size));
+    for (let looked = Math.min(lookedAtMax, turns.length); looked > 0; looked -= 1) {
+      const [lane] = turns;
+      if (lane === undefined || lane.inUse < share) return lane;
+      turns.shift();
+      turns.push(lane);
+    }
+    return turns[0];
+  }
+
+  /** A connection has ended: starts what may have one instead. `lane` had it, and is not to be left without any. */
+  #goOn(lane?: Lane): void {
+    const own = lane?.inUse === 0 ? this.#takeWaiting(lane) : undefined;
+    if (lane !== undefined && own !== undefined) this.#connect(lane, own);
+    while (this.#turns.length > 0 && this.open < this.#options.connectionsMax) {
+      const next = this.#nextLane(noLane);
+      const exchange = next === undefined ? undefined : this.#takeWaiting(next);
+      if (next !== undefined && exchange !== undefined) this.#connect(next, exchange);
+    }
+    if (this.open === 0) this.#options.onEmpty();
+  }
+
+  /** What waits next in the lane, whose turn is over with it. Undefined where nobody waits for it any more. */
+  #takeWaiting(lane: Lane): Exchange | undefined {
+    const at = this.#turns.indexOf(lane);
+    if (at >= 0) this.#turns.splice(at, 1);
+    let next = lane.waiting.shift();
+    while (next?.isSettled === true) next = lane.waiting.shift();
+    if (lane.waiting.length > 0) this.#turns.push(lane);
+    return next;
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    for (const connection of this.#idle.filter(({ idleUntilMs }) => idleUntilMs <= nowMs)) this.#end(connection);
+    if (this.#idle.length === 0) this.#stopSweeping();
+    if (this.open === 0) this.#options.onEmpty();
+  }
+
+  #stopSweeping(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  #destroy(): void {
+    this.#isDestroyed = true;
+    this.#stopSweeping();
+    for (let last = this.#connections.at(-1); last !== undefined; last = this.#connections.at(-1)) this.#end(last);
+  }
+
+  #exchangesOf(done: UnderWay | undefined): readonly Exchange[] {
+    return done === undefined ? [] : [done.exchange];
+  }
+
+  /** Ends a connection and takes it out. Returns what was under way on it. */
+  #end(connection: HttpConnection): UnderWay | undefined {
+    connection.destroy();
+    const idle = this.#idle.indexOf(connection);
+    if (idle >= 0) this.#idle.splice(idle, 1);
+    const done = this.#underWay[connection.slot];
+    if (done !== undefined) done.lane.inUse -= 1;
+    this.#remove(connection);
+    return done;
+  }
+
+  /** The last one takes its place. */
+  #remove(connection: HttpConnection): void {
+    const { slot } = connection;
+    const last = this.#connections.at(-1);
+    if (slot < 0 || last === undefined) return;
+    this.#connections[slot] = last;
+    this.#underWay[slot] = this.#underWay.at(-1);
+    last.slot = slot;
+    this.#connections.pop();
+    this.#underWay.pop();
+    connection.slot = -1;
+  }
+}
+
+type UnderWay = { readonly lane: Lane; readonly exchange: Exchange };
+
+const noLane: Lane = { inUse: 0, connecting: [], waiting: [] };

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AnswerReader } from './read-answer.ts';
+import type { ReadAnswer } from './read-answer.ts';
+
+/** What is read when the bytes come in these pieces, and then the end where one is said. */
+function read(pieces: readonly Buffer[], ends = false): ReadAnswer | undefined {
+  const reader = new AnswerReader();
+  for (const piece of pieces) {
+    const answer = reader.push(piece);
+    if (answer !== undefined) return answer;
+  }
+  return ends ? reader.end() : undefined;
+}
+
+const readText = (text: string, ends = false) => read([Buffer.from(text, 'latin1')], ends);
+const shown = (read: ReadAnswer | undefined) =>
+  read === undefined
+    ? undefined
+    : { status: read.answer.status, headers: read.answer.headers, body: read.answer.body, idleMs: read.idleMs };
+
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const at = [0, ...places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+  return at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+}
+
+type Written = {
+  status: number;
+  fields: [string, string][];
+  body: string;
+  framing: 'length' | 'chunked' | 'close';
+  sizes: number[];
+};
+
+const written: fc.Arbitrary<Written> = fc.record({
+  status: fc.constantFrom(200, 201, 400, 429, 503),
+  fields: fc.array(fc.tuple(fc.stringMatching(/^x-[a-z0-9-]{1,8}$/), fc.stringMatching(/^[!-~]{0,12}$/)), {
+    maxLength: 5,
+  }),
+  body: fc.string({ unit: 'binary', maxLength: 300 }).map((text) => text.toWellFormed()),
+  framing: fc.constantFrom('length', 'chunked', 'close'),
+  sizes: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+});
+
+function write({ status, fields, body, framing, sizes }: Written): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = [`HTTP/1.1 ${status} Whatever it is`, ...fields.map(([name, value]) => `${name}: ${value}`)];
+  if (framing === 'length') lines.push(`Content-Length: ${bytes.length}`);
+  if (framing === 'chunked') lines.push('Transfer-Encoding: chunked');
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+  if (framing !== 'chunked') return Buffer.concat([head, bytes]);
+  const chunks: Buffer[] = [];
+  for (let at = 0, i = 0; at < bytes.length; i += 1) {
+    const chunk = bytes.subarray(at, at + (sizes[i % sizes.length] ?? 1));
+    chunks.push(Buffer.from(`${chunk.length.toString(16)};a=b\r\n`), chunk, Buffer.from('\r\n'));
+    at += chunk.length;
+  }
+  return Buffer.concat([head, ...chunks, Buffer.from('0\r\nx-trailer: 1\r\n\r\n')]);
+}
+
+test('answer: says the same however it is framed, and in whatever pieces it comes', () => {
+  fc.assert(
+    fc.property(written, fc.array(fc.nat(2_000), { maxLength: 12 }), (answer, places) => {
+      const found = shown(read(cut(write(answer), places), answer.framing === 'close'));
+      expect(found?.status).toBe(answer.status);
+      expect(found?.body).toBe(answer.body);
+      for (const [name, value] of answer.fields) expect(found?.headers[name]?.split(', ')).toContain(value);
+      expect(found?.idleMs).toBe(answer.framing === 'close' ? 0 : 4_000);
+    }),
+  );
+});
+
+test('answers: one after the other over one connection, each by itself', () => {
+  fc.assert(
+    fc.property(fc.array(written, { minLength: 1, maxLength: 4 }), fc.array(fc.nat(900)), (answers, places) => {
+      const reader = new AnswerReader();
+      for (const answer of answers.map(
+        (each) => ({ ...each, framing: each.framing === 'close' ? 'length' : each.framing }) as const,
+      )) {
+        const pieces = cut(write(answer), places);
+        const whole = pieces.map((piece) => reader.push(piece));
+        expect(whole.find((each) => each !== undefined)?.answer.body).toBe(answer.body);
+      }
+    }),
+  );
+});
+
+test('answer: whatever bytes come, it ends with an answer, an error, or a wait for more', () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each)),
+    fc.tuple(written, fc.nat(400), fc.nat(255)).map(([answer, at, byte]) => {
+      const made = write(answer);
+      made[at % made.length] = byte;
+      return made;
+    }),
+  );
+  fc.assert(
+    fc.property(bytes, (all) => {
+      try {
+        read([all], true);
+      } catch (error) {
+        expect(error).toMatchObject({ code: expect.stringMatching(/^ANSWER_/) as string });
+      }
+    }),
+  );
+});
+
+test('answer: what comes before it is passed over', () => {
+  const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
+  expect(shown(readText(`${early}HTTP/1.1 204 No Content\r\n\r\n`))).toMatchObject({ status: 204, body: '' });
+});
+
+test('answer: a header that comes twice is one, in order', () => {
+  expect(shown(readText('HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:2 \r\ncontent-length: 0\r\n\r\n'))?.headers).toEqual({
+    'x-a': '1, 2',
+    'content-length': '0',
+  });
+});
+
+test.each([
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', 4_000],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nkeep-alive: timeout=15, max=9\r\n\r\n', 13_000],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nkeep-alive: timeout=1\r\n\r\n', 0],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nkeep-alive: timeout=999999999\r\n\r\n', 600_000],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: Close\r\n\r\n', 0],
+  ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', 0],
+  ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\nconnection: keep-alive\r\n\r\n', 4_000],
+  ['HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n0\r\n\r\n', 0],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\n', 0],
+  ['HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n', 4_000],
+])('answer: %o: the connection may wait for %i ms', (text, idleMs) => {
+  expect(readText(text)?.idleMs).toBe(idleMs);
+});
+
+test('answer: of a long one the beginning is kept and the end read, of an endless one it is not', () => {
+  const long = (bytes: number) => [
+    Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`),
+    Buffer.alloc(bytes, 'x'),
+  ];
+  const kept = read(long(200_000));
+  expect([kept?.answer.body.length, kept?.idleMs]).toEqual([64 * 1024, 4_000]);
+  const endless = read(long(2_000_000));
+  expect([endless?.answer.body.length, endless?.idleMs]).toEqual([64 * 1024, 0]);
+});
+
+test.each([
+  ['hello\r\n\r\n', 'no status'],
+  ['HTTP/2 200 OK\r\n\r\n', 'another version'],
+  ['HTTP/1.1 20 OK\r\n\r\n', 'a short status'],
+  ['HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n', 'another protocol'],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n', 'two lengths'],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n', 'a length and a coding'],
+  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n', 'chunks in chunks'],
+  ['HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n', 'a length below 0'],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 5, 5\r\n\r\n', 'a list of lengths'],
+  ['HTTP/1.1 200 OK\r\ncontent-length : 5\r\n\r\n', 'a space after a name'],
+  ['HTTP/1.1 200 OK\r\nx-a: 1\r\n continued\r\n\r\n', 'a folded header'],
+  ['HTTP/1.1 200 OK\r\nx-a: 1\nx-b: 2\r\n\r\n', 'a bare line feed'],
+  ['HTTP/1.1 200 OK\r\nx-a: \0\r\n\r\n', 'a NUL'],
+  [`HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}\r\n\r\n`, 'a head that is too long'],
+  [`HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}`, 'a head without an end'],
+  ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000), 'interim answers without an end'],
+  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n', 'a chunk below 0'],
+  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0x2\r\n', 'a chunk of another base'],
+  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\nab\r\n', 'a bare line feed after a size'],
+  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nabc\r\n', 'a chunk longer than it says'],
+  [`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(5_000)}`, 'trailers without an end'],
+])('answer: %o: is none (%s)', (text) => {
+  expect(() => readText(text)).toThrow(expect.objectContaining({ code: 'ANSWER_MALFORMED' }));
+});
+
+test.each([
+  '',
+  'HTTP/1.1 200',
+  'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc',
+  'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n',
+])('answer: %o and the end: is cut short', (text) => {
+  expect(() => readText(text, true)).toThrow(expect.objectContaining({ code: 'ANSWER_CUT_SHORT' }));
+});

@@ -1,0 +1,293 @@
+import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
+
+/** What came is no answer to HTTP/1.1, or ended too early. */
+export class AnswerError extends Error {
+  readonly code: string;
+
+  constructor(code: 'ANSWER_MALFORMED' | 'ANSWER_CUT_SHORT', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** An answer that is there as a whole, or as far as it is read. */
+export type ReadAnswer = {
+  readonly answer: OutboundAnswer;
+  /** How long the connection may wait for another request, in ms; 0 when it is not to be used again. */
+  readonly idleMs: number;
+};
+
+/** Bytes of an answer that are kept. */
+const keptBytesMax = 64 * 1024;
+/** Bytes of an answer that are read and dropped, so that the connection may be used again, before it is cut. */
+const readBytesMax = 1024 * 1024;
+/** Of the head, of the trailers, and of the line before a chunk. */
+const headBytesMax = 16 * 1024;
+/** How long a connection waits for another request where the server does not say how long it does itself, in ms. */
+const idleByDefaultMs = 4_000;
+const idleMaxMs = 600_000;
+/** A server closes as it said it would: a request that is on its way then is lost. */
+const idleMarginMs = 2_000;
+
+const headEnd = Buffer.from('\r\n\r\n');
+const nothing = Buffer.alloc(0);
+
+/** How the end of a body is found. */
+type Framing =
+  | { readonly kind: 'length'; readonly bytes: number }
+  | { readonly kind: 'chunked' }
+  | { readonly kind: 'close' };
+
+type AnswerHead = {
+  readonly status: number;
+  /** The lines of the headers, each with its end. */
+  readonly fields: string;
+  readonly framing: Framing;
+  /** See ReadAnswer. */
+  readonly idleMs: number;
+};
+
+type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
+
+/**
+ * Reads the answers of one connection, one after the other (RFC 9112), each of bounded size. It takes what the standard
+ * says and nothing else: where two readings are possible, one of them is somebody else's answer.
+ */
+export class AnswerReader {
+  #state: State = 'head';
+  #head: AnswerHead | undefined;
+  /** Servers repeat themselves: the head that was read last, as it came. */
+  #lastText = '';
+  #lastHead: AnswerHead | undefined;
+  /** What came of a head, or of a line, that is not here as a whole. */
+  #pending: Buffer = nothing;
+  /** Bytes to come of the body, or of a chunk. */
+  #left = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #headBytes = 0;
+
+  /** Reads on. Returns the answer once it is whole, or too long to be read any further. Throws AnswerError. */
+  push(data: Buffer): ReadAnswer | undefined {
+    let bytes = data;
+    if (this.#pending.length > 0) {
+      bytes = Buffer.concat([this.#pending, data]);
+      this.#pending = nothing;
+    }
+    let at = 0;
+    while (at < bytes.length && this.#state !== 'whole') {
+      const next = this.#read(bytes, at);
+      if (next === undefined) {
+        this.#pending = bytes.subarray(at);
+        if (this.#pending.length > headBytesMax) throw malformed('a head or a line is too long');
+        return undefined;
+      }
+      at = next;
+      if (this.#bytes > readBytesMax) return this.#finish(false);
+    }
+    return this.#state === 'whole' ? this.#finish(at === bytes.length) : undefined;
+  }
+
+  /** The server has closed the connection. Returns the answer whose end that is. Throws AnswerError. */
+  end(): ReadAnswer {
+    if (this.#state === 'close') return this.#finish(false);
+    throw new AnswerError('ANSWER_CUT_SHORT', 'reading an answer: the connection was closed before its end');
+  }
+
+  /** Reads a step. Returns where it ends; undefined where more has to come first. */
+  #read(bytes: Buffer, at: number): number | undefined {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(bytes, at);
+      case 'length':
+      case 'chunk':
+        return this.#readData(bytes, at);
+      case 'close':
+        this.#keep(bytes.subarray(at));
+        return bytes.length;
+      case 'chunk-size':
+        return this.#readLine(bytes, at, (line) => this.#beginChunk(line));
+      case 'chunk-end':
+        return this.#readLine(bytes, at, (line) => {
+          if (line !== '') throw malformed('a chunk is longer than it says');
+          this.#state = 'chunk-size';
+        });
+      case 'trailers':
+        return this.#readLine(bytes, at, (line) => {
+          this.#headBytes += line.length;
+          if (this.#headBytes > headBytesMax) throw malformed('the trailers are too long');
+          if (line === '') this.#state = 'whole';
+        });
+      case 'whole':
+        return at;
+    }
+  }
+
+  #readHead(bytes: Buffer, at: number): number | undefined {
+    const end = bytes.indexOf(headEnd, at);
+    if (end < 0) return undefined;
+    const text = bytes.toString('latin1', at, end + 2);
+    const next = end + headEnd.length;
+    this.#headBytes += text.length;
+    if (this.#headBytes > headBytesMax) throw malformed('the head is too long');
+    const head = text === this.#lastText && this.#lastHead !== undefined ? this.#lastHead : readHead(text);
+    // Of what comes before the answer nothing is kept.
+    if (head.status < 200) return next;
+    this.#lastText = text;
+    this.#lastHead = head;
+    this.#head = head;
+    const { framing } = head;
+    if (framing.kind === 'length') {
+      this.#left = framing.bytes;
+      this.#state = framing.bytes === 0 ? 'whole' : 'length';
+    } else {
+      this.#state = framing.kind === 'chunked' ? 'chunk-size' : 'close';
+    }
+    return next;
+  }
+
+  #readData(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#keep(bytes.subarray(at, end));
+    this.#left -= end - at;
+    if (this.#left === 0) this.#state = this.#state === 'chunk' ? 'chunk-end' : 'whole';
+    return end;
+  }
+
+  #readLine(bytes: Buffer, at: number, take: (line: string) => void): number | undefined {
+    const end = bytes.indexOf(0x0a, at);
+    if (end < 0) return undefined;
+    if (end === at || bytes[end - 1] !== 0x0d) throw malformed('a line ends otherwise than it may');
+    take(bytes.toString('latin1', at, end - 1));
+    return end + 1;
+  }
+
+  #beginChunk(line: string): void {
+    const [, size] = /^([\da-f]{1,8})[\t ]*(?:;|$)/i.exec(line) ?? [];
+    if (size === undefined) throw malformed('a chunk has no length');
+    this.#left = Number.parseInt(size, 16);
+    this.#state = this.#left === 0 ? 'trailers' : 'chunk';
+  }
+
+  #keep(data: Buffer): void {
+    if (this.#bytes < keptBytesMax) this.#chunks.push(data.subarray(0, keptBytesMax - this.#bytes));
+    this.#bytes += data.length;
+  }
+
+  #finish(isExact: boolean): ReadAnswer {
+    const head = this.#head;
+    if (head === undefined) throw malformed('it has no head');
+    const answer = new Answer(head, this.#chunks);
+    this.#state = 'head';
+    this.#head = undefined;
+    this.#chunks = [];
+    this.#bytes = 0;
+    this.#headBytes = 0;
+    // What follows an answer nobody asked for.
+    return { answer, idleMs: isExact ? head.idleMs : 0 };
+  }
+}
+
+const malformed = (problem: string): AnswerError =>
+  new AnswerError('ANSWER_MALFORMED', `reading an answer: ${problem}`);
+
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
+const field = /^([\w!#$%&'*+\-.^`|~]+):([\t\x20-\x7e\x80-\xff]*)$/;
+const lengthValue = /^\d{1,15}$/;
+
+function readHead(text: string): AnswerHead {
+  const [line, version, code] = statusLine.exec(text) ?? [];
+  if (line === undefined) throw malformed('it does not begin with a status');
+  const status = Number(code);
+  // Nobody asked to speak anything else.
+  if (status === 101) throw malformed('the server changes the protocol');
+  let length: string | undefined;
+  let coding: string | undefined;
+  let keepsOpen = version === '1';
+  let idleMs = idleByDefaultMs;
+  const fields = text.slice(line.length);
+  for (const [name, value] of eachField(fields)) {
+    switch (name) {
+      case 'content-length':
+        if (length !== undefined || !lengthValue.test(value)) throw malformed('its length is none');
+        length = value;
+        break;
+      case 'transfer-encoding':
+        coding = coding === undefined ? value.toLowerCase() : `${coding},${value.toLowerCase()}`;
+        break;
+      case 'connection':
+        keepsOpen = readConnection(value, keepsOpen);
+        break;
+      case 'keep-alive':
+        idleMs = readKeepAlive(value) ?? idleMs;
+    }
+  }
+  // RFC 9112, section 6.1: of a server that speaks 1.0 a coding cannot be believed any further than this answer.
+  if (version === '0' && coding !== undefined) keepsOpen = false;
+  const framing = framingOf(status, length, coding);
+  return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' ? idleMs : 0 };
+}
+
+/** RFC 9112, section 6.3. */
+function framingOf(status: number, length: string | undefined, coding: string | undefined): Framing {
+  if (length !== undefined && coding !== undefined) throw malformed('it says two lengths');
+  if (status < 200 || status === 204 || status === 304) return { kind: 'length', bytes: 0 };
+  if (coding !== undefined) {
+    const codings = coding.split(',').map((each) => each.trim());
+    if (codings.indexOf('chunked') !== codings.lastIndexOf('chunked')) throw malformed('it is chunked twice');
+    return codings.at(-1) === 'chunked' ? { kind: 'chunked' } : { kind: 'close' };
+  }
+  return length === undefined ? { kind: 'close' } : { kind: 'length', bytes: Number(length) };
+}
+
+function readConnection(value: string, before: boolean): boolean {
+  const said = value
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim());
+  if (said.includes('close')) return false;
+  return before || said.includes('keep-alive');
+}
+
+/** How long a connection may wait by what the server says, in ms; undefined when it says nothing. */
+function readKeepAlive(value: string): number | undefined {
+  const [, seconds] = /(?:^|[,;]|\s)timeout\s*=\s*(\d{1,9})/i.exec(value) ?? [];
+  if (seconds === undefined) return undefined;
+  return Math.max(0, Math.min(idleMaxMs, Number(seconds) * 1_000 - idleMarginMs));
+}
+
+function* eachField(fields: string): Generator<readonly [name: string, value: string]> {
+  for (let at = 0; at < fields.length;) {
+    const end = fields.indexOf('\r\n', at);
+    const [, name = '', value = ''] = field.exec(fields.slice(at, end)) ?? [];
+    if (name === '') throw malformed('a header is none');
+    yield [name.toLowerCase(), value.trim()];
+    at = end + 2;
+  }
+}
+
+/** Most answers are only asked for their status: the rest is made when it is. */
+class Answer implements OutboundAnswer {
+  readonly status: number;
+  readonly #fields: string;
+  readonly #chunks: readonly Buffer[];
+
+  constructor({ status, fields }: AnswerHead, chunks: readonly Buffer[]) {
+    this.status = status;
+    this.#fields = fields;
+    this.#chunks = chunks;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    const headers = new Map<string, string>();
+    for (const [name, value] of eachField(this.#fields)) {
+      const before = headers.get(name);
+      headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    }
+    return Object.fromEntries(headers);
+  }
+
+  get body(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { OutboundRequest } from '../destinations/sdk/destination.ts';
+import { InvalidRequestError, writeRequest } from './write-request.ts';
+
+const target = { host: 'a.example:8080', path: '/in?x=1' };
+const write = (request: Partial<OutboundRequest>) =>
+  writeRequest({ method: 'POST', url: '', headers: {}, body: '{}', ...request }, target);
+const text = (request: Partial<OutboundRequest>): string => write(request).bytes.toString('latin1');
+
+test('request: line, own headers, those given and the length of the body', () => {
+  expect(text({ headers: { 'X-A': '1' }, body: '{"ä":1}' })).toBe(
+    'POST /in?x=1 HTTP/1.1\r\nhost: a.example:8080\r\nconnection: keep-alive\r\nX-A: 1\r\ncontent-length: 8\r\n\r\n{"ä":1}',
+  );
+});
+
+test.each([
+  ['POST', undefined, 'content-length: 0\r\n'],
+  ['PUT', '', 'content-length: 0\r\n'],
+  ['GET', undefined, ''],
+  ['GET', '{}', 'content-length: 2\r\n'],
+] as const)('request: %s with body %o: says %o', (method, body, said) => {
+  const [head = ''] = text({ method, body }).split('\r\n\r\n');
+  const lengths = `${head}\r\n`.match(/content-length: \d+\r\n/) ?? [''];
+  expect(lengths[0]).toBe(said);
+});
+
+test('request: a header beyond ASCII goes out byte for byte, its body as UTF-8', () => {
+  const { bytes } = write({ headers: { 'x-a': 'caf\u00e9' }, body: '"é"' });
+  expect(Buffer.isBuffer(bytes) && bytes.toString('latin1').includes('x-a: caf\u00e9\r\n')).toBe(true);
+  expect(Buffer.isBuffer(bytes) && bytes.toString('utf8').endsWith('content-length: 4\r\n\r\n"é"')).toBe(true);
+});
+
+test('request: a host of its own replaces that of the URL', () => {
+  expect(text({ headers: { Host: 'b.example' } }).match(/host: .*/gi)).toEqual(['host: b.example']);
+});
+
+test('request: a connection that is to be closed is', () => {
+  expect(write({ headers: { Connection: 'Close' } })).toMatchObject({
+    closes: true,
+    bytes: expect.stringContaining('connection: close\r\n') as string,
+  });
+  expect(write({ headers: { connection: 'keep-alive' } }).closes).toBe(false);
+});
+
+test('request: a length of its own that is right is written once', () => {
+  expect(text({ headers: { 'Content-Length': '2' } }).match(/content-length: \d+/gi)).toEqual(['content-length: 2']);
+});
+
+test.each([
+  ['a line break in a value', { 'x-a': 'a\r\nx-b: c' }, 'x-a'],
+  ['a NUL in a value', { 'x-a': 'a\0' }, 'x-a'],
+  ['a value beyond Latin-1', { 'x-a': '\u0161' }, 'x-a'],
+  ['a space in a name', { 'x a': '1' }, 'name of a header'],
+  ['a line break in a name', { 'x\r\n': '1' }, 'name of a header'],
+  ['no name', { '': '1' }, 'name of a header'],
+  ['another length', { 'content-length': '3' }, 'content-length'],
+  ['a length that is none', { 'content-length': '2, 2' }, 'content-length'],
+  ['a coding', { 'Transfer-Encoding': 'chunked' }, 'Transfer-Encoding'],
+  ['an upgrade', { upgrade: 'h2c' }, 'upgrade'],
+  ['an expectation', { expect: '100-continue' }, 'expect'],
+  ['another connection option', { connection: 'upgrade' }, 'connection'],
+])('request: %s: is refused, and the error names what', (_name, headers, named) => {
+  const written = (): unknown => write({ headers: headers as unknown as Readonly<Record<string, string>> });
+  expect(written).toThrow(InvalidRequestError);
+  expect(written).toThrow(named);
+});

@@ -1,0 +1,106 @@
+import type { OutboundRequest } from '../destinations/sdk/destination.ts';
+
+/** The request cannot be sent as it is, now or later. The message names what is wrong and holds no value. */
+export class InvalidRequestError extends Error {
+  readonly code = 'invalid_request';
+}
+
+/** A request as it goes over a connection. */
+export type WrittenRequest = {
+  /** A text is UTF-8. */
+  readonly bytes: string | Buffer;
+  /** The connection is not to be used after it. */
+  readonly closes: boolean;
+};
+
+/** Where a request goes within its origin. */
+type Target = { readonly host: string; readonly path: string };
+
+const token = /^[\w!#$%&'*+\-.^`|~]+$/;
+const asciiValue = /^[\t\x20-\x7e]*$/;
+// RFC 9110, section 5.5: bytes above those of ASCII are allowed, and mean nothing in particular.
+const anyValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** What a header of the request is to whoever writes it. */
+type HeaderUse = 'plain' | 'host' | 'connection' | 'content-length' | 'refused';
+
+/** Headers that say how the message is framed or what the connection is for: a second opinion on that is how requests are smuggled. */
+const ownUse: Readonly<Record<string, HeaderUse>> = {
+  host: 'host',
+  connection: 'connection',
+  'content-length': 'content-length',
+  'transfer-encoding': 'refused',
+  'keep-alive': 'refused',
+  upgrade: 'refused',
+  expect: 'refused',
+  trailer: 'refused',
+};
+
+const usesKeptMax = 1_000;
+const uses = new Map<string, HeaderUse>();
+
+/**
+ * Writes an HTTP/1.1 request (RFC 9112). Throws InvalidRequestError for a header that cannot be written, or that is not the
+ * request's to set.
+ */
+export function writeRequest({ method, headers, body = '' }: OutboundRequest, { host, path }: Target): WrittenRequest {
+  let closes = false;
+  let isAscii = true;
+  let ownHost: string | undefined;
+  let length: number | undefined;
+  let fields = '';
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? '';
+    if (!asciiValue.test(value)) {
+      if (!anyValue.test(value)) throw new InvalidRequestError(`writing a request: the value of ${shown(name)}`);
+      isAscii = false;
+    }
+    switch (useOf(name)) {
+      case 'plain':
+        fields += `${name}: ${value}\r\n`;
+        break;
+      case 'host':
+        ownHost = value;
+        break;
+      case 'connection':
+        closes = closesAfter(value);
+        break;
+      case 'content-length':
+        length = Number(value);
+        break;
+      case 'refused':
+        throw new InvalidRequestError(`writing a request: it may not set ${shown(name)}`);
+    }
+  }
+  const bodyBytes = Buffer.byteLength(body);
+  if (length !== undefined && length !== bodyBytes) {
+    throw new InvalidRequestError('writing a request: its content-length is not that of its body');
+  }
+  // A method that is not about a body says nothing of one it does not have: RFC 9110, section 8.6.
+  if (bodyBytes > 0 || method !== 'GET') fields += `content-length: ${bodyBytes}\r\n`;
+  const connection = closes ? 'close' : 'keep-alive';
+  const head = `${method} ${path} HTTP/1.1\r\nhost: ${ownHost ?? host}\r\nconnection: ${connection}\r\n${fields}\r\n`;
+  return { bytes: isAscii ? head + body : Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]), closes };
+}
+
+function closesAfter(value: string): boolean {
+  const said = value.toLowerCase();
+  if (said !== 'close' && said !== 'keep-alive') {
+    throw new InvalidRequestError('writing a request: connection is neither close nor keep-alive');
+  }
+  return said === 'close';
+}
+
+/** Nearly all requests have the same few names: what each is, is found out once. */
+function useOf(name: string): HeaderUse {
+  const known = uses.get(name);
+  if (known !== undefined) return known;
+  if (!token.test(name)) throw new InvalidRequestError('writing a request: the name of a header');
+  const lower = name.toLowerCase();
+  const use = Object.hasOwn(ownUse, lower) ? (ownUse[lower] ?? 'plain') : 'plain';
+  if (uses.size >= usesKeptMax) uses.clear();
+  uses.set(name, use);
+  return use;
+}
+
+const shown = (name: string): string => (token.test(name) ? `the header ${name}` : 'a header');
