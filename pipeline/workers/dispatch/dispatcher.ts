@@ -147,6 +147,8 @@ export class Dispatcher {
   /** Writes to the log that events wait for. */
   #writes = 0;
   #isConfirming = false;
+  /** Whether it is woken at the end of this round of the event loop. */
+  #isRinging = false;
   /** Whether frames are suspected of what befell an earlier dispatcher. */
   #isWatching: boolean;
   /** Of the frames of the account's log that were taken; 0 before the first. */
@@ -499,7 +501,17 @@ export class Dispatcher {
       this.#parkedAtProbe = this.#counts.parked;
       this.#handBackUnstarted();
     }
-    this.#wakeup.ring();
+    this.#ringOnceARound();
+  }
+
+  /** What answers of one round of the event loop have made room for is sent together. */
+  #ringOnceARound(): void {
+    if (this.#isRinging) return;
+    this.#isRinging = true;
+    setImmediate(() => {
+      this.#isRinging = false;
+      this.#wakeup.ring();
+    });
   }
 
   /** Tells whoever asks for the destination's health, and the log, that its key or token is refused or taken again. */
