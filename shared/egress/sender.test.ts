@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -7,6 +8,7 @@ import { createEgressRules } from './egress-rules.ts';
 import { createGuardedLookup } from './guarded-lookup.ts';
 import type { ResolveName } from './resolve-name.ts';
 import { createSender } from './sender.ts';
+import { createTestAuthority } from '../testing/certificates.ts';
 import type { Sender } from './sender.ts';
 
 const limits = { connectionsMax: 4, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
@@ -137,6 +139,15 @@ test('sender: name server that changes its answer: every connection is checked',
   };
   expect(await ask()).toBe('answered');
   expect(await ask()).toBe('egress_denied');
+});
+
+test('sender: certificate nobody vouches for: nothing is sent', async () => {
+  let asked = 0;
+  const authority = await createTestAuthority();
+  const port = await listen(createHttpsServer(await authority.server(), () => void (asked += 1)));
+  const result = await senderFor(local).send(request(`https://localhost:${port}/`));
+  expect(result).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });
+  expect(asked).toBe(0);
 });
 
 test('sender: line break in a header: the request is not sent', async () => {
