@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
 import type { Deadline, Deadlines, Timed } from './deadlines.ts';
 import { AnswerError, AnswerReader } from './read-answer.ts';
+import type { ReadAnswer } from './read-answer.ts';
 import type { WrittenRequest } from './write-request.ts';
 
 /** Nothing came for as long as a destination may take to begin, or to go on. */
@@ -78,13 +79,15 @@ export class HttpConnection implements Timed {
       this.#break(new AnswerError('ANSWER_MALFORMED', 'reading an answer: nobody asked for it'));
       return;
     }
+    let read: ReadAnswer | undefined;
     try {
-      const read = this.#reader.push(chunk);
-      if (read === undefined) this.#heardAtMs = performance.now();
-      else this.#end(read.answer, this.#closes ? 0 : read.idleMs);
+      read = this.#reader.push(chunk);
     } catch (error) {
       this.#break(error);
+      return;
     }
+    if (read === undefined) this.#heardAtMs = performance.now();
+    else this.#end(read.answer, this.#closes ? 0 : read.idleMs);
   }
 
   #closed(): void {
@@ -93,11 +96,14 @@ export class HttpConnection implements Timed {
       this.#break(undefined);
       return;
     }
+    let read: ReadAnswer;
     try {
-      this.#end(this.#reader.end().answer, 0);
+      read = this.#reader.end();
     } catch (error) {
       this.#break(error);
+      return;
     }
+    this.#end(read.answer, 0);
   }
 
   #end(answer: OutboundAnswer, idleMs: number): void {

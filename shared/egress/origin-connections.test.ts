@@ -7,6 +7,8 @@ import { createGuardedLookup } from './guarded-lookup.ts';
 import { createSenders } from './sender.ts';
 import type { Sender, Senders } from './sender.ts';
 
+const limitMs = 30_000;
+const patiently = { timeout: 20_000 };
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -56,7 +58,7 @@ async function startServer(): Promise<Server> {
 
 function sendersWith(connectionsMax: number): Senders {
   const rules = createEgressRules(['127.0.0.0/8']);
-  const limits = { connectionsMax, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
+  const limits = { connectionsMax, connectTimeoutMs: limitMs, headersTimeoutMs: limitMs, totalTimeoutMs: limitMs };
   const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits });
   return {
     create(group) {
@@ -82,7 +84,7 @@ async function answerAll(server: Server, sent: readonly Promise<string>[], heade
   await vi.waitFor(() => {
     for (const next of server.waiting.splice(0)) next.answer(headers);
     expect(ended).toBe(sent.length);
-  });
+  }, patiently);
 }
 
 test('connections: one is used again, by every sender of the group and by no other', async () => {
@@ -101,9 +103,9 @@ test('connections: past the limit requests wait, and a sender without any has on
   const senders = sendersWith(2);
   const [one, another] = [senders.create('a'), senders.create('a')];
   const ofOne = many(one, `${server.url}/one`, 4);
-  await vi.waitFor(() => expect(paths(server)).toEqual(['/one', '/one']));
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/one', '/one']), patiently);
   const ofAnother = many(another, `${server.url}/another`, 2);
-  await vi.waitFor(() => expect(paths(server)).toEqual(['/one', '/one', '/another']));
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/one', '/one', '/another']), patiently);
   await answerAll(server, [...ofOne, ...ofAnother]);
   expect(await Promise.all(ofOne)).toEqual(['/one', '/one', '/one', '/one']);
   expect(await Promise.all(ofAnother)).toEqual(['/another', '/another']);
@@ -115,11 +117,11 @@ test('connections: what becomes free goes to whoever has less than its share', a
   const senders = sendersWith(4);
   const [greedy, modest] = [senders.create('a'), senders.create('a')];
   const all = many(greedy, `${server.url}/greedy`, 8);
-  await vi.waitFor(() => expect(paths(server)).toEqual(['/greedy', '/greedy', '/greedy', '/greedy']));
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/greedy', '/greedy', '/greedy', '/greedy']), patiently);
   all.push(...many(modest, `${server.url}/modest`, 3));
-  await vi.waitFor(() => expect(paths(server)).toHaveLength(5));
+  await vi.waitFor(() => expect(paths(server)).toHaveLength(5), patiently);
   server.waiting.shift()?.answer();
-  await vi.waitFor(() => expect(paths(server).filter((path) => path === '/modest')).toHaveLength(2));
+  await vi.waitFor(() => expect(paths(server).filter((path) => path === '/modest')).toHaveLength(2), patiently);
   await answerAll(server, all);
   expect(server.counts.connections).toBe(5);
 });
@@ -138,7 +140,7 @@ test('connections: one that the server closes while nobody uses it is not used',
   const sender = sendersWith(4).create('a');
   await send(sender, `${server.url}/at-once`);
   for (const socket of server.sockets) socket.end();
-  await vi.waitFor(() => expect(server.counts.open).toBe(0));
+  await vi.waitFor(() => expect(server.counts.open).toBe(0), patiently);
   expect(await send(sender, `${server.url}/at-once/again`)).toBe('/at-once/again');
 });
 
@@ -148,24 +150,39 @@ test('connections: a sender that is closed ends its own requests, those that wai
   const [one, another] = [senders.create('a'), senders.create('a')];
   const ofOne = many(one, `${server.url}/one`, 3);
   const ofAnother = send(another, `${server.url}/another`);
-  await vi.waitFor(() => expect(paths(server).toSorted()).toEqual(['/another', '/one', '/one']));
+  await vi.waitFor(() => expect(paths(server).toSorted()).toEqual(['/another', '/one', '/one']), patiently);
   await one.close();
   expect(await Promise.all(ofOne)).toEqual(Array.from({ length: 3 }, () => 'network SENDER_CLOSED'));
   server.waiting.find(({ path }) => path === '/another')?.answer();
   expect(await ofAnother).toBe('/another');
   expect(await send(one, `${server.url}/at-once`)).toBe('network SENDER_CLOSED');
   await another.close();
-  await vi.waitFor(() => expect(server.counts.open).toBe(0));
+  await vi.waitFor(() => expect(server.counts.open).toBe(0), patiently);
 });
 
 test('connections: an answer whose time is over ends its connection, and what waits goes on', async () => {
   const server = await startServer();
-  const rules = createEgressRules(['127.0.0.0/8']);
-  const limits = { connectionsMax: 1, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 200 };
-  const sender = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits }).create('a');
-  closing.push(() => sender.close());
-  const late = send(sender, `${server.url}/late`);
-  const next = send(sender, `${server.url}/at-once`);
-  expect(await late).toBe('network TOTAL_TIMEOUT');
-  expect(await next).toBe('/at-once');
+  const sender = sendersWith(1).create('a');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const late = send(sender, `${server.url}/late`);
+    const next = send(sender, `${server.url}/at-once`);
+    while (server.waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(limitMs + 10);
+    expect(await late).toMatch(/TIMEOUT$/);
+    expect(await next).toBe('/at-once');
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('connections: a sender that begins while the last one before it ends is not held up by that', async () => {
+  const server = await startServer();
+  const senders = sendersWith(1);
+  const [one, another] = [senders.create('a'), senders.create('a')];
+  const ofOne = send(one, `${server.url}/one`);
+  // Its connection is still being made.
+  await one.close();
+  expect(await send(another, `${server.url}/at-once`)).toBe('/at-once');
+  expect(await ofOne).toBe('network SENDER_CLOSED');
 });

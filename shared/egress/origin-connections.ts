@@ -34,7 +34,7 @@ export type OriginConnectionsOptions = {
   /** Connections at a time. Each lane may have one all the same. */
   readonly connectionsMax: number;
   readonly silences: Deadlines;
-  /** There is no connection any more, and nobody waits for one. */
+  /** There is no connection any more and nobody waits for one, or nobody is left to: another takes its place when needed. */
   readonly onEmpty: () => void;
 };
 
@@ -95,7 +95,7 @@ export class OriginConnections implements ConnectionOwner {
       left.push(...this.#exchangesOf(this.#end(connection)));
     }
     if (this.#lanes.size === 0) this.#destroy();
-    this.#goOn();
+    else this.#goOn();
     return left;
   }
 
@@ -248,6 +248,8 @@ export class OriginConnections implements ConnectionOwner {
     this.#isDestroyed = true;
     this.#stopSweeping();
     for (let last = this.#connections.at(-1); last !== undefined; last = this.#connections.at(-1)) this.#end(last);
+    // Whoever comes now is not to wait for a connection that is still being made.
+    this.#options.onEmpty();
   }
 
   #exchangesOf(done: UnderWay | undefined): readonly Exchange[] {

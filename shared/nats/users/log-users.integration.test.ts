@@ -13,7 +13,7 @@ import { isNotPermitted } from '../connection/server-error.ts';
 import { openPullConsumer } from '../consume/pull-consumer.ts';
 import { listLosses } from '../messages/lost-messages.ts';
 import { readMessages } from '../messages/read-messages.ts';
-import { purgeSubject, readLast, readStored } from '../messages/subject-log.ts';
+import { deleteMessage, purgeSubject, readLast, readStored } from '../messages/subject-log.ts';
 import { inspectLog } from '../monitor/inspect-log.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import { publish } from '../publish/publisher.ts';
@@ -168,7 +168,11 @@ test('users: a control plane asks for replays and looks at dead letters, and the
   const { replays, health } = await openBuckets(as.controlPlane, 1);
   await replays.put('replay.destination-1.1', frame);
   expect(await health.keys('none.>')).toEqual([]);
-  expect(await readLast(as.controlPlane, streams.deadLetters, deadLetterSubject('destination-1'))).toBeDefined();
+  const letters = deadLetterSubject('destination-1');
+  const letter = await readLast(as.controlPlane, streams.deadLetters, letters);
+  expect(letter).toBeDefined();
+  expect(await deleteMessage(as.controlPlane, streams.deadLetters, letter?.seq ?? 0)).not.toBe(false);
+  expect(await purgeSubject(as.controlPlane, streams.deadLetters, letters, (letter?.seq ?? 0) + 1)).toBe(0);
   for (const name of ['controlPlane', 'doctor'] as const) {
     const { streams: found } = await inspectLog(as[name], topology);
     expect(found.filter(({ differences }) => differences === undefined)).toEqual([]);

@@ -89,6 +89,7 @@ export const logUsers = {
     'events.*.*',
     'retry.*.*',
     'dead.*',
+    'dead-ingest.*',
     'deduplication.*',
     ...everyStream
       .filter((stream) => stream !== streams.canary)
@@ -98,7 +99,7 @@ export const logUsers = {
     ...everyBucket.flatMap(follows),
     ...bucketsOfPipelines.map((bucket) => writes(bucket)),
   ]),
-  controlPlane: serviceUser('control-plane', 'Control planes: they publish configuration, and show the log', [
+  controlPlane: serviceUser('control-plane', 'Control planes: they publish configuration, show the log, and delete dead letters', [
     // Impressions of experiments are events.
     'ingest.*',
     ...makes([...everyStream, ...everyBucket.map(bucketStream)]),
@@ -110,6 +111,8 @@ export const logUsers = {
     ...gets(streams.events),
     ...gets(streams.retry),
     ...gets(streams.deadLetters),
+    ...api(`STREAM.MSG.DELETE.${streams.deadLetters}`),
+    ...purges(streams.deadLetters),
   ]),
   doctor: serviceUser('doctor', 'The doctor and upgrade-check: they look, and change nothing', [
     ...everyStream.flatMap(lists),
