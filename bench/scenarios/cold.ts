@@ -19,14 +19,14 @@ const connections = 32;
 /** What counts as the first moments. */
 const firstSeconds = 5;
 /** From the first event until it counts as warm. */
-const warmAfterSeconds = 20;
+const warmAfterSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8 : 20);
 const windowMs = 500;
 /** Share of the warm rate that comes while the pipeline is started anew. */
 const restartShare = 0.4;
 /** Between its stop and its start. */
 const awayMs = 3_000;
 /** From its start; a backlog that is longer in going is measured so far. */
-const recoveryMsMax = 20_000;
+const recoveryMsMaxOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8_000 : 20_000);
 /** A backlog is gone when no more is on its way than so much time brings. */
 const onItsWayS = 0.25;
 
@@ -82,7 +82,14 @@ export const cold: Scenario = {
       ),
     };
     return {
-      settings: { connections, firstSeconds, warmAfterSeconds, restartShare, awayMs, syncInterval: 'always' },
+      settings: {
+        connections,
+        firstSeconds,
+        warmAfterSeconds: warmAfterSecondsOf(context),
+        restartShare,
+        awayMs,
+        syncInterval: 'always',
+      },
       rows: [
         {
           name: 'gateway and pipeline just started, closed loop',
@@ -133,19 +140,22 @@ export const cold: Scenario = {
 
 function measureOnce(context: ScenarioContext, round: number): Promise<Measured> {
   const { progress } = context;
+  const [warmAfterSeconds, recoveryMsMax] = [warmAfterSecondsOf(context), recoveryMsMaxOf(context)];
   return context.stage.scoped(async (stage) => {
     progress.step(`fresh start, round ${round}`, warmAfterSeconds + firstSeconds);
     const path = await startWholePath(stage, {
       destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`) }],
     });
-    const found = await measureCold(stage, path);
+    const found = await measureCold(stage, path, warmAfterSeconds);
     progress.step(`restart under load, round ${round}`, (2 * awayMs + recoveryMsMax) / 1000);
-    const restart = await context.attempt('a restart under load', () => measureRestart(stage, path, found.warmPerS));
+    const restart = await context.attempt('a restart under load', () =>
+      measureRestart(stage, path, { warmPerS: found.warmPerS, recoveryMsMax }),
+    );
     return { cold: found, restart };
   });
 }
 
-async function measureCold(stage: Stage, path: WholePath): Promise<Cold> {
+async function measureCold(stage: Stage, path: WholePath, warmAfterSeconds: number): Promise<Cold> {
   const seconds = warmAfterSeconds + firstSeconds;
   let watching: Promise<readonly Point[]> | undefined;
   const load = await runLoad(
@@ -199,7 +209,11 @@ async function watchDelivered(sink: Sink, ms: number): Promise<readonly Point[]>
 }
 
 /** Stops the pipeline under load, starts it again, and sees how fast it works off what came meanwhile. */
-async function measureRestart(stage: Stage, path: WholePath, warmPerS: number): Promise<Restart> {
+async function measureRestart(
+  stage: Stage,
+  path: WholePath,
+  { warmPerS, recoveryMsMax }: { readonly warmPerS: number; readonly recoveryMsMax: number },
+): Promise<Restart> {
   const ratePerS = warmPerS * restartShare;
   const before = (await path.sink.group(group)).events;
   let startedMs = Number.NaN;
