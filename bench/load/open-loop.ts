@@ -24,7 +24,8 @@ export async function openLoop(options: PoolOptions, ratePerS: number, timing: L
     while (free.length > 0) {
       const dueMs = arrivals?.take(nowMs);
       if (dueMs === undefined) return;
-      const lane = free.pop();
+      // The one that was free for longest: connections, and the bodies they bring, take turns at low rates too.
+      const lane = free.shift();
       if (lane === undefined) return;
       pool.send(lane, dueMs);
     }
