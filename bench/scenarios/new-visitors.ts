@@ -2,12 +2,14 @@ import { destinationIdOf } from '../config/ids.ts';
 import { newVisitorBody, trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
+import type { WarmUp } from '../load/steady.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 import { plainFigure, ratioFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import { gcFigures, watchGc } from '../system/gc-watch.ts';
 import type { GcWatch } from '../system/gc-watch.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { startWholePath } from '../whole-path/whole-path.ts';
 import type { WholePath } from '../whole-path/whole-path.ts';
 
@@ -88,11 +90,14 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Record<Ki
     const path = await startWholePath(stage, {
       destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`) }],
     });
+    progress.step(`warming up, round ${round}`, warmUpSeconds);
+    // Compiled until the rate is steady, whichever of them comes first.
+    await send(context, path, 'known', timesOf({ ...context, seconds: 1 }));
     const measure = async (kind: Kind): Promise<Measured> => {
       progress.step(`${names[kind]}, round ${round}`, seconds + warmUpSeconds);
-      // Compiled, connected, and of the known ones each is seen.
-      await send(context, path, kind, warmUpSeconds);
-      return send(context, path, kind, seconds);
+      // Of the known ones each is seen.
+      await send(context, path, kind, { warmUpMs: 0, measureMs: warmUpSeconds * 1000 });
+      return send(context, path, kind, { warmUpMs: 0, measureMs: seconds * 1000 });
     };
     // The order changes from round to round.
     if (round % 2 === 1) return { known: await measure('known'), new: await measure('new') };
@@ -106,7 +111,7 @@ async function send(
   { stage }: ScenarioContext,
   { gateway, pipeline, token, sink }: WholePath,
   kind: Kind,
-  seconds: number,
+  times: WarmUp & { readonly measureMs: number },
 ): Promise<Measured> {
   const before = (await sink.group(group)).events;
   let startedMs = performance.now();
@@ -116,8 +121,7 @@ async function send(
     bodies: [kind === 'new' ? newVisitorBody(token) : trackBody(token)],
     connections,
     visitors: knownVisitors,
-    warmUpMs: 0,
-    measureMs: seconds * 1000,
+    ...times,
   };
   const load = await runLoad(stage, order, undefined, () => {
     startedMs = performance.now();
