@@ -25,7 +25,7 @@ const windowMs = 500;
 const restartShare = 0.4;
 /** Between its stop and its start. */
 const awayMs = 3_000;
-/** From its start; a backlog that is longer in going is measured so far. */
+/** From when it is ready; a backlog that is longer in going is measured so far. */
 const recoveryMsMaxOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8_000 : 20_000);
 /** A backlog is gone when no more is on its way than so much time brings. */
 const onItsWayS = 0.25;
@@ -243,9 +243,9 @@ async function measureRestart(
     const { atMs, groups } = await path.sink.tally();
     last = { atMs, events: groups[group]?.events ?? 0 };
     // All of an open loop is accepted, or the measurement is worth nothing.
-    const dueEvents = ((performance.now() - startedMs) / 1000) * ratePerS;
+    const dueEvents = (Math.min(measureMs, performance.now() - startedMs) / 1000) * ratePerS;
     if (last.events - before >= dueEvents - ratePerS * onItsWayS) break;
-    if (performance.now() - startedMs >= measureMs) break;
+    if (performance.now() - readyMs >= recoveryMsMax) break;
   }
   const recoveryS = (last.atMs - first.atMs) / 1000;
   const perS = (last.events - firstEvents) / recoveryS;
