@@ -7,6 +7,7 @@ import { createLatencies, percentilesOf, recordMs } from '../load/load-recorder.
 import { forgetPeakMemory, peakMemoryBytes, processFamilyCpuMs } from '../machine/process-use.ts';
 import { sleep } from '../machine/wait-until.ts';
 import type { Series } from '../result/result.ts';
+import { waitArrived } from '../sink/sink.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { ControlAccess } from '../system/control-client.ts';
 import type { Stage } from '../system/stage.ts';
@@ -41,8 +42,15 @@ const connections = 32;
 const readEveryMs = 50;
 const mebibyte = 1024 ** 2;
 
-/** Runs the quiet account's load by itself. */
+/** Runs the quiet account's load by itself, until all of it has arrived. */
 export async function measureQuiet(stage: Stage, place: Neighbourhood, times: QuietTimes): Promise<QuietRun> {
+  const begin = (await place.sink.group(quietGroup)).events;
+  const run = await runQuiet(stage, place, times);
+  await waitArrived(place.sink, quietGroup, begin + run.load.acceptedInAll);
+  return run;
+}
+
+async function runQuiet(stage: Stage, place: Neighbourhood, times: QuietTimes): Promise<QuietRun> {
   const { gateway, pipeline, sink, control } = place;
   await Promise.all([gateway, pipeline].map(({ pid }) => forgetPeakMemory(pid)));
   const reading = startReading(control);
@@ -58,6 +66,8 @@ export async function measureQuiet(stage: Stage, place: Neighbourhood, times: Qu
     },
     ...times,
     eventsPerRequest: 1,
+    // What is late is waited for once the attack is over.
+    isLast: true,
     pids: { pipeline: pipeline.pid, gateway: gateway.pid },
   });
   return {
@@ -79,9 +89,11 @@ export async function measureAttacked(
   times: QuietTimes,
 ): Promise<AttackedRun> {
   const before = await eventsBytes(place.natsUrl);
+  const begin = (await place.sink.group(quietGroup)).events;
   const attacker = await startAttacker(stage, { attack: attack.name, target: place.target, facts: place.facts });
-  const run = await measureQuiet(stage, place, times);
+  const run = await runQuiet(stage, place, times);
   const tally = await attacker.stop();
+  await waitArrived(place.sink, quietGroup, begin + run.load.acceptedInAll);
   await waitSettled(place.pids);
   const out = (await eventsBytes(place.natsUrl)) - before - mebibyte;
   const sent = run.load.acceptedInAll * Buffer.byteLength(trackBody(place.control.sourceToken)) + tally.acceptedBytes;
