@@ -12,7 +12,7 @@ const letterZ = 0x5a;
 const quote = 0x22;
 const hostKey = keyOf('host');
 const pathKey = keyOf('pathname');
-const rootPath = Buffer.from('"pathname":"/",');
+const rootPath = Buffer.from(JSON.stringify('/'));
 const comma = 0x2c;
 const firstNonAscii = 0x80;
 const campaign = Buffer.from('utm_');
@@ -49,7 +49,11 @@ export function writePage(
   if (!known.host) addText(out, hostKey, hostStart, hostEnd);
   if (known.path) return true;
   if (pathEnd > hostEnd) addText(out, pathKey, hostEnd, pathEnd);
-  else out.add(rootPath);
+  else {
+    out.add(pathKey);
+    out.add(rootPath);
+    out.byte(comma);
+  }
   return true;
 }
 
