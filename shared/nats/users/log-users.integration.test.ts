@@ -4,6 +4,7 @@ import { accountKey, deadLetterSubject, eventsSubject, ingestSubject } from '../
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import { readBucket } from '../buckets/bucket.ts';
 import { openBuckets } from '../buckets/open-buckets.ts';
 import { claimInstanceId } from '../buckets/instance-claim.ts';
 import { client } from '../connection/client.ts';
@@ -11,13 +12,14 @@ import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotPermitted } from '../connection/server-error.ts';
 import { openPullConsumer } from '../consume/pull-consumer.ts';
-import { listLosses } from '../messages/lost-messages.ts';
+import { keepLoss, listLosses } from '../messages/lost-messages.ts';
 import { readMessages } from '../messages/read-messages.ts';
-import { deleteMessage, purgeSubject, readLast, readStored } from '../messages/subject-log.ts';
+import { deleteMessage, purgeSubject, readLast, readNext, readStored } from '../messages/subject-log.ts';
 import { inspectLog } from '../monitor/inspect-log.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import { publish } from '../publish/publisher.ts';
-import { ensureTopology, streams } from '../streams/topology.ts';
+import { findSeqAt } from '../streams/stream-progress.ts';
+import { buckets, ensureTopology, streams } from '../streams/topology.ts';
 import { logUsers } from './log-users.ts';
 import type { LogUserName } from './log-users.ts';
 import { quote, renderUsers } from './render-users.ts';
@@ -89,7 +91,12 @@ const forbidden: readonly [user: LogUserName, what: string, subject: string, bod
   ['pipeline', 'answer in the name of the log', `_INBOX.${logUsers.controlPlane.name}.any`],
   ['controlPlane', 'forge a resolved event', eventsSubject('account-1', 0)],
   ['controlPlane', 'forge a dead letter', deadLetterSubject('destination-1')],
-  ['controlPlane', 'read accepted events', `$JS.API.STREAM.MSG.GET.${streams.ingest}`, { seq: 1 }],
+  [
+    'controlPlane',
+    'have accepted events handed out',
+    `$JS.API.CONSUMER.CREATE.${streams.ingest}`,
+    deliverTo('_INBOX.any'),
+  ],
   ['controlPlane', 'take events from a resolver', `$JS.API.CONSUMER.MSG.NEXT.${streams.ingest}.resolver-0`],
   ['controlPlane', 'empty a stream', `$JS.API.STREAM.PURGE.${streams.events}`],
   ['controlPlane', 'delete a stream', `$JS.API.STREAM.DELETE.${streams.events}`],
@@ -168,16 +175,35 @@ test('users: a control plane asks for replays and looks at dead letters, and the
   const { replays, health } = await openBuckets(as.controlPlane, 1);
   await replays.put('replay.destination-1.1', frame);
   expect(await health.keys('none.>')).toEqual([]);
-  const letters = deadLetterSubject('destination-1');
-  const letter = await readLast(as.controlPlane, streams.deadLetters, letters);
+  const letter = await readLast(as.controlPlane, streams.deadLetters, deadLetterSubject('destination-1'));
   expect(letter).toBeDefined();
-  expect(await deleteMessage(as.controlPlane, streams.deadLetters, letter?.seq ?? 0)).not.toBe(false);
-  expect(await purgeSubject(as.controlPlane, streams.deadLetters, letters, (letter?.seq ?? 0) + 1)).toBe(0);
+  let letters = 0;
+  await readMessages(as.controlPlane, {
+    stream: streams.deadLetters,
+    filterSubject: 'dead.*',
+    from: { seq: 1 },
+    content: 'all',
+    messagesPerPull: 10,
+    silenceMaxMs: 10_000,
+    onMessage: () => void (letters += 1),
+  });
+  expect(letters).toBe(1);
+  await readNext(as.controlPlane, streams.ingest, ingestSubject(0), 1);
+  await findSeqAt(as.controlPlane, streams.events, Date.now());
+  await deleteMessage(as.controlPlane, streams.deadLetters, letter?.seq ?? 0);
+  expect(await readLast(as.controlPlane, streams.deadLetters, deadLetterSubject('destination-1'))).toBeUndefined();
+  expect(await purgeSubject(as.controlPlane, streams.deadLetters, deadLetterSubject('destination-1'), 2)).toBe(0);
   for (const name of ['controlPlane', 'doctor'] as const) {
     const { streams: found } = await inspectLog(as[name], topology);
     expect(found.filter(({ differences }) => differences === undefined)).toEqual([]);
   }
-  expect(await listLosses(as.doctor)).toEqual([]);
+  const { leases } = await openBuckets(as.pipeline, 1);
+  await leases.put('pipeline.one', frame);
+  for (const name of ['controlPlane', 'doctor'] as const) {
+    expect([...((await readBucket(as[name], buckets.leases)) ?? [])].map(([key]) => key)).toContain('pipeline.one');
+  }
+  await keepLoss(as.pipeline, { stream: streams.events, subject: 'events.a.0', seq: 7 });
+  expect(await listLosses(as.doctor)).toMatchObject([{ stream: streams.events, seq: 7 }]);
 });
 
 test('users: the operator may do everything', async () => {

@@ -110,7 +110,10 @@ export const logUsers = {
       ...[buckets.config, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),
       ...consumersOf(streams.events),
       ...consumersOf(streams.deadLetters),
+      ...api(`CONSUMER.MSG.NEXT.${streams.deadLetters}.*`),
       ...everyStream.flatMap(lists),
+      // How long the oldest waits.
+      ...gets(streams.ingest),
       ...gets(streams.events),
       ...gets(streams.retry),
       ...gets(streams.deadLetters),
