@@ -112,7 +112,10 @@ test('bucket: one that may give up its oldest takes everything, also one that wa
   const fill = async (into: Bucket, prefix: string): Promise<void> => {
     for (let i = 0; i < 20; i += 1) await into.put(`${prefix}.${i}`, Buffer.alloc(8_192));
   };
-  await expect(fill(strict, 'strict')).rejects.toMatchObject({ reason: 'refused', cause: { message: expect.stringMatching(/maximum bytes/) as string } });
+  await expect(fill(strict, 'strict')).rejects.toMatchObject({
+    reason: 'refused',
+    cause: { message: expect.stringMatching(/maximum bytes/) as string },
+  });
   const lenient = await openBucket(connection, { ...settings, givesUpOldest: true });
   await fill(lenient, 'lenient');
   expect(await lenient.get('lenient.19')).toBeDefined();
