@@ -10,9 +10,11 @@ import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import {
+  deadLetterSubject,
   dispatcherConsumer,
   eventsOfAccount,
   eventsSubject,
+  ingestDeadLetterSubject,
   ingestSubject,
   resolverConsumer,
   resultsConsumer,
@@ -21,6 +23,7 @@ import { ensureTopology, streams } from '../../../shared/nats/streams/topology.t
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
+import { createDeadLetterShares } from './dead-letter-shares.ts';
 import { startRetention } from './retention.ts';
 import type { Retention, RetentionSettings } from './retention.ts';
 
@@ -181,4 +184,24 @@ test('retention: events: a destination whose oldest event has waited for too lon
   await until('it is passed over', () => (passedOver.get(dispatcherConsumer('old')) ?? 0) >= lastSeq);
   expect(Date.now() - oldest).toBeGreaterThanOrEqual(200);
   expect(passedOver.get(dispatcherConsumer('old'))).toBe(lastSeq);
+});
+
+test('dead letters: an account that has filled the log gives up its oldest, and another one and ingest keep theirs', async () => {
+  await store(deadLetterSubject('quiet'), 5);
+  const refusal = await store(deadLetterSubject('noisy'), 2_000, 10_000).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ reason: 'full' });
+  // What no resolver can work on is stored all the same.
+  await store(ingestDeadLetterSubject(0), 5);
+  const shares = createDeadLetterShares(connection, { account: 0.5, all: 0.7 }, (id) => `account-of-${id}`);
+  await shares.look();
+  expect(await left(streams.deadLetters, deadLetterSubject('quiet'))).toBe(5);
+  const { bytes, lastSeq } = await readStreamState(connection, streams.deadLetters);
+  expect(bytes).toBeLessThan(bytesMax * 0.5);
+  expect(bytes).toBeGreaterThan(bytesMax * 0.3);
+  const newest = await readNext(connection, streams.deadLetters, deadLetterSubject('noisy'), lastSeq);
+  expect(newest?.seq).toBe(lastSeq);
+  expect([shares.full, shares.removed > 0]).toEqual([1, true]);
+  await store(deadLetterSubject('quiet'), 5);
+  await shares.look();
+  expect([shares.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
 });
