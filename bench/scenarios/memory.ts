@@ -17,6 +17,8 @@ const batchShare = 0.25;
 /** What is garbage of the start is gone by then. */
 const settleSeconds = 5;
 const sampleMs = 250;
+/** A load of less may end before anything of it is answered. */
+const leastLoadMs = 3_000;
 
 /** Lines of memory, one a process, of one state. */
 type States = { readonly rest: readonly Series[]; readonly busy: readonly Series[]; readonly after: readonly Series[] };
@@ -99,7 +101,8 @@ function measureOnce(context: ScenarioContext, round: number): Promise<States> {
       const body = isSingle ? trackBody(stack.token) : batchBody(stack.token, batchRows);
       const order = { url: `${stack.gateway.url}/api/v1/${path}`, bodies: [body], connections: connections[kind] };
       const share = isSingle ? 1 - batchShare : batchShare;
-      const found = await runLoad(stage, { ...order, warmUpMs: 0, measureMs: seconds * share * 1000 });
+      const measureMs = Math.max(leastLoadMs, seconds * share * 1000);
+      const found = await runLoad(stage, { ...order, warmUpMs: 0, measureMs });
       assertAllAccepted(path, found);
       events += found.acceptedInAll * (isSingle ? 1 : batchRows);
     };
