@@ -118,6 +118,12 @@ const bodies: Readonly<Record<string, unknown>> = {
   libraryRolloutExperiment: { variantId: 'nothing' },
   libraryPutDefaultMapping: { mappings: [] },
   startReplay: { what: 'dead-letters' },
+  libraryReplaceConsentSettings: {
+    name: 'Consent settings',
+    status: 'Enabled',
+    categories: [],
+    default: { mode: 'opt_in', language: 'en', translations: [], categories: [] },
+  },
 };
 
 test("accounts: another account's ids are 404 everywhere", async () => {

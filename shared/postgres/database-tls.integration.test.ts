@@ -97,7 +97,7 @@ test('database: encrypted both ways of reaching it, with a certificate of our ow
 test('database: the schema is brought up to date over TLS', async () => {
   const databaseUrl = await server.createDatabase('migrated');
   const { databaseTls } = withTls(client);
-  await expect(migrate(databaseUrl, databaseTls)).resolves.toBeUndefined();
+  await expect(migrate(databaseUrl, databaseTls)).resolves.toEqual([]);
 });
 
 test('database: a server signed by another authority is refused', async () => {
@@ -136,7 +136,7 @@ test('database: a wrong password is told with its variables and not repeated', a
     (access: DatabaseAccess) => migrate(access.databaseUrl, access.databaseTls),
   ]) {
     const failure = await ask(wrong).catch((error: unknown) => error);
-    expect(String(failure)).toMatch(/does not let us in: see DATABASE_URL, DATABASE_PASSWORD/);
+    expect(String(failure)).toMatch(/does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD/);
     expect(String(failure)).not.toContain('wrong-one');
   }
 });

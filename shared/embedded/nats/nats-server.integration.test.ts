@@ -35,7 +35,7 @@ test('nats server: what was acknowledged is there after kill and start on the sa
 });
 
 test('nats server: takes payloads of 8 MiB and says on its monitor that it is well', async () => {
-  const server = await start({});
+  const server = await start({ syncAlways: true });
   const status = (await (await fetch(`${server.monitorUrl}/varz`)).json()) as Record<string, unknown>;
   expect(status['max_payload']).toBe(8 * 1024 * 1024);
   expect(status['jetstream']).toMatchObject({ config: { sync_always: true } });
