@@ -9,6 +9,9 @@ export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries - 1, 30)) * (1 - random / 2);
 }
 
+/** Whether a failure that is tried again is worth a line of the log: soon, and now and then for as long as it lasts. */
+export const isWorthTelling = (attempt: number): boolean => attempt === 3 || attempt % 60 === 0;
+
 /** For what is asked of one server by few. */
 export const defaultBackoff: Backoff = { firstMs: 50, longestMs: 1_000 };
 

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
-import { retry } from '../../../shared/runtime/retry.ts';
+import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 import type { RecentEvent } from './recent-event.ts';
@@ -55,7 +55,8 @@ async function insertSurely(
     isPassing: (error) => !isRefusedValue(error),
     onRetry: (error, attempt) => {
       counts.insert_retries += 1;
-      if (attempt === 3) logger.warn(failureFields(error), 'the recent-events view cannot be written, retrying');
+      if (isWorthTelling(attempt))
+        logger.warn(failureFields(error), 'the recent-events view cannot be written, retrying');
     },
   });
   if (inserted === undefined) {

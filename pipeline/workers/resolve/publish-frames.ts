@@ -4,6 +4,7 @@ import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../../share
 import type { OutgoingMessage } from '../../../shared/nats/publish/publisher.ts';
 import { PublishError, publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../shared/contracts/subjects.ts';
+import { isWorthTelling } from '../../../shared/runtime/retry.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -101,7 +102,7 @@ export async function publishOutput(context: ResolverContext, message: OutgoingM
     isOnlyWriter: true,
     onRetry: (reason, attempt) => {
       counts.publish_retries += 1;
-      if (attempt === 3)
+      if (isWorthTelling(attempt))
         logger.warn({ subject: message.subject, reason }, 'the log does not accept a message, retrying');
     },
   });

@@ -2,7 +2,7 @@ import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { frameLines, lineDepthMax } from '../../../shared/contracts/events/frame.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
-import { retry } from '../../../shared/runtime/retry.ts';
+import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
@@ -194,7 +194,7 @@ async function identify(context: StepContext, touches: readonly VisitorTouch[]):
       isPassing: (error) => error instanceof VisitorsUnavailableError,
       onRetry: (error, attempt) => {
         counts.visitor_retries += 1;
-        if (attempt === 3) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
+        if (isWorthTelling(attempt)) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
       },
     });
     counts.visitors_created += resolved.created;

@@ -13,7 +13,7 @@ import type { FrameRange } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
-import { retry } from '../../../shared/runtime/retry.ts';
+import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
@@ -146,7 +146,7 @@ class Resolver {
       signal,
       isPassing: (error) => !(error instanceof EventsLostError),
       onRetry: (error, attempt) => {
-        if (attempt === 3) logger.warn({ partition, err: error }, 'the log cannot be read, retrying');
+        if (isWorthTelling(attempt)) logger.warn({ partition, err: error }, 'the log cannot be read, retrying');
       },
     });
   }

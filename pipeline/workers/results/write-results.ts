@@ -4,7 +4,7 @@ import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { Conversion, Exposure, ResultsBatch } from './results-batch.ts';
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
-import { retry } from '../../../shared/runtime/retry.ts';
+import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsContext } from './results-context.ts';
 
 /**
@@ -125,7 +125,7 @@ async function storeAll<Item>(
           isPassing: (error) => !isRefusedValue(error),
           onRetry: (error, attempt) => {
             counts.write_retries += 1;
-            if (attempt === 3)
+            if (isWorthTelling(attempt))
               logger.warn({ accountId, ...failureFields(error) }, 'results cannot be written, retrying');
           },
         });
