@@ -185,6 +185,12 @@ test('overview: problems come first, and new events show by themselves', async (
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
 });
 
+test('overview: its chart is drawn in a browser whose language nobody knows, as one started with LANG=C', async () => {
+  await page.addInitScript("Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })");
+  await open('/', 'at most in this time');
+  await expect.poll(() => page.locator('canvas').count()).toBeGreaterThan(0);
+});
+
 test('destinations: one is found, added, set, tested, published, turned off and removed', async () => {
   await open('/destinations', 'Warehouse loader');
   await page.getByRole('link', { name: 'Add a destination' }).click();
