@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import type { Certificate } from '../../../shared/testing/certificates.ts';
 import type { Arrival } from '../judge/judge.ts';
@@ -127,16 +129,22 @@ const promisedBytes = 1_000;
 const endlessChunk = 'x'.repeat(16_384);
 const endlessEveryMs = 10;
 
+/** A reset, where there is one to send: what is encrypted has a connection below it that only ends. */
+function breakOff(socket: Socket | null): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket?.resetAndDestroy();
+}
+
 function carryOut(response: ServerResponse, decision: Decision): void {
   switch (decision.kind) {
     case 'nothing':
       return;
     case 'break':
-      response.socket?.resetAndDestroy();
+      breakOff(response.socket);
       return;
     case 'break-answer':
       response.writeHead(200, { 'content-length': promisedBytes });
-      response.write('{"received":', () => response.socket?.resetAndDestroy());
+      response.write('{"received":', () => breakOff(response.socket));
       return;
     case 'endless': {
       response.writeHead(200);
