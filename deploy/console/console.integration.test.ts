@@ -186,7 +186,9 @@ test('overview: problems come first, and new events show by themselves', async (
 });
 
 test('overview: its chart is drawn in a browser whose language nobody knows, as one started with LANG=C', async () => {
-  await page.addInitScript("Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })");
+  await page.addInitScript(
+    "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })",
+  );
   await open('/', 'at most in this time');
   await expect.poll(() => page.locator('canvas').count()).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
-import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import { EnvError } from '../../shared/runtime/env.ts';
+import { commandLogAccess } from '../doctor/log-login.ts';
 import { inheritedEnv } from '../local/env.ts';
 import { readDeadLettersEnv } from './env.ts';
 import { readAge } from './letter-choice.ts';
@@ -43,7 +43,7 @@ async function run(action: DeadLettersRequest['action'], of: string, options: Op
       seq: seq === undefined ? undefined : Number(seq),
     };
     const env = readDeadLettersEnv(inheritedEnv());
-    const connection = await connectLog({ ...logAccess(env), name: 'dead-letters' });
+    const connection = await connectLog({ ...(await commandLogAccess(env, 'operator')), name: 'dead-letters' });
     try {
       const say = (line: string): void => void process.stdout.write(`${line}\n`);
       await runDeadLetters({ connection, replicas: env.LOG_REPLICAS, say }, { action, of, choice });

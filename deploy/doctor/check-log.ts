@@ -22,12 +22,12 @@ import type { StreamLoss } from '../../shared/nats/streams/stream-progress.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
-import { doctorLogAccess } from './log-login.ts';
+import { commandLogAccess } from './log-login.ts';
 
 /** Connects to the log as a service does and reads it back. */
 export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
   const connection = await connectLog({
-    ...(await doctorLogAccess(env)),
+    ...(await commandLogAccess(env, 'doctor')),
     name: 'sluice doctor',
     connectTimeoutMs,
     acceptsOldServer: true,

@@ -18,7 +18,7 @@ import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { EnvError } from '../../shared/runtime/env.ts';
 import { readDoctorEnv } from '../doctor/env.ts';
 import type { DoctorEnv } from '../doctor/env.ts';
-import { doctorLogAccess } from '../doctor/log-login.ts';
+import { commandLogAccess } from '../doctor/log-login.ts';
 import { runChecks } from '../doctor/run-checks.ts';
 import { judgeFormat, judgeMigrations, judgeReleases, judgeRunning, oldestOf } from './judge-upgrade.ts';
 import { readChangelog } from './read-changelog.ts';
@@ -65,7 +65,7 @@ function readOrFindings(source: Readonly<Record<string, string | undefined>>): D
 
 async function examineLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
   const connection = await connectLog({
-    ...(await doctorLogAccess(env)),
+    ...(await commandLogAccess(env, 'doctor')),
     name: 'sluice upgrade-check',
     connectTimeoutMs,
     acceptsOldServer: true,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
-import { openBucket } from './bucket.ts';
+import { openBucket, readBucket } from './bucket.ts';
 import type { Bucket } from './bucket.ts';
 import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
@@ -82,6 +82,16 @@ test('bucket: get, keys and delete', async () => {
   expect(text((await bucket.get('x.1'))?.value)).toBe('1');
   expect(await bucket.get('nothing')).toBeUndefined();
   expect(await bucket.keys('x.*')).toEqual(['x.1']);
+});
+
+test('bucket: read as a whole it has every entry, each as it is', async () => {
+  const keys = Array.from({ length: 30 }, (_, index) => `key.${index}`);
+  for (const key of keys) await bucket.put(key, Buffer.from(`value of ${key}`));
+  await bucket.delete('key.7');
+  const found = await readBucket(connection, `TEST_${nth}`);
+  expect([...(found?.keys() ?? [])].toSorted()).toEqual(keys.filter((key) => key !== 'key.7').toSorted());
+  expect(Buffer.from(found?.get('key.3') ?? []).toString()).toBe('value of key.3');
+  expect(await readBucket(connection, 'NONE')).toBeUndefined();
 });
 
 test('bucket: entries disappear after their time to live', async () => {

@@ -63,11 +63,7 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
     put: (key, value) => put(kv, settings.name, key, value),
     putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, settings.name, key, value, revision),
     delete: (key) => kv.delete(key),
-    async keys(filter) {
-      const found: string[] = [];
-      for await (const key of await kv.keys(filter ?? '>')) found.push(key);
-      return found;
-    },
+    keys: (filter) => listKeys(kv, filter ?? '>'),
     watch: (options) => watchBucket(kv, options),
   };
 }
@@ -110,13 +106,20 @@ export async function readBucket(
   }
   const kv = await connection[client].js.views.kv(name, { bindOnly: true });
   const found = new Map<string, Uint8Array>();
-  for await (const key of await kv.keys('>')) {
+  for (const key of await listKeys(kv, '>')) {
     // One that has gone meanwhile is none.
     const entry = await kv.get(key);
     const value = entry === null ? undefined : readEntry(entry).value;
     if (value !== undefined) found.set(key, value);
   }
   return found;
+}
+
+/** Each once, though one that is written meanwhile is told again. Whoever does something else between two misses the rest. */
+async function listKeys(kv: KV, filter: string): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const key of await kv.keys(filter)) found.add(key);
+  return [...found];
 }
 
 // The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
