@@ -3,7 +3,7 @@ import { fail, ok, warn } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgePostgres } from '../../shared/doctor/judge-versions.ts';
-import { connectFailure, databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
+import { connectFailure, databaseAccess } from '../../shared/postgres/database-access.ts';
 import type { DatabaseVariables } from '../../shared/postgres/database-access.ts';
 import type { SecretBox, SecretVariables, SourceSecretVariables } from '../../shared/contracts/config/secrets.ts';
 import { countSealedOtherwise } from '../../control-plane/rotation/sealed-otherwise.ts';
@@ -16,6 +16,7 @@ import {
   signingSecretContext,
   sourceKeyContext,
 } from '../../shared/contracts/config/secrets.ts';
+import { askDatabase } from './ask-database.ts';
 
 const undefinedTable = '42P01';
 const insufficientPrivilege = '42501';
@@ -26,30 +27,17 @@ export async function checkDatabase(
   secrets: Partial<SecretVariables> & SourceSecretVariables,
   timeoutMs: number,
 ): Promise<Finding[]> {
-  const { databaseUrl, databaseTls } = databaseAccess(env);
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    ssl: sslOptions(databaseTls),
-    application_name: 'sluice doctor',
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-  });
-  // A connection that breaks fails the query under way; without a listener it would end this process as well.
-  client.on('error', () => undefined);
+  const how = databaseAccess(env).databaseTls === undefined ? 'without TLS' : 'over TLS';
   try {
-    await client.connect();
-    const how = databaseTls === undefined ? 'without TLS' : 'over TLS';
-    return [
+    return await askDatabase(env, timeoutMs, async (client) => [
       ok('database', `connected to ${client.host}:${client.port} ${how}`),
       ...(await checkServer(client)),
       await checkSchema(client),
       ...(await checkSecrets(client, secrets)),
       ...(await checkSourceSecrets(client, secrets)),
-    ];
+    ]);
   } catch (error) {
     throw connectFailure(error) ?? error;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 

@@ -1,11 +1,10 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import pg from 'pg';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeMemory } from '../../shared/doctor/judge-memory.ts';
 import type { MemoryUse } from '../../shared/doctor/judge-memory.ts';
 import { monitorUrls, readMonitor } from '../../shared/nats/monitor/read-monitor.ts';
-import { databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
+import { askDatabase } from './ask-database.ts';
 import type { DoctorEnv } from './env.ts';
 import { serviceMemory } from './memory-settings.ts';
 
@@ -52,28 +51,18 @@ type DatabaseSettings = {
 
 async function databaseMemory({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: number): Promise<MemoryUse[]> {
   if (DATABASE_URL === undefined || !isHere(DATABASE_URL)) return [];
-  const { databaseUrl, databaseTls } = databaseAccess({ ...env, DATABASE_URL });
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    ssl: sslOptions(databaseTls),
-    application_name: 'sluice doctor',
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-  });
-  client.on('error', () => undefined);
   try {
-    await client.connect();
-    const { rows } = await client.query<DatabaseSettings>(
-      `select pg_size_bytes(current_setting('shared_buffers')) as shared, pg_size_bytes(current_setting('work_mem')) as work,
-         pg_size_bytes(current_setting('maintenance_work_mem')) as maintenance,
-         current_setting('max_connections')::int as connections, current_setting('autovacuum_max_workers')::int as workers`,
+    const { rows } = await askDatabase({ ...env, DATABASE_URL }, timeoutMs, (client) =>
+      client.query<DatabaseSettings>(
+        `select pg_size_bytes(current_setting('shared_buffers')) as shared, pg_size_bytes(current_setting('work_mem')) as work,
+           pg_size_bytes(current_setting('maintenance_work_mem')) as maintenance,
+           current_setting('max_connections')::int as connections, current_setting('autovacuum_max_workers')::int as workers`,
+      ),
     );
     return rows.map(postgresMemory);
   } catch {
     // Why it cannot be asked is said where the database is.
     return [];
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
