@@ -8,6 +8,7 @@ import { countBySubject, deleteMessage } from '../../../shared/nats/messages/sub
 import { deduplicationSubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
+import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
@@ -304,6 +305,40 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await failure).toMatchObject({ code: 'events_lost' });
       expect(resolver.stats()).toMatchObject({ lost_frames: 1 });
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
+    }));
+
+  test('checkpoints: such a resolver writes nothing more, whatever it had begun', () =>
+    withOwnLog(async ({ rig, restart }, events, copy) => {
+      const store = createVisitorStore(rig.pool);
+      let release: () => void = () => undefined;
+      const gate = new Promise<void>((go) => (release = go));
+      let isHeld = false;
+      const visitors: typeof store = {
+        ...store,
+        resolve: async (touches) => {
+          if (isHeld) await gate;
+          return store.resolve(touches);
+        },
+      };
+      const resolver = await rig.start(0, { visitors, settings: { ...often, framesPerTake: 1 } });
+      const failure = resolver.done.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await sendEach(rig, 0, 10);
+      await until(resolver, 'resolved', 10);
+      await restart(replaceBy(events, copy));
+      await sendEach(rig, 10, 20);
+      await until(resolver, 'resolved', 20);
+      isHeld = true;
+      await sendEach(rig, 20, 21);
+      await until(resolver, 'events', 21);
+      await restart(replaceBy(copy, events));
+      // Its end is waited for by nobody who could let it go on.
+      await until(resolver, 'lost_frames', 1);
+      release();
+      expect(await failure).toMatchObject({ code: 'events_lost' });
+      expect(await rig.written()).toHaveLength(10);
     }));
 
   test('checkpoints: what retention has removed from EVENTS is still known', () =>

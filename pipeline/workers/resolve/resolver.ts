@@ -72,6 +72,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
       counts.lost_frames += 1;
     },
   });
+  const failed = new AbortController();
   const context: ResolverContext = {
     ...options,
     beginTurn,
@@ -79,13 +80,13 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     predecessors: createPredecessors(),
     allowance: new VisitorAllowance(settings.visitorShare),
     counts,
-    signal: reader.signal,
+    signal: AbortSignal.any([reader.signal, failed.signal]),
   };
   const rebuilt = await rebuildDeduplication(context, consumer).catch(async (error: unknown) => {
     await reader.close();
     throw error;
   });
-  const resolver = new Resolver(context, reader, rebuilt);
+  const resolver = new Resolver(context, reader, rebuilt, failed);
   return runConsumerWorker(reader, {
     work: () => resolver.work(),
     // Whoever resolves the partition next has nothing of ours to read but this.
@@ -98,12 +99,15 @@ class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;
   readonly #rebuilt: Rebuilt;
+  /** Ends the tries of whatever is under way. */
+  readonly #failed: AbortController;
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt) {
+  constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt, failed: AbortController) {
     this.#context = context;
     this.#reader = reader;
     this.#rebuilt = rebuilt;
+    this.#failed = failed;
   }
 
   gauges(): Record<ResolverGauge, number> {
@@ -127,8 +131,15 @@ class Resolver {
     const lost = new Promise<never>((_resolve, reject) => {
       offReconnect = connection.onReconnect(() => void this.#verify().catch(reject));
     });
+    const resolving = this.#resolve();
     try {
-      await Promise.race([this.#resolve(), lost]);
+      await Promise.race([resolving, lost]);
+    } catch (error) {
+      this.#failed.abort(error);
+      await this.#reader.close();
+      // The next resolver must not read EVENTS while this one still writes to it.
+      await resolving.catch(() => undefined);
+      throw error;
     } finally {
       clearInterval(writing);
       offReconnect();
