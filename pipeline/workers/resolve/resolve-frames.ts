@@ -14,6 +14,7 @@ import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
+import { Turns } from '../worker/turns.ts';
 import type { ResolverContext, ResolverCounts } from './resolver-context.ts';
 
 /** What the events of a few ingest frames became, or some of them. */
@@ -63,19 +64,34 @@ export async function* resolveFrames(
   frames: readonly StoredFrame[],
 ): AsyncGenerator<ResolvedPart, undefined> {
   const { partEventsMax } = context.settings;
+  const turns = new Turns(() => context.beginTurn());
   const deadLetters: IngestDeadLetter[] = [];
-  const candidates = admitAll(context, frames, deadLetters);
-  for (let from = 0; ; from += partEventsMax) {
-    const resolved = await resolvePart(context, candidates.slice(from, from + partEventsMax), deadLetters.splice(0));
-    const isLast = from + partEventsMax >= candidates.length;
-    yield { ...resolved, isLast };
-    if (isLast) return undefined;
+  let part: Candidate[] = [];
+  for await (const candidates of admitAll(context, frames, { deadLetters, turns })) {
+    for (const candidate of candidates) {
+      if (part.length === partEventsMax) {
+        yield { ...(await resolvePart(context, part, { deadLetters: deadLetters.splice(0), turns })), isLast: false };
+        part = [];
+      }
+      part.push(candidate);
+    }
   }
+  yield { ...(await resolvePart(context, part, { deadLetters: deadLetters.splice(0), turns })), isLast: true };
 }
 
-/** The events of frames that go on to their visitors; what leaves is counted, or among the dead letters. */
-function admitAll(context: StepContext, frames: readonly StoredFrame[], deadLetters: IngestDeadLetter[]): Candidate[] {
-  const candidates: Candidate[] = [];
+/** What a step is done with: where letters go, and the turns its work is divided into. */
+type Doing = { readonly deadLetters: IngestDeadLetter[]; readonly turns: Turns };
+
+/** What an event costs beside its characters, in units of a turn. */
+const eventUnits = 512;
+
+/** The events of frames that go on to their visitors, a turn's at a time; what leaves is counted, or among the dead letters. */
+async function* admitAll(
+  context: StepContext,
+  frames: readonly StoredFrame[],
+  { deadLetters, turns }: Doing,
+): AsyncGenerator<readonly Candidate[], undefined> {
+  let candidates: Candidate[] = [];
   for (const frame of frames) {
     const lines = read(frame);
     if (lines.kind !== 'continue') {
@@ -83,19 +99,25 @@ function admitAll(context: StepContext, frames: readonly StoredFrame[], deadLett
       continue;
     }
     context.counts.events += lines.texts.length;
-    lines.texts.forEach((text, line) => {
+    for (const [line, text] of lines.texts.entries()) {
       const step = admit(context, text, { frame, line });
       if (step.kind === 'continue') candidates.push(step);
       else leave(context, step, deadLetters);
-    });
+      const over = turns.spend(eventUnits + text.length);
+      if (over === undefined) continue;
+      yield candidates;
+      candidates = [];
+      await over;
+    }
   }
-  return candidates;
+  yield candidates;
+  return undefined;
 }
 
 async function resolvePart(
   context: StepContext,
   candidates: readonly Candidate[],
-  deadLetters: IngestDeadLetter[],
+  { deadLetters, turns }: Doing,
 ): Promise<Omit<ResolvedPart, 'isLast'>> {
   const { settings, connection, allowance, counts, logger } = context;
   const outcomes = await identify(
@@ -109,11 +131,13 @@ async function resolvePart(
     { frameBytesMax, lineBytesMax, writesVisitorsOnce: settings.writesVisitorsOnce },
     allowance,
   );
-  candidates.forEach((candidate, index) => {
+  for (const [index, candidate] of candidates.entries()) {
     allowance.earn(candidate.touch.accountId, candidate.sentBytes);
     const left = write(candidate, outcomes[index], outgoing);
     if (left !== undefined) leave(context, left, deadLetters);
-  });
+    const over = turns.spend(eventUnits + candidate.json.length);
+    if (over !== undefined) await over;
+  }
   for (const [accountId, visitors] of outgoing.cutVisitors) {
     counts.visitors_cut += visitors;
     if (allowance.isNews(accountId))
