@@ -145,6 +145,28 @@ test('resolve frames: many events are resolved in parts, in order', async () => 
   expect(frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id))).toEqual(ids);
 });
 
+test('resolve frames: rows of 60 bytes go out as at most four times what their client sent, however little their visitor is', async () => {
+  const rows = (from: number, userId: (index: number) => string) =>
+    Array.from({ length: 1_000 }, (_, at) => ({
+      id: `${from}-${at}`,
+      source: '00000000-0000-7000-8000-000000000001',
+      ip: '198.51.100.7',
+      ua: 'okhttp/4.12.0',
+      body: { event: 'x', externalId: userId(at), distinctId: `mfq1x2-${from}-${at}` },
+    }));
+  for (const userId of [() => 'heavy', (index: number) => `v${index}`]) {
+    const context = createContext();
+    let [bytesSent, bytesOut] = [0, 0];
+    for (let batch = 0; batch < 5; batch += 1) {
+      const events = rows(batch, userId);
+      for (const { body } of events) bytesSent += JSON.stringify(body).length;
+      const { frames } = await resolveAll(context, [stored(batch + 1, frameOf('account', events))]);
+      bytesOut += bytesOf(frames) + frames.reduce((sum, { ids }) => sum + ids.length, 0);
+    }
+    expect(bytesOut).toBeLessThanOrEqual(4 * bytesSent);
+  }
+});
+
 test('resolve frames: whatever is sent, what goes out is at most four times that and a mebibyte', async () => {
   const tiny = (from: number, length: number, userId: (index: number) => string) =>
     Array.from({ length }, (_, at) => ({
