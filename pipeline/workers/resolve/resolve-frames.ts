@@ -176,7 +176,15 @@ function admit(context: StepContext, text: string, origin: Origin): Candidate | 
       if (!plan.allows(event.name)) return drops.notAllowed;
     }
     const json = encodeEvent(envelope, event, plan.versionNumber);
-    return { kind: 'continue', origin, hash, json, acceptedBytes: text.length, sentBytes: bodyBytes(text, envelope), touch };
+    return {
+      kind: 'continue',
+      origin,
+      hash,
+      json,
+      acceptedBytes: text.length,
+      sentBytes: bodyBytes(text, envelope),
+      touch,
+    };
   } catch (error) {
     const { frame, line } = origin;
     return deadLetter({ payload: Buffer.from(text), reason: reasonOf(error), seq: frame.seq, line });

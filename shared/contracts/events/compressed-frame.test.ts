@@ -22,7 +22,9 @@ const frameOf = (lines: readonly string[]): Uint8Array => {
 };
 
 const eventsFrame = (count: number): Uint8Array =>
-  frameOf(Array.from({ length: count }, (_, index) => encodeResolved(sampleEvent({ id: `e${index}`, event: 'Order' }))));
+  frameOf(
+    Array.from({ length: count }, (_, index) => encodeResolved(sampleEvent({ id: `e${index}`, event: 'Order' }))),
+  );
 
 /** As `compressFrame` writes one, of whatever is given. */
 function pack(deflated: Uint8Array, bytes: number): Uint8Array {

@@ -59,7 +59,10 @@ function inflate(deflated: Uint8Array, bytesMax: number): { readonly opened: Buf
       info: true,
     });
     // The types do not know what `info` makes of the result.
-    const { buffer, engine } = result as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+    const { buffer, engine } = result as {
+      readonly buffer: Buffer;
+      readonly engine: { readonly bytesWritten: number };
+    };
     return { opened: buffer, bytesRead: engine.bytesWritten };
   } catch (error) {
     throw new FrameError('opening a frame: it cannot be decompressed', { cause: error });

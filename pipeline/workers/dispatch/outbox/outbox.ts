@@ -143,7 +143,10 @@ export class Outbox {
     const { counts, deadLetters } = this.#options;
     counts.dead_letters += 1;
     counts.dead_letters_unreadable += 1;
-    return deadLetters.addUnreadable(typeof line === 'string' ? Buffer.from(line) : line, 'not a resolved event this build knows');
+    return deadLetters.addUnreadable(
+      typeof line === 'string' ? Buffer.from(line) : line,
+      'not a resolved event this build knows',
+    );
   }
 
   /** Keeps all of a frame of the account's log that is not to be worked on any more. */
