@@ -1,6 +1,7 @@
 import { BodyScan, PlainEvent, scanBody } from '../../gateway/json/scan-body.ts';
 import { trackPayload } from '../../gateway/payload/track-payload.ts';
 import { decodeEnvelopes, envelopeHead, envelopePrefix } from '../../shared/contracts/events/envelope.ts';
+import { compressFrame, openFrame } from '../../shared/contracts/events/compressed-frame.ts';
 import { decodeResolved, encodeResolved, readEventHead } from '../../shared/contracts/events/resolved-event.ts';
 import { FrameWriter, frameLines } from '../../shared/contracts/events/frame.ts';
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
@@ -115,12 +116,15 @@ function codecTasks(): MicroTask[] {
     resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs),
   );
   const resolvedBytes = Buffer.from(resolved.map((event) => `${encodeResolved(event)}\n`).join(''));
+  const compressed = compressFrame(resolvedBytes);
   const name = (what: string): string => `codec: ${what} a frame of ${frameEvents}`;
   return [
     { name: name('write'), events: frameEvents, run: write },
     { name: name('read'), events: frameEvents, run: () => decodeEnvelopes(envelopes) },
     { name: name('encode resolved'), events: frameEvents, run: () => resolved.map(encodeResolved) },
     { name: name('decode resolved'), events: frameEvents, run: () => decodeResolved(resolvedBytes) },
+    { name: name('compress'), events: frameEvents, run: () => compressFrame(resolvedBytes) },
+    { name: name('open'), events: frameEvents, run: () => openFrame(compressed) },
     {
       name: name('read the heads of'),
       events: frameEvents,

@@ -8,6 +8,7 @@ import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { accountKey, ingestSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
@@ -19,7 +20,12 @@ import { accountConfig } from './account-config.ts';
 import type { TestCollections } from '../../shared/testing/test-account-config.ts';
 import { until } from './until.ts';
 
-export type TestTrack = { readonly id: string; readonly visitor?: string; readonly event?: string };
+export type TestTrack = {
+  readonly id: string;
+  readonly visitor?: string;
+  readonly event?: string;
+  readonly properties?: JsonObject;
+};
 
 /** For tests that kill: what the one before had in hand comes again soon, and perhaps twice. */
 export const soonAgain = { DISPATCH_ACK_WAIT_MS: '1000', RESOLVER_ACK_WAIT_MS: '1000' } as const;
@@ -85,8 +91,8 @@ export async function createPipelineRig(
     async accept(accountId: string, events: readonly TestTrack[], partition = 0) {
       const prefix = envelopePrefix({ account: accountId, source: 'source-1', test: false });
       const writer = new FrameWriter();
-      for (const { id, visitor = 'v', event = 'Order' } of events) {
-        const body = Buffer.from(JSON.stringify({ event, externalId: visitor }));
+      for (const { id, visitor = 'v', event = 'Order', properties } of events) {
+        const body = Buffer.from(JSON.stringify({ event, externalId: visitor, properties }));
         writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id, at: Date.now() }), body);
       }
       const message = { subject: ingestSubject(partition % partitions), payload: writer.bytes(), msgId: randomUUID() };

@@ -5,7 +5,7 @@ import { defineFault } from './fault.ts';
 
 const betweenMs = 5_000;
 /** What the runbook has pipelines be told while some of the version before run. */
-const besideOlder = { RESOLVER_VISITORS_ONCE: 'false' };
+const besideOlder = { RESOLVER_VISITORS_ONCE: 'false', RESOLVER_COMPRESSION: 'off' };
 
 export const upgradedAndBack = defineFault({
   name: 'upgraded-and-back',

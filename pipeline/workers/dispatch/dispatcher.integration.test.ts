@@ -414,6 +414,32 @@ test('dispatcher: unreadable line: is kept apart, the others go on', async () =>
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 3, delivered: 1 });
 });
 
+test('dispatcher: unreadable frame: a compressed one that is damaged is kept as it came, and the others go on', async () => {
+  const events = Array.from({ length: 20 }, (_, index) => ({ id: `c${index}` }));
+  const damaged = Buffer.from(rig.compressed(events));
+  damaged[damaged.length - 10] = (damaged[damaged.length - 10] ?? 0) ^ 0xff;
+  const dispatcher = await rig.start();
+  await rig.sendRaw(damaged);
+  await rig.sendRaw(rig.compressed(events));
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+  expect(dispatcher.stats()).toMatchObject({ dead_letters: 1, dead_letters_unreadable: 1, delivered: 20 });
+  expect(await rig.unreadable()).toEqual([damaged]);
+});
+
+test('dispatcher: what was set aside is a dead letter an event, where its frame is compressed too', async () => {
+  await rig.sendRaw(rig.compressed(Array.from({ length: 20 }, (_, index) => ({ id: `c${index}` }))));
+  await rig.sendRaw(rig.compressed(Array.from({ length: 20 }, () => ({ id: 'cut' }))).subarray(0, -4));
+  const [first = 0, second = 0] = rig.frameSeqs;
+  const dispatcher = await rig.start({
+    suspicion: { watched: { from: first, to: second }, setAside: [first, second] },
+  });
+  await idle();
+  expect(await rig.deadLetters()).toHaveLength(20);
+  expect(await rig.unreadable()).toHaveLength(1);
+  expect(dispatcher.stats()).toMatchObject({ dead_letters: 21, dead_letters_set_aside: 21, delivered: 0 });
+});
+
 test('dispatcher: unreadable line: also where its head can be read, once anybody needs more', async () => {
   sink.answer(({ headers }) => (headers['idempotency-key'] === 'broken' ? 400 : 200));
   const dispatcher = await rig.start();

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { countLines } from '../../../shared/contracts/events/frame.ts';
+import { countResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import type { Actor } from '../worker/define-worker.ts';
@@ -98,7 +98,7 @@ class Recorder {
     this.#framesWaiting = message.pending;
     this.#lagMs = Math.max(0, Date.now() - storedAtMs);
     if (this.#lagMs > settings.behindMaxMs && message.pending > settings.behindFramesMax) {
-      counts.skipped_behind += countLines(data);
+      counts.skipped_behind += countResolved(data);
       return [];
     }
     const ids = message.header(idsHeader);

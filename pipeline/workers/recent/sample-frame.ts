@@ -1,5 +1,4 @@
 import { decodeHashes } from '../../../shared/contracts/events/event-hash.ts';
-import { asBuffer } from '../../../shared/contracts/events/frame.ts';
 import { eachResolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
 
@@ -28,8 +27,7 @@ export type FrameToSample = {
  * chooses as it would have then.
  */
 export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): SampledFrame {
-  const { subject, storedAtMs } = frame;
-  const bytes = asBuffer(frame.data);
+  const { subject, data, storedAtMs } = frame;
   const hashes = frame.ids === undefined ? [] : decodeHashes(frame.ids);
   const account = subject.slice(0, subject.lastIndexOf('.'));
   const liveBucket = buckets.of(account, storedAtMs);
@@ -37,7 +35,7 @@ export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): Sam
   const lines: SampledLine[] = [];
   let skipped = 0;
   let index = 0;
-  eachResolvedLine(bytes, (read, maybeTest) => {
+  eachResolvedLine(data, (read, maybeTest) => {
     const bucket = maybeTest ? testBucket : liveBucket;
     const sampleOf = bucket.take(() => hashes[index]?.high ?? 0, storedAtMs);
     if (sampleOf > 0) lines.push({ text: read(), sampleOf });

@@ -4,18 +4,30 @@ import { frameLines } from '../../../shared/contracts/events/frame.ts';
 import { decodeResolved, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
-import type { OutgoingFrame } from './outgoing-frames.ts';
+import type { Compression, OutgoingFrame } from './outgoing-frames.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
 
 const properties = new VisitorProperties({ email: 'a@b.c' });
 
 type Added = readonly [account: string, id: string, properties?: VisitorProperties];
 
+const uncompressed: Compression = { frames: 'off', frameBytesMin: 1_000, grownTimes: 3 };
+
 function open(frameBytesMax: number, lineBytesMax = 1024 ** 2, writesVisitorsOnce = true) {
   const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
-  const outgoing = new OutgoingFrames({ frameBytesMax, lineBytesMax, writesVisitorsOnce }, allowance);
+  const outgoing = new OutgoingFrames(
+    { frameBytesMax, lineBytesMax, writesVisitorsOnce, compression: uncompressed },
+    allowance,
+  );
   const add = ([accountId, id, of = properties]: Added): boolean =>
-    outgoing.add({ accountId, hash: hashEvent(accountId, id), json: json(id), visitorId: 'v', properties: of });
+    outgoing.add({
+      accountId,
+      hash: hashEvent(accountId, id),
+      json: json(id),
+      sentBytes: 20,
+      visitorId: 'v',
+      properties: of,
+    });
   return { outgoing, add };
 }
 
@@ -108,4 +120,27 @@ test('outgoing frames: visitors that are cut short are counted by account', () =
   for (let at = 1; at <= 3; at += 1) add(['a', `${at}`, large(at)]);
   add(['b', '1', large(1)]);
   expect([...outgoing.cutVisitors]).toEqual([['a', 2]]);
+});
+
+test.each([
+  { frames: 'off', events: 40, sentBytes: 20, isCompressed: false },
+  { frames: 'grown', events: 40, sentBytes: 20, isCompressed: true },
+  { frames: 'grown', events: 40, sentBytes: 200, isCompressed: false },
+  { frames: 'grown', events: 3, sentBytes: 20, isCompressed: false },
+  { frames: 'all', events: 40, sentBytes: 200, isCompressed: true },
+  { frames: 'all', events: 3, sentBytes: 20, isCompressed: false },
+] as const)('outgoing frames: compressed as is set: $frames, $events events of $sentBytes bytes', (given) => {
+  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
+  const compression = { ...uncompressed, frames: given.frames };
+  const limits = { frameBytesMax: 100_000, lineBytesMax: 1024 ** 2, writesVisitorsOnce: true, compression };
+  const outgoing = new OutgoingFrames(limits, allowance);
+  const ids = Array.from({ length: given.events }, (_, index) => `${index}`);
+  for (const id of ids) {
+    const hash = hashEvent('a', id);
+    outgoing.add({ accountId: 'a', hash, json: json(id), sentBytes: given.sentBytes, visitorId: 'v', properties });
+  }
+  const [frame] = outgoing.finish();
+  expect(frame === undefined ? [] : idsIn(frame)).toEqual(ids);
+  const { payload, openedBytes } = frame ?? { payload: new Uint8Array(), openedBytes: 0 };
+  expect(payload.length < openedBytes).toBe(given.isCompressed);
 });

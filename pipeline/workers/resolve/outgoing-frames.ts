@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { compressFrame } from '../../../shared/contracts/events/compressed-frame.ts';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { encodeHashes } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
@@ -11,6 +12,8 @@ import type { VisitorAllowance } from './visitor-allowance.ts';
 export type OutgoingFrame = {
   readonly accountId: string;
   readonly payload: Uint8Array;
+  /** Bytes of its lines, before any compression. */
+  readonly openedBytes: number;
   readonly events: number;
   /** Packed hashes of its events' ids, in order. */
   readonly ids: string;
@@ -24,8 +27,19 @@ export type OutgoingEvent = {
   readonly hash: EventHash;
   /** Its own part, as JSON. */
   readonly json: string;
+  /** Bytes its client sent for it. */
+  readonly sentBytes: number;
   readonly visitorId: string;
   readonly properties: VisitorProperties;
+};
+
+export type Compression = {
+  /** Which frames are compressed: none, those that weigh much more than what was sent for them, or all. */
+  readonly frames: 'off' | 'grown' | 'all';
+  /** A smaller frame never is: it saves little, and costs nearly as much. */
+  readonly frameBytesMin: number;
+  /** How many times what was sent for it a frame has to weigh to be one that has grown. */
+  readonly grownTimes: number;
 };
 
 export type FrameLimits = {
@@ -34,11 +48,13 @@ export type FrameLimits = {
   /** A line may not be larger. */
   readonly lineBytesMax: number;
   readonly writesVisitorsOnce: boolean;
+  readonly compression: Compression;
 };
 
 type OpenFrame = {
   readonly writer: FrameWriter;
   readonly hashes: EventHash[];
+  sentBytes: number;
   /** By their ids, the visitors that a line has, and what further lines say instead of them. */
   readonly visitors: Map<string, { readonly properties: VisitorProperties; readonly reference: string }>;
 };
@@ -61,14 +77,15 @@ export class OutgoingFrames {
   }
 
   /** False, and nothing is added, where the event is larger with its visitor than a line may be. */
-  add({ accountId, hash, json, visitorId, properties }: OutgoingEvent): boolean {
+  add(event: OutgoingEvent): boolean {
+    const { accountId, json, visitorId, properties } = event;
     const frame = this.#frameOf(accountId);
     const known = frame.visitors.get(visitorId);
     if (this.#limits.writesVisitorsOnce && known?.properties === properties) {
       const line = resolvedLine(visitorId, json, known.reference);
       const bytes = Buffer.byteLength(line);
       if (bytes <= this.#limits.lineBytesMax && this.#hasRoom(frame, bytes)) {
-        append(frame, line, hash);
+        append(frame, line, event);
         return true;
       }
     }
@@ -83,7 +100,7 @@ export class OutgoingFrames {
       properties,
       reference: visitorReference(frame.writer.events, visitorJson.length),
     });
-    append(frame, line, hash);
+    append(frame, line, event);
     return true;
   }
 
@@ -97,7 +114,7 @@ export class OutgoingFrames {
   #frameOf(accountId: string): OpenFrame {
     let frame = this.#open.get(accountId);
     if (frame === undefined) {
-      frame = { writer: new FrameWriter(4 * 1024), hashes: [], visitors: new Map() };
+      frame = { writer: new FrameWriter(4 * 1024), hashes: [], sentBytes: 0, visitors: new Map() };
       this.#open.set(accountId, frame);
     }
     return frame;
@@ -107,16 +124,33 @@ export class OutgoingFrames {
     return writer.events === 0 || writer.length + lineBytes + 1 <= this.#limits.frameBytesMax;
   }
 
-  #close(accountId: string, { writer, hashes, visitors }: OpenFrame): void {
+  #close(accountId: string, frame: OpenFrame): void {
+    const { writer, hashes, visitors } = frame;
     const ids = encodeHashes(hashes.splice(0));
     const digest = createHash('sha256').update(accountId).update(ids).digest('base64url').slice(0, 27);
-    this.#closed.push({ accountId, payload: writer.bytes(), events: writer.events, ids, msgId: `r-${digest}` });
+    const lines = writer.bytes();
+    this.#closed.push({
+      accountId,
+      payload: this.#isCompressed(frame) ? compressFrame(lines) : lines,
+      openedBytes: lines.length,
+      events: writer.events,
+      ids,
+      msgId: `r-${digest}`,
+    });
+    frame.sentBytes = 0;
     writer.reset();
     visitors.clear();
   }
+
+  #isCompressed({ writer, sentBytes }: OpenFrame): boolean {
+    const { frames, frameBytesMin, grownTimes } = this.#limits.compression;
+    if (frames === 'off' || writer.length < frameBytesMin) return false;
+    return frames === 'all' || writer.length > sentBytes * grownTimes;
+  }
 }
 
-function append({ writer, hashes }: OpenFrame, line: string, hash: EventHash): void {
-  writer.appendLine(line);
-  hashes.push(hash);
+function append(frame: OpenFrame, line: string, { hash, sentBytes }: OutgoingEvent): void {
+  frame.writer.appendLine(line);
+  frame.hashes.push(hash);
+  frame.sentBytes += sentBytes;
 }

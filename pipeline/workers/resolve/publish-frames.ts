@@ -89,6 +89,8 @@ function messageOf({ partition, predecessors }: ResolverContext, frame: Outgoing
 function noteWritten({ partition, predecessors, counts }: ResolverContext, frame: OutgoingFrame, seq: number) {
   predecessors.stored(eventsSubject(frame.accountId, partition), seq);
   counts.output_frames += 1;
+  counts.output_bytes += frame.openedBytes;
+  counts.output_bytes_stored += frame.payload.length;
   counts.resolved += frame.events;
   return { ids: frame.ids, msgId: frame.msgId, seq };
 }

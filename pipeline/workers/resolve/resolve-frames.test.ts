@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { noSuspicion } from '../worker/suspicion.ts';
 import pino from 'pino';
 import { expect, test } from 'vitest';
@@ -144,6 +145,60 @@ test('resolve frames: many events are resolved in parts, in order', async () => 
   expect(parts).toHaveLength(3);
   expect(frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id))).toEqual(ids);
 });
+
+/** A context whose visitors are as many as are named, and have no properties. */
+function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
+  const context = createContext();
+  const known = new Map<string, string>();
+  const idOf = (externalId = ''): string => {
+    const id = known.get(externalId) ?? randomUUID();
+    known.set(externalId, id);
+    return id;
+  };
+  const resolve: StepContext['visitors']['resolve'] = async (touches) => ({
+    outcomes: touches.map(({ claim: { externalIds = [] } }) => ({
+      kind: 'resolved',
+      id: idOf(externalIds[0]),
+      properties,
+      created: false,
+    })),
+    created: 0,
+    updated: 0,
+    merged: 0,
+    oversized: 0,
+  });
+  const settings = { ...context.settings, compression: { ...context.settings.compression, frames } };
+  return { ...context, visitors: { resolve }, settings };
+}
+
+test.each([
+  ['one visitor', () => 'heavy'],
+  ['many visitors', (index: number) => `v${index}`],
+])(
+  'resolve frames: rows of 60 bytes of %s go out as at most four times what their client sent',
+  async (_, visitorOf) => {
+    const timesSent = async (frames: 'off' | 'grown'): Promise<number> => {
+      const context = withSmallVisitors(frames);
+      let [bytesSent, bytesOut] = [0, 0];
+      for (let batch = 0; batch < 3; batch += 1) {
+        const events = Array.from({ length: 1_000 }, (_row, row) => ({
+          id: `mfq1x2-${batch}-${row}`,
+          source: '00000000-0000-7000-8000-000000000001',
+          ip: '198.51.100.7',
+          ua: 'okhttp/4.12.0',
+          body: { event: 'x', externalId: visitorOf(row), distinctId: `mfq1x2-${batch}-${row}` },
+        }));
+        for (const { body } of events) bytesSent += JSON.stringify(body).length;
+        const frame = frameOf('00000000-0000-7000-8000-00000000000a', events);
+        const { frames: written } = await resolveAll(context, [stored(batch + 1, frame)]);
+        bytesOut += bytesOf(written) + written.reduce((sum, { ids }) => sum + ids.length, 0);
+      }
+      return bytesOut / bytesSent;
+    };
+    expect(await timesSent('off')).toBeGreaterThan(4);
+    expect(await timesSent('grown')).toBeLessThanOrEqual(4);
+  },
+);
 
 test('resolve frames: whatever is sent, what goes out is at most four times that and a mebibyte', async () => {
   const tiny = (from: number, length: number, userId: (index: number) => string) =>

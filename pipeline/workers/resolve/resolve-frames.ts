@@ -11,7 +11,7 @@ import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
-import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
+import { bodyBytes, readEnvelope } from '../../../shared/contracts/events/envelope.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 import { Turns } from '../worker/turns.ts';
@@ -128,11 +128,11 @@ async function resolvePart(
   const lineBytesMax = connection.messageBytesMax - messageOverheadBytes;
   const frameBytesMax = Math.min(settings.frameBytesMax, Math.floor(lineBytesMax / 2));
   const outgoing = new OutgoingFrames(
-    { frameBytesMax, lineBytesMax, writesVisitorsOnce: settings.writesVisitorsOnce },
+    { frameBytesMax, lineBytesMax, writesVisitorsOnce: settings.writesVisitorsOnce, compression: settings.compression },
     allowance,
   );
   for (const [index, candidate] of candidates.entries()) {
-    allowance.earn(candidate.touch.accountId, candidate.sentBytes);
+    allowance.earn(candidate.touch.accountId, candidate.acceptedBytes);
     const left = write(candidate, outcomes[index], outgoing);
     if (left !== undefined) leave(context, left, deadLetters);
     const over = turns.spend(eventUnits + candidate.json.length);
@@ -178,6 +178,8 @@ type Candidate = {
   /** The event's part of the resolved event, as JSON. */
   readonly json: string;
   /** What it took in the accepted frame, in UTF-16 units: hardly ever less than its bytes by more than a few. */
+  readonly acceptedBytes: number;
+  /** What its client sent for it. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
 };
@@ -198,7 +200,15 @@ function admit(context: StepContext, text: string, origin: Origin): Candidate | 
       if (!plan.allows(event.name)) return drops.notAllowed;
     }
     const json = encodeEvent(envelope, event, plan.versionNumber);
-    return { kind: 'continue', origin, hash, json, sentBytes: text.length, touch };
+    return {
+      kind: 'continue',
+      origin,
+      hash,
+      json,
+      acceptedBytes: text.length,
+      sentBytes: bodyBytes(text, envelope),
+      touch,
+    };
   } catch (error) {
     const { frame, line } = origin;
     return deadLetter({ payload: Buffer.from(text), reason: reasonOf(error), seq: frame.seq, line });
@@ -251,8 +261,8 @@ function write(
   if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
     return letterOf(candidate, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }
-  const { hash, json, touch } = candidate;
-  const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, visitorId: id, properties });
+  const { hash, json, sentBytes, touch } = candidate;
+  const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, sentBytes, visitorId: id, properties });
   return isAdded ? undefined : letterOf(candidate, 'too large with its visitor');
 }
 

@@ -22,6 +22,8 @@ export const resolverCounters = {
   erased_dropped: 'Events dropped because their visitor was erased',
   dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
   output_frames: 'Frames written to the logs of accounts',
+  output_bytes: 'Bytes of these frames before compression',
+  output_bytes_stored: 'Bytes of these frames as the log has them',
   visitors_created: 'Visitors created',
   visitors_updated: 'Visitors changed',
   visitors_merged: 'Visitors that turned out to be another one',

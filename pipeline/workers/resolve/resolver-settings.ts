@@ -1,6 +1,8 @@
 import type { Static, TObject } from 'typebox';
+import { Type } from 'typebox';
 import { count, flag } from '../../../shared/runtime/variables.ts';
 import type { DeduplicationSettings } from './deduplication.ts';
+import type { Compression } from './outgoing-frames.ts';
 import type { VisitorShare } from './visitor-allowance.ts';
 
 export type ResolverSettings = {
@@ -13,6 +15,7 @@ export type ResolverSettings = {
   readonly partEventsMax: number;
   /** Whether a visitor stands in a frame once, and not in each line. */
   readonly writesVisitorsOnce: boolean;
+  readonly compression: Compression;
   /** What of their visitors may travel with the events of an account. */
   readonly visitorShare: VisitorShare;
   /** A frame of resolved events is closed before it grows over this. */
@@ -66,6 +69,11 @@ export const resolverEnv = {
     'A visitor is written once a frame. Off as long as pipelines run that cannot read that: see the upgrade page',
     true,
   ),
+  RESOLVER_COMPRESSION: Type.Enum(['off', 'grown', 'all'], {
+    default: 'grown',
+    description:
+      'Which frames of resolved events are compressed, if they are 4 KiB or more: none; those that weigh over three times what was sent for them, as tiny events do; all, which takes less disk and more CPU. `off` as long as pipelines run that cannot read that: see the upgrade page',
+  }),
   RESOLVER_VISITOR_SHARE: count(
     "Bytes of visitors that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short",
     2,
@@ -96,6 +104,7 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
     partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
     writesVisitorsOnce: env.RESOLVER_VISITORS_ONCE,
+    compression: { frames: env.RESOLVER_COMPRESSION, frameBytesMin: 4 * kibibyte, grownTimes: 3 },
     visitorShare: {
       perByteSent: env.RESOLVER_VISITOR_SHARE,
       burstBytes: env.RESOLVER_VISITOR_BURST_BYTES,

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SubjectError } from '../subjects.ts';
-import { TrackHeads, endHead, envelopeHead, envelopeLine, envelopePrefix, readEnvelope } from './envelope.ts';
+import {
+  TrackHeads,
+  bodyBytes,
+  endHead,
+  envelopeHead,
+  envelopeLine,
+  envelopePrefix,
+  readEnvelope,
+} from './envelope.ts';
 import { FrameError } from './frame.ts';
 
 const good = { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1, body: { event: 'E' } };
@@ -47,9 +55,18 @@ test('envelope heads: envelopeLine: what was written is read back', () => {
       const prefix = envelopePrefix({ account: 'acc', source: 'src', test });
       const line = envelopeLine(envelopeHead(prefix, given), JSON.stringify(json));
       const written = { v: 1, account: 'acc', source: 'src', ...(test ? { test } : {}), ...given, body: json };
-      expect(readEnvelope(line)).toEqual(JSON.parse(JSON.stringify(written)));
+      const envelope = readEnvelope(line);
+      expect(envelope).toEqual(JSON.parse(JSON.stringify(written)));
+      expect(bodyBytes(line, envelope)).toBe(Buffer.byteLength(JSON.stringify(json)));
     }),
   );
+});
+
+test('envelope: bodyBytes: what a batch says for all of its rows is not the row', () => {
+  const prefix = envelopePrefix({ account: 'acc', source: 'src', test: false });
+  const ctxJson = JSON.stringify({ defaultProperties: { a: 1, body: { b: 2 } } });
+  const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson }), '{"event":"ä"}');
+  expect(bodyBytes(line, readEnvelope(line))).toBe(14);
 });
 
 test('envelope heads: TrackHeads: a head is the one the texts would make', () => {

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../runtime/json.ts';
-import { FrameError, asBuffer, endOfLine, eachLine, frameLines, parseLine, startOfLine } from './frame.ts';
+import { openFrame } from './compressed-frame.ts';
+import { FrameError, asBuffer, countLines, endOfLine, eachLine, frameLines, parseLine, startOfLine } from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -165,13 +166,13 @@ export function headOf({ event, visitor }: ResolvedEvent): EventHead {
 
 /** Reads a frame of resolved events. Throws FrameError on a version or a line this build does not know. */
 export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
-  const lines = frameLines(bytes);
+  const lines = frameLines(openFrame(bytes));
   return lines.map((line) => parseAmong(line, lines));
 }
 
 /** The events of a frame that can be read. */
 export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
-  const lines = asBuffer(bytes).toString('utf8').split('\n');
+  const lines = openIfReadable(bytes)?.toString('utf8').split('\n') ?? [];
   return lines.flatMap((line) => {
     try {
       return parseAmong(line, lines);
@@ -179,6 +180,28 @@ export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
       return [];
     }
   });
+}
+
+/** The lines of a frame; undefined for one that cannot be opened, or ends within a line. */
+export function resolvedLines(bytes: Uint8Array): readonly string[] | undefined {
+  return unlessUnreadable(() => frameLines(openFrame(bytes)));
+}
+
+/** How many events a frame holds; one that cannot be opened counts as one that nobody can read. */
+export function countResolved(bytes: Uint8Array): number {
+  const opened = openIfReadable(bytes);
+  return opened === undefined ? 1 : countLines(opened);
+}
+
+const openIfReadable = (bytes: Uint8Array): Buffer | undefined => unlessUnreadable(() => openFrame(bytes));
+
+function unlessUnreadable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FrameError) return undefined;
+    throw error;
+  }
 }
 
 const parseAmong = (line: string, lines: readonly string[]): ResolvedEvent =>
@@ -206,9 +229,15 @@ type ReadLine = () => string;
 
 /**
  * Calls `take` for each line of a frame with whether it is a test event's, without parsing any. A live event whose
- * properties happen to say `"test":true` is taken for one; a test event is never missed.
+ * properties happen to say `"test":true` is taken for one; a test event is never missed. A frame that cannot be opened is
+ * a line that nobody can read.
  */
-export function eachResolvedLine(bytes: Buffer, take: (read: ReadLine, maybeTest: boolean) => void): void {
+export function eachResolvedLine(frame: Uint8Array, take: (read: ReadLine, maybeTest: boolean) => void): void {
+  const bytes = openIfReadable(frame);
+  if (bytes === undefined) {
+    take(() => asBuffer(frame).toString('utf8'), false);
+    return;
+  }
   let nextTestAt = bytes.indexOf(testMark);
   const starts: number[] = [];
   const lineAt = (index: number): string | undefined => {
@@ -239,10 +268,11 @@ export type NamedEvent = Pick<ResolvedEvent, 'event'> & { readonly visitorId: st
 
 /**
  * The events of a frame that have one of these names. Lines that do not say one of them are never parsed, and those that
- * cannot be read are left out.
+ * cannot be read are left out, as is a frame that cannot be opened.
  */
 export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent[] {
-  const bytes = asBuffer(frame);
+  const bytes = openIfReadable(frame);
+  if (bytes === undefined) return [];
   const starts = new Set<number>();
   for (const mark of marks) {
     for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, endOfLine(bytes, at))) {

@@ -5,7 +5,6 @@ import {
   withVisitor,
 } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
-import { frameLines } from '../../../../shared/contracts/events/frame.ts';
 import { headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
@@ -145,13 +144,4 @@ export function readWholeLine(lines: readonly string[], index: number): Resolved
 /** An event that was parsed already, such as one of the retry log. */
 export function wholeEvent(resolved: ResolvedEvent): ReadEvent {
   return { head: headOf(resolved), line: '', visitorJson: undefined, resolved };
-}
-
-/** The lines of a frame; a frame that ends within one is a single line that nobody can read. */
-export function resolvedLines(data: Uint8Array): readonly string[] {
-  try {
-    return frameLines(data);
-  } catch {
-    return [Buffer.from(data).toString('utf8')];
-  }
 }

@@ -4,10 +4,11 @@ import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
-import { countLines } from '../../../../shared/contracts/events/frame.ts';
+import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
+import { countResolved, resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { DestinationConsumer } from './destination-consumer.ts';
-import { DispatchItem, readFrameLine, resolvedLines, wholeEvent } from './dispatch-item.ts';
+import { DispatchItem, readFrameLine, wholeEvent } from './dispatch-item.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
 import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
@@ -31,8 +32,15 @@ export type InboxOptions = {
   >;
 };
 
-/** A line of a frame that holds no event this build can read. */
-export type UnreadableLine = { readonly frame: FrameInFlight; readonly index: number; readonly line: string };
+/** A line of a frame that holds no event this build can read; or all of a frame, as it came, no line of which it can. */
+export type UnreadableLine = {
+  readonly frame: FrameInFlight;
+  readonly index: number;
+  readonly line: string | Uint8Array;
+};
+
+/** Of a frame no line of which can be read: it is settled as one line. */
+const unreadableLines: readonly string[] = [''];
 
 /** Lines before `next` are read; there are none before the first is. */
 type UnopenedFrame = {
@@ -82,7 +90,7 @@ export class Inbox {
     return this.#frames.all.length === 0;
   }
 
-  /** Bytes of the frames in flight. */
+  /** Bytes of the frames in flight, opened. */
   get bytes(): number {
     return this.#frames.bytes;
   }
@@ -92,7 +100,7 @@ export class Inbox {
     this.#count(message);
     const settled = this.#settledOf(message);
     // One count more than it has events: settled when all of them are read.
-    const frame = this.#frames.add({ kind: 'log', message }, 1, message.data.length, settled);
+    const frame = this.#frames.add({ kind: 'log', message }, 1, openedBytes(message.data), settled);
     const settledBefore = settled === undefined ? undefined : new Uint8Array(settled);
     this.#unopened.push({ frame, data: message.data, settledBefore, lines: undefined, next: 0 });
   }
@@ -106,7 +114,7 @@ export class Inbox {
   /** Is done with a frame of the account's log that waited for too long: the destination has missed what is in it. */
   miss(message: LogMessage): void {
     this.#count(message);
-    const lines = countLines(message.data);
+    const lines = countResolved(message.data);
     this.#miss(message.storedAtMs, lines - countBits(this.#settledOf(message), lines));
     this.#finish({ kind: 'log', message });
   }
@@ -174,7 +182,7 @@ export class Inbox {
       }
       if (line === undefined || hasBit(first.settledBefore, index)) continue;
       const event = readFrameLine(lines, index);
-      if (event === undefined) return { frame, index, line };
+      if (event === undefined) return { frame, index, line: lines === unreadableLines ? first.data : line };
       if (event.resolved !== undefined) this.#options.counts.heads_parsed += 1;
       return new DispatchItem(frame, 'fresh', event, notAttempted, index);
     }
@@ -234,7 +242,7 @@ export class Inbox {
 
   #open({ frame, data, settledBefore }: UnopenedFrame): readonly string[] {
     const { counts, pullConsumer } = this.#options;
-    const lines = resolvedLines(data);
+    const lines = resolvedLines(data) ?? unreadableLines;
     const unsettled = lines.length - countBits(settledBefore, lines.length);
     counts.frame_events += lines.length;
     if (seqOf(frame) <= pullConsumer.handedOutSeq) counts.repeated_events += unsettled;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
+import { resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
 import { setAsideReason } from '../../worker/suspicion.ts';
-import { readWholeLine, resolvedLines } from '../inbox/dispatch-item.ts';
+import { readWholeLine } from '../inbox/dispatch-item.ts';
 import type { DispatchItem } from '../inbox/dispatch-item.ts';
 import type { VisitorOrder } from '../parked/visitor-order.ts';
 import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
@@ -137,12 +138,15 @@ export class Outbox {
     return this.#retryNow(item, 'switched off');
   }
 
-  /** Keeps a line of the log that holds no event this build can read. */
-  deadLetterLine(line: string): Promise<void> {
+  /** Keeps a line of the log that holds no event this build can read, or the bytes of a frame no line of which it can. */
+  deadLetterLine(line: string | Uint8Array): Promise<void> {
     const { counts, deadLetters } = this.#options;
     counts.dead_letters += 1;
     counts.dead_letters_unreadable += 1;
-    return deadLetters.addUnreadable(Buffer.from(line), 'not a resolved event this build knows');
+    return deadLetters.addUnreadable(
+      typeof line === 'string' ? Buffer.from(line) : line,
+      'not a resolved event this build knows',
+    );
   }
 
   /** Keeps all of a frame of the account's log that is not to be worked on any more. */
@@ -150,8 +154,9 @@ export class Outbox {
     const { counts, deadLetters } = this.#options;
     const nowMs = Date.now();
     const lines = resolvedLines(data);
-    counts.dead_letters += lines.length;
-    counts.dead_letters_set_aside += lines.length;
+    counts.dead_letters += lines?.length ?? 1;
+    counts.dead_letters_set_aside += lines?.length ?? 1;
+    if (lines === undefined) return deadLetters.addUnreadable(data, setAsideReason);
     await Promise.all(
       lines.map((line, index) => {
         const event = readWholeLine(lines, index);

@@ -5,6 +5,8 @@ import pino from 'pino';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import { decodeJson, isJsonObject } from '../../../../shared/runtime/json.ts';
+import { compressFrame } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import { client } from '../../../../shared/nats/connection/client.ts';
@@ -143,7 +145,20 @@ export async function createDispatcherRig(natsUrl: string) {
     running: () => [...running],
     /** Puts events into one frame of the account's log. */
     send: (events: readonly TestEvent[]) => store(frameOf(accountId, events)),
-    sendRaw: (text: string) => store(Buffer.from(text)),
+    sendRaw: (data: string | Uint8Array) => store(typeof data === 'string' ? Buffer.from(data) : data),
+    /** The same events as `send` puts in, compressed. */
+    compressed: (events: readonly TestEvent[]) => compressFrame(frameOf(accountId, events)),
+    /** The bytes that dispatchers kept because they could not read them, oldest first. */
+    async unreadable(): Promise<Buffer[]> {
+      const kept: Buffer[] = [];
+      for (let seq = 1; ;) {
+        const found = await readNext(connection, streams.deadLetters, deadLetterSubject(destinationId), seq);
+        if (found === undefined) return kept;
+        const letter = decodeJson(found.data);
+        if (isJsonObject(letter) && typeof letter['raw'] === 'string') kept.push(Buffer.from(letter['raw'], 'base64'));
+        seq = found.seq + 1;
+      }
+    },
     /** A frame of one event that cannot be parsed, though its head can be read. */
     brokenBehindHead: (id: string) =>
       Buffer.from(frameOf(accountId, [{ id }]))

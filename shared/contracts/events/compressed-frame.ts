@@ -1,0 +1,70 @@
+import { constants, deflateSync, inflateSync } from 'node:zlib';
+import { FrameError, asBuffer } from './frame.ts';
+
+/**
+ * A frame of resolved events may be compressed: a mark, how many bytes it opens to, and those in the format of zlib
+ * (RFC 1950), whose checksum tells of damage. No line begins with the mark, so whoever has the bytes alone knows which it is.
+ */
+const mark = 0x01;
+const headBytes = 5;
+
+/** What a frame opens to at most, in bytes: twice what a resolver closes one at. */
+export const openedBytesMax = 1024 ** 2;
+
+/** The frame compressed; the same bytes where it would be no smaller, or larger than a reader opens. */
+export function compressFrame(frame: Uint8Array): Uint8Array {
+  if (frame.length > openedBytesMax) return frame;
+  const deflated = deflateSync(frame, { level: constants.Z_BEST_SPEED });
+  if (headBytes + deflated.length >= frame.length) return frame;
+  const head = Buffer.alloc(headBytes, mark);
+  head.writeUInt32BE(frame.length, 1);
+  return Buffer.concat([head, deflated]);
+}
+
+/** How many bytes `openFrame` makes of a frame, told without opening it; its own size where it cannot be opened. */
+export function openedBytes(frame: Uint8Array): number {
+  if (!isCompressed(frame)) return frame.length;
+  const bytes = saidBytes(frame);
+  return bytes > openedBytesMax ? frame.length : bytes;
+}
+
+/** The lines of a frame as bytes, whether it is compressed or not. Throws FrameError where it cannot be opened. */
+export function openFrame(frame: Uint8Array): Buffer {
+  if (!isCompressed(frame)) return asBuffer(frame);
+  const bytes = saidBytes(frame);
+  if (bytes > openedBytesMax) {
+    throw new FrameError(`opening a frame: it would be ${bytes} bytes, where ${openedBytesMax} are the most`);
+  }
+  const { opened, bytesRead } = inflate(frame.subarray(headBytes), bytes);
+  if (opened.length !== bytes || headBytes + bytesRead !== frame.length) {
+    throw new FrameError('opening a frame: it is longer or shorter than it says');
+  }
+  return opened;
+}
+
+const isCompressed = (frame: Uint8Array): boolean => frame[0] === mark;
+
+const saidBytes = (frame: Uint8Array): number =>
+  frame.length < headBytes ? Number.POSITIVE_INFINITY : asBuffer(frame).readUInt32BE(1);
+
+/** zlib's own least. */
+const chunkBytesMin = 64;
+
+function inflate(deflated: Uint8Array, bytesMax: number): { readonly opened: Buffer; readonly bytesRead: number } {
+  try {
+    const result: unknown = inflateSync(deflated, {
+      maxOutputLength: Math.max(1, bytesMax),
+      // All of it in one piece, with room left by which zlib sees that it is the last.
+      chunkSize: Math.max(chunkBytesMin, bytesMax + 1),
+      info: true,
+    });
+    // The types do not know what `info` makes of the result.
+    const { buffer, engine } = result as {
+      readonly buffer: Buffer;
+      readonly engine: { readonly bytesWritten: number };
+    };
+    return { opened: buffer, bytesRead: engine.bytesWritten };
+  } catch (error) {
+    throw new FrameError('opening a frame: it cannot be decompressed', { cause: error });
+  }
+}
