@@ -4,8 +4,8 @@ import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-ev
 import { readRecentEvent } from './recent-event.ts';
 import { resolvedEvent } from './testing/resolved.ts';
 
-const read = (event: ResolvedEvent, bytesMax = 16_384) =>
-  readRecentEvent({ text: encodeResolved(event), sampleOf: 1 }, bytesMax);
+const sampledLine = (text: string) => ({ line: { bytes: text.length, read: () => text }, sampleOf: 1 });
+const read = (event: ResolvedEvent, bytesMax = 16_384) => readRecentEvent(sampledLine(encodeResolved(event)), bytesMax);
 const bodyOf = (event: ResolvedEvent, bytesMax?: number): unknown => JSON.parse(read(event, bytesMax)?.body ?? '');
 
 test('recent event: holds what the event and its visitor say', () => {
@@ -63,5 +63,5 @@ test.each([
   ['no id', '{"v":1,"event":{"event":"x","time":1,"received_at":1},"visitor":{"id":"v"}}'],
   ['a time that is none', '{"v":1,"event":{"id":"e","event":"x","time":1e300,"received_at":1},"visitor":{"id":"v"}}'],
 ])('recent event: %s is not read', (_case, text) => {
-  expect(readRecentEvent({ text, sampleOf: 1 }, 1_000)).toBeUndefined();
+  expect(readRecentEvent(sampledLine(text), 1_000)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent, UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
@@ -26,8 +26,8 @@ export type RecentEvent = {
  * Reads an event out of its line of a resolved frame; undefined when it is not one. Text is made what PostgreSQL can
  * hold. A body over `bodyBytesMax` loses its largest parts.
  */
-export function readRecentEvent({ text, sampleOf }: SampledLine, bodyBytesMax: number): RecentEvent | undefined {
-  const resolved = parse(text);
+export function readRecentEvent({ line, sampleOf }: SampledLine, bodyBytesMax: number): RecentEvent | undefined {
+  const resolved = parse(line);
   if (resolved === undefined) return undefined;
   const { event, visitor } = resolved;
   const id = recentEventId(event.id);
@@ -55,9 +55,9 @@ export function recentEventId(eventId: string): string | undefined {
   return cleanText(eventId);
 }
 
-function parse(text: string): ResolvedEvent | undefined {
+function parse(line: UnreadLine): ResolvedEvent | undefined {
   try {
-    const resolved = parseResolved(text);
+    const resolved = parseResolved(line.read());
     return isJsonObject(resolved.event) && isJsonObject(resolved.visitor) ? resolved : undefined;
   } catch {
     return undefined;

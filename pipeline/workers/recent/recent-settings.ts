@@ -48,7 +48,10 @@ const time = { unit: 'ms', minimum: 1 } as const;
 
 /** The view's part of the pipeline's environment. */
 export const recentEnv = {
-  RECENT_EVENTS_PER_S_MAX: count('Events of one account a second in the view of recent events; of more a sample', 500),
+  RECENT_EVENTS_PER_S_MAX: count(
+    'Events of one account a second in the view of recent events; of more a sample. One of more than 4 KiB with its visitor counts as several',
+    500,
+  ),
   RECENT_EVENTS_BURST_MAX: count('Events of one account that are kept at once after a quiet time', 10_000),
   RECENT_EVENTS_MAX: count('Events of one account in the view; some more between two trims', 200_000),
   RECENT_EVENTS_AGE_MS: count('Events leave the view this long after they were received', dayMs, {

@@ -11,6 +11,8 @@ import { sampleFrame } from './sample-frame.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
+import { rangeOf } from '../worker/suspicion.ts';
+import { Turns } from '../worker/turns.ts';
 import { startTrimmer } from './trimmer.ts';
 import type { Trimmer } from './trimmer.ts';
 import { writeRecentEvents } from './write-recent-events.ts';
@@ -72,8 +74,14 @@ class Recorder {
       const messages = await this.#reader.take(settings.framesPerTake);
       const [oldest] = messages;
       if (oldest === undefined) return;
-      const lines = messages.flatMap((message) => this.#sample(message));
-      await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs }, (events) => {
+      const turns = new Turns(() => this.#context.beginTurn(rangeOf(messages)));
+      const lines: SampledLine[] = [];
+      for (const message of messages) {
+        for (const line of this.#sample(message)) lines.push(line);
+        const over = turns.spend(message.data.length);
+        if (over !== undefined) await over;
+      }
+      await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs, turns }, (events) => {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
       this.#reader.finish(messages);

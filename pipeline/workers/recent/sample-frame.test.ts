@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { sharedVisitorFrame } from '../../../shared/contracts/events/testing/shared-visitor-frame.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingRate } from './sampling-bucket.ts';
 import { sampleFrame } from './sample-frame.ts';
@@ -13,7 +14,7 @@ function sample(events: readonly ResolvedEvent[], rate: SamplingRate) {
   const { data, headers } = resolvedFrame(events);
   const frame = { subject, data, storedAtMs: 0, ids: headers[idsHeader] };
   const { lines, skipped } = sampleFrame(frame, createSamplingBuckets(rate));
-  return { events: lines.map(({ text }) => parseResolved(text)), lines, skipped };
+  return { events: lines.map(({ line }) => parseResolved(line.read())), lines, skipped };
 }
 
 const many = (count: number, test = false): ResolvedEvent[] =>
@@ -47,12 +48,24 @@ test('sample frame: test events are taken whatever the flood of live ones', () =
 test('sample frame: a frame without hashes or of nothing is read all the same', () => {
   const data = frameOfLines(['{"a":1}', 'no json']);
   const buckets = createSamplingBuckets({ perSecondMax: 1, burstMax: 100 });
-  expect(sampleFrame({ subject, data, storedAtMs: 0, ids: undefined }, buckets).lines.map(({ text }) => text)).toEqual([
-    '{"a":1}',
-    'no json',
-  ]);
+  expect(
+    sampleFrame({ subject, data, storedAtMs: 0, ids: undefined }, buckets).lines.map(({ line }) => line.read()),
+  ).toEqual(['{"a":1}', 'no json']);
   expect(sampleFrame({ subject, data: new Uint8Array(), storedAtMs: 0, ids: undefined }, buckets)).toEqual({
     lines: [],
     skipped: 0,
   });
+});
+
+test('sample frame: an event that brings a large visitor counts as several, wherever the visitor stands', () => {
+  const rate = { perSecondMax: 1, burstMax: 100 };
+  const visitor = { id: 'v', custom_properties: { text: 'x'.repeat(40_000) } };
+  const large = many(200).map((event) => ({ ...event, visitor }));
+  expect(sample(large, rate).events.length).toBeLessThan(20);
+  const frame = { subject, data: sharedVisitorFrame(large), storedAtMs: 0, ids: undefined };
+  const { lines, skipped } = sampleFrame(frame, createSamplingBuckets(rate));
+  expect(lines.length).toBeGreaterThan(5);
+  expect(lines.length).toBeLessThan(20);
+  expect(lines.length + skipped).toBe(200);
+  expect(parseResolved(lines.at(-1)?.line.read() ?? '').visitor).toEqual(visitor);
 });

@@ -1,15 +1,19 @@
 import { decodeHashes } from '../../../shared/contracts/events/event-hash.ts';
 import { eachResolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
+import type { UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
 
 /** One line of a resolved frame that goes into the view. */
 export type SampledLine = {
-  readonly text: string;
+  readonly line: UnreadLine;
   /** How many events of the account it stands for. */
   readonly sampleOf: number;
 };
 
 export type SampledFrame = { readonly lines: readonly SampledLine[]; readonly skipped: number };
+
+/** One of so many bytes with its visitor, or of fewer, counts as one event; of a larger one each of these does. */
+const bytesPerEvent = 4 * 1_024;
 
 export type FrameToSample = {
   /** The frame's subject: it tells the account apart, and that is all that is asked of it here. */
@@ -35,11 +39,13 @@ export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): Sam
   const lines: SampledLine[] = [];
   let skipped = 0;
   let index = 0;
-  eachResolvedLine(data, (read, maybeTest) => {
+  eachResolvedLine(data, (line, maybeTest) => {
     const bucket = maybeTest ? testBucket : liveBucket;
     const sampleOf = bucket.take(() => hashes[index]?.high ?? 0, storedAtMs);
-    if (sampleOf > 0) lines.push({ text: read(), sampleOf });
-    else skipped += 1;
+    if (sampleOf > 0) {
+      lines.push({ line, sampleOf });
+      bucket.weigh(Math.floor(line.bytes / bytesPerEvent));
+    } else skipped += 1;
     index += 1;
   });
   return { lines, skipped };

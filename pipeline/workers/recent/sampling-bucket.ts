@@ -12,6 +12,8 @@ export type SamplingBucket = {
    * The time never goes back: an earlier one counts as the latest seen.
    */
   take(hash: () => number, nowMs: number): number;
+  /** What was let through counts as so many events more: others have to wait for them. */
+  weigh(events: number): void;
 };
 
 export type SamplingRate = {
@@ -38,6 +40,9 @@ export function createSamplingBucket({ perSecondMax, burstMax }: SamplingRate, s
       if (halvings > 0 && hash() >>> (hashBits - halvings) !== 0) return 0;
       tokens -= 1;
       return 2 ** halvings;
+    },
+    weigh(events) {
+      tokens -= events;
     },
   };
 }

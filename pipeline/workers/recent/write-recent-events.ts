@@ -7,12 +7,22 @@ import type { RecentEvent } from './recent-event.ts';
 import { readRecentEvent } from './recent-event.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { recorderConsumer } from './recorder-context.ts';
+import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 
 /** Lines of one stored time that go into the view. */
-export type LinesToWrite = { readonly lines: readonly SampledLine[]; readonly oldestAtMs: number };
+export type LinesToWrite = {
+  readonly lines: readonly SampledLine[];
+  readonly oldestAtMs: number;
+  /** What their reading is divided into. */
+  readonly turns: Turns;
+};
+
+/** What reading an event costs in units of a turn: for itself, and how often its characters are looked at. */
+const eventUnits = 512;
+const looksAtEach = 3;
 
 /**
  * Writes events to the view, a bounded number a statement. Waits as long as the database is away, unless so much has
@@ -20,14 +30,20 @@ export type LinesToWrite = { readonly lines: readonly SampledLine[]; readonly ol
  */
 export async function writeRecentEvents(
   context: RecorderContext,
-  { lines, oldestAtMs }: LinesToWrite,
+  { lines, oldestAtMs, turns }: LinesToWrite,
   onWritten: (events: readonly RecentEvent[]) => void,
 ): Promise<void> {
   const { settings, counts, logger } = context;
   for (let start = 0; start < lines.length; start += settings.eventsPerInsert) {
     const some = lines.slice(start, start + settings.eventsPerInsert);
-    const events = some.flatMap((line) => readRecentEvent(line, settings.bodyBytesMax) ?? []);
-    counts.unreadable += some.length - events.length;
+    const events: RecentEvent[] = [];
+    for (const sampled of some) {
+      const event = readRecentEvent(sampled, settings.bodyBytesMax);
+      if (event === undefined) counts.unreadable += 1;
+      else events.push(event);
+      const over = turns.spend(eventUnits + sampled.line.bytes * looksAtEach);
+      if (over !== undefined) await over;
+    }
     await isolateRefused(
       events,
       async (batch) => {

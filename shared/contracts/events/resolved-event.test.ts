@@ -16,9 +16,9 @@ import {
   resolvedEvents,
   resolvedLine,
   visitorElsewhere,
-  visitorReference,
 } from './resolved-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
+import { sharedVisitorFrame } from './testing/shared-visitor-frame.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -86,8 +86,8 @@ test('resolved frames: eachResolvedLine: misses no test event, and takes none fo
     fc.property(fc.array(event, { maxLength: 8 }), (events) => {
       const bytes = frameOf(events);
       const found: boolean[] = [];
-      eachResolvedLine(bytes, (read, maybeTest) => {
-        expect(parseResolved(read()).event.id).toBe(events[found.length]?.event.id);
+      eachResolvedLine(bytes, (line, maybeTest) => {
+        expect(parseResolved(line.read()).event.id).toBe(events[found.length]?.event.id);
         found.push(maybeTest);
       });
       expect(found).toEqual(events.map((one) => encodeResolved(one).includes('"test":true')));
@@ -171,18 +171,6 @@ test('event head: eventJsonOf: is the event and its visitor', () => {
   );
 });
 
-/** A frame in which each event but the first refers to the visitor of the first. */
-function sharedVisitorFrame(events: readonly ResolvedEvent[]): Buffer {
-  const writer = new FrameWriter();
-  events.forEach((one, index) => {
-    const { v: _, event: parts, visitor } = one;
-    const whole = JSON.stringify(visitor);
-    const said = index === 0 ? whole : visitorReference(0, whole.length);
-    writer.appendLine(resolvedLine(visitor.id, encodeEventParts(parts), said));
-  });
-  return asBuffer(writer.bytes());
-}
-
 test('shared visitors: a visitor that stands in another line is read like one of the line itself, by every reader', () => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 1, maxLength: 5 }), (made) => {
@@ -193,7 +181,7 @@ test('shared visitors: a visitor that stands in another line is read like one of
       expect(decodeResolved(bytes)).toEqual(expected);
       expect(resolvedEvents(bytes)).toEqual(expected);
       const read: ResolvedEvent[] = [];
-      eachResolvedLine(bytes, (line) => read.push(parseResolved(line())));
+      eachResolvedLine(bytes, (line) => read.push(parseResolved(line.read())));
       expect(read).toEqual(expected);
       const lines = frameLines(bytes);
       lines.forEach((line, index) => {

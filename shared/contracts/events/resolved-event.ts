@@ -224,18 +224,23 @@ export function parseResolved(line: string): ResolvedEvent {
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }
 
-/** Of a line whose frame is not made text as a whole: its text with its visitor, made when it is asked for. */
-type ReadLine = () => string;
+/** A line whose frame is not made text as a whole. */
+export type UnreadLine = {
+  /** Its bytes with those of its visitor, wherever that stands in the frame. */
+  readonly bytes: number;
+  /** Its text with its visitor. */
+  read(): string;
+};
 
 /**
  * Calls `take` for each line of a frame with whether it is a test event's, without parsing any. A live event whose
  * properties happen to say `"test":true` is taken for one; a test event is never missed. A frame that cannot be opened is
  * a line that nobody can read.
  */
-export function eachResolvedLine(frame: Uint8Array, take: (read: ReadLine, maybeTest: boolean) => void): void {
+export function eachResolvedLine(frame: Uint8Array, take: (line: UnreadLine, maybeTest: boolean) => void): void {
   const bytes = openIfReadable(frame);
   if (bytes === undefined) {
-    take(() => asBuffer(frame).toString('utf8'), false);
+    take({ bytes: frame.length, read: () => asBuffer(frame).toString('utf8') }, false);
     return;
   }
   let nextTestAt = bytes.indexOf(testMark);
@@ -248,12 +253,28 @@ export function eachResolvedLine(frame: Uint8Array, take: (read: ReadLine, maybe
     const maybeTest = nextTestAt >= 0 && nextTestAt < end;
     if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
     starts.push(start);
-    const read = (): string => {
-      const line = bytes.toString('utf8', start, end);
-      return withVisitor(line, visitorElsewhere(line, lineAt));
+    const line: UnreadLine = {
+      get bytes() {
+        return (
+          end - start + visitorCharactersElsewhere(bytes.toString('latin1', Math.max(start, end - tailBytes), end))
+        );
+      },
+      read() {
+        const text = bytes.toString('utf8', start, end);
+        return withVisitor(text, visitorElsewhere(text, lineAt));
+      },
     };
-    take(read, maybeTest);
+    take(line, maybeTest);
   });
+}
+
+/** Enough of the end of a line to see what stands for its visitor. */
+const tailBytes = 32;
+
+/** How much of a visitor is added to a line that ends so. */
+function visitorCharactersElsewhere(tail: string): number {
+  if (!tail.endsWith(referenceEnd)) return 0;
+  return Number(reference.exec(tail.slice(tail.lastIndexOf('[')))?.[2] ?? 0);
 }
 
 /** What to look for to find events by their names: see `findEventsNamed`. */
