@@ -61,13 +61,14 @@ test('compressed frames: destinations, recent events, results and replays read t
   expect(sink.taken().toSorted()).toEqual([...ids('bought'), ...ids('shown')].toSorted());
   const first = await readNext(rig.connection, streams.events, eventsOfAccount(account), 1);
   expect(openedBytes(first?.data ?? new Uint8Array())).toBeGreaterThan((first?.data.length ?? 0) * 4);
-  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const counted = (name: string): number =>
-    Number(new RegExp(`^${name}{[^}]*partition="0"[^}]*} (\\d+)`, 'm').exec(metrics)?.[1]);
-  expect(counted('sluice_resolver_output_bytes_total')).toBeGreaterThan(
-    counted('sluice_resolver_output_bytes_stored_total') * 4,
-  );
-
+  const counted = async (name: string): Promise<number> => {
+    const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return Number(
+      new RegExp(String.raw`^sluice_resolver_${name}_total\{partition="0".*\} (\d+)$`, 'm').exec(page)?.[1] ?? 0,
+    );
+  };
+  await until('both frames are counted', async () => (await counted('output_frames')) === 2);
+  expect(await counted('output_bytes')).toBeGreaterThan((await counted('output_bytes_stored')) * 4);
   await until('results are counted', async () => {
     const [found] = await countResults(pool, account, 'e', 'Order');
     return found?.visitors === visitors.length && found.conversions === visitors.length;

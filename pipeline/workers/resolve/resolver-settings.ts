@@ -72,7 +72,7 @@ export const resolverEnv = {
   RESOLVER_COMPRESSION: Type.Enum(['off', 'grown', 'all'], {
     default: 'grown',
     description:
-      'Which frames of resolved events are compressed, if they are 4 KiB or more: none; those that weigh over three times what was sent for them, as tiny events do; all, which takes less disk and more CPU. `off` as long as pipelines run that cannot read that: see the upgrade page',
+      'Frames of EVENTS of 4 KiB or more that are compressed: those over three times what was sent for them, or all. `off` as long as pipelines run that cannot read that: see the upgrade page',
   }),
   RESOLVER_VISITOR_SHARE: count(
     "Bytes of visitors that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short",
