@@ -13,6 +13,10 @@ export type ResolverSettings = {
   readonly takeEveryMs: number;
   /** Events whose visitors are read and held at a time, at most. */
   readonly partEventsMax: number;
+  /** Of these, events of one account. */
+  readonly accountEventsMax: number;
+  /** With so much admitted that waits for its visitors no more frames are taken, in bytes. */
+  readonly waitingBytesMax: number;
   /** Whether a visitor stands in a frame once, and not in each line. */
   readonly writesVisitorsOnce: boolean;
   readonly compression: Compression;
@@ -65,6 +69,15 @@ export const resolverEnv = {
     minimum: 0,
   }),
   RESOLVER_PART_EVENTS_MAX: count('Events whose visitors a resolver reads and holds at a time', 1_024),
+  RESOLVER_ACCOUNT_EVENTS_MAX: count(
+    'Of these, events of one account: the other accounts of its partition go between',
+    256,
+  ),
+  RESOLVER_WAITING_BYTES_MAX: count(
+    'Events of one partition that were read and wait for their visitors; with more of them it takes no more frames',
+    8 * mebibyte,
+    { unit: 'bytes', minimum: mebibyte },
+  ),
   RESOLVER_VISITORS_ONCE: flag(
     'A visitor is written once a frame. Off as long as pipelines run that cannot read that: see the upgrade page',
     true,
@@ -103,6 +116,8 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
     takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
     partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
+    accountEventsMax: env.RESOLVER_ACCOUNT_EVENTS_MAX,
+    waitingBytesMax: env.RESOLVER_WAITING_BYTES_MAX,
     writesVisitorsOnce: env.RESOLVER_VISITORS_ONCE,
     compression: { frames: env.RESOLVER_COMPRESSION, frameBytesMin: 4 * kibibyte, grownTimes: 3 },
     visitorShare: {

@@ -11,14 +11,18 @@ import type { FrameReader } from '../worker/consumer-worker.ts';
 import { setAsideReason } from '../worker/suspicion.ts';
 import type { FrameRange } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
+import { admitFrames } from './admit-frames.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
-import { resolveFrames } from './resolve-frames.ts';
-import type { ResolvedPart } from './resolve-frames.ts';
+import { FramesAtWork } from './frames-at-work.ts';
+import { resolvePart } from './resolve-part.ts';
+import type { ResolvedPart } from './resolve-part.ts';
+import { WaitingEvents } from './waiting-events.ts';
+import type { Part } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
 import { createResolverCounts } from './resolver-context.ts';
@@ -101,6 +105,8 @@ class Resolver {
   readonly #rebuilt: Rebuilt;
   /** Ends the tries of whatever is under way. */
   readonly #failed: AbortController;
+  readonly #waiting: WaitingEvents;
+  readonly #atWork = new FramesAtWork<LogMessage>();
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt, failed: AbortController) {
@@ -108,6 +114,8 @@ class Resolver {
     this.#reader = reader;
     this.#rebuilt = rebuilt;
     this.#failed = failed;
+    const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
+    this.#waiting = new WaitingEvents({ eventsMax, accountEventsMax });
   }
 
   gauges(): Record<ResolverGauge, number> {
@@ -162,24 +170,31 @@ class Resolver {
     });
   }
 
-  /** While one part is being published the next is resolved. Parts are published in order, so takes acknowledged in order. */
+  /** While one part is being published the next is resolved. Parts are published in order. */
   async #resolve(): Promise<void> {
     let publishing: Promise<void> = Promise.resolve();
     for (;;) {
       // With what is watched nothing else is under way.
       if (this.#reader.isWatching) await publishing;
-      const messages = await this.#take();
-      if (messages.length === 0) return publishing;
-      await this.#verify();
-      const parts = resolveFrames(this.#context, messages);
-      for (let isLast = false; !isLast;) {
-        const [{ value: part }] = await Promise.all([parts.next(), publishing]);
-        isLast = part?.isLast ?? true;
-        if (part !== undefined) publishing = this.#publish(part, isLast ? messages : []);
-        // A failure ends the wait for more; it is thrown from the next turn.
-        publishing.catch(() => this.#reader.close());
+      if (this.#wantsFrames()) {
+        const messages = await this.#take();
+        if (messages.length === 0 && this.#waiting.isEmpty) return publishing;
+        await this.#verify();
+        await admitFrames(this.#context, messages, { waiting: this.#waiting, atWork: this.#atWork });
       }
+      const part = this.#waiting.next();
+      const [resolved] = await Promise.all([resolvePart(this.#context, part), publishing]);
+      publishing = this.#publish(part, resolved);
+      // A failure ends the wait for more; it is thrown from the next turn.
+      publishing.catch(() => this.#reader.close());
     }
+  }
+
+  /** Whoever sends little goes before what is left of a flood, so it is taken while there is some room. */
+  #wantsFrames(): boolean {
+    const { isEmpty, bytes } = this.#waiting;
+    if (isEmpty || this.#reader.isWatching) return isEmpty;
+    return this.#reader.buffered > 0 && bytes < this.#context.settings.waitingBytesMax;
   }
 
   async #take(): Promise<readonly LogMessage[]> {
@@ -187,7 +202,7 @@ class Resolver {
     const reader = this.#reader;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
     // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
-    if (earlyMs >= 1 && reader.buffered < settings.framesPerTake) await wait(earlyMs);
+    if (earlyMs >= 1 && this.#waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
     const messages = await reader.take(settings.framesPerTake);
     this.#tookAtMs = performance.now();
     counts.frames += messages.length;
@@ -197,8 +212,8 @@ class Resolver {
     return messages;
   }
 
-  /** Writes a part, and is done with the messages it was the last of. */
-  async #publish(resolved: ResolvedPart, messages: readonly LogMessage[]): Promise<void> {
+  /** Writes a part, and is done with the frames it was the last of. */
+  async #publish({ candidates, left }: Part, resolved: ResolvedPart): Promise<void> {
     // After a standstill another resolver may have written the same already.
     await this.#reader.confirm();
     await keepDeadLetters(this.#context, resolved.deadLetters);
@@ -207,6 +222,8 @@ class Resolver {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
     await this.#verify();
-    this.#reader.finish(messages);
+    for (const { origin } of candidates) this.#atWork.done(origin.frame);
+    for (const { frame } of left) this.#atWork.done(frame);
+    this.#reader.finish(this.#atWork.takeFinished());
   }
 }

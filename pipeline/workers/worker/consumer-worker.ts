@@ -83,7 +83,8 @@ export class FrameReader {
         this.finish([frame]);
       }
       if (frames.length === 0 && taken.length > 0) continue;
-      beginTurn(rangeOf(frames));
+      // Those that were taken before and are not finished are worked on as well.
+      beginTurn(rangeOf([...this.#inFlight]));
       return frames;
     }
   }

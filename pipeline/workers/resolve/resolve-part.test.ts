@@ -7,8 +7,12 @@ import { VisitorProperties } from '../../../shared/visitors/visitor-properties.t
 import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createDeduplication } from './deduplication.ts';
-import { resolveFrames } from './resolve-frames.ts';
-import type { ResolvedPart, StepContext } from './resolve-frames.ts';
+import { admitFrames } from './admit-frames.ts';
+import { FramesAtWork } from './frames-at-work.ts';
+import { resolvePart } from './resolve-part.ts';
+import type { ResolvedPart, StepContext } from './resolve-part.ts';
+import { WaitingEvents } from './waiting-events.ts';
+import type { StoredFrame } from './waiting-events.ts';
 import { createResolverCounts } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
@@ -53,10 +57,13 @@ function createContext(): StepContext {
   };
 }
 
-async function resolveAll(...given: Parameters<typeof resolveFrames>) {
+/** As a resolver does, with nothing published. */
+async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) {
   const parts: ResolvedPart[] = [];
-  for await (const part of resolveFrames(...given)) parts.push(part);
-  expect(parts.map(({ isLast }) => isLast)).toEqual(parts.map((_, index) => index === parts.length - 1));
+  const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
+  const waiting = new WaitingEvents({ eventsMax, accountEventsMax });
+  await admitFrames(context, frames, { waiting, atWork: new FramesAtWork() });
+  while (!waiting.isEmpty) parts.push(await resolvePart(context, waiting.next()));
   return {
     parts,
     frames: parts.flatMap(({ frames }) => frames),
@@ -66,7 +73,7 @@ async function resolveAll(...given: Parameters<typeof resolveFrames>) {
 
 const stored = (seq: number, data: Uint8Array) => ({ seq, data, storedAtMs: Date.now() });
 
-test('resolve frames: what leaves is counted by why it does, and the rest goes on in order', async () => {
+test('resolve part: what leaves is counted by why it does, and the rest goes on in order', async () => {
   const context = createContext();
   const event = (id: string, body: Readonly<Record<string, string>> = {}) => ({
     id,
@@ -101,7 +108,7 @@ test('resolve frames: what leaves is counted by why it does, and the rest goes o
   });
 });
 
-test('resolve frames: a frame that is none is kept as it is, and the next one is read', async () => {
+test('resolve part: a frame that is none is kept as it is, and the next one is read', async () => {
   const context = createContext();
   const frames = [
     stored(1, Buffer.from([0xff, 0xfe])),
@@ -133,7 +140,7 @@ function withLargeVisitors(): StepContext {
   return { ...createContext(), visitors: { resolve } };
 }
 
-test('resolve frames: many events are resolved in parts, in order', async () => {
+test('resolve part: many events are resolved in parts, in order', async () => {
   const context = createContext();
   const ids = Array.from({ length: 25 }, (_, index) => `e${index}`);
   const settings = { ...context.settings, partEventsMax: 10 };
@@ -174,33 +181,30 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
 test.each([
   ['one visitor', () => 'heavy'],
   ['many visitors', (index: number) => `v${index}`],
-])(
-  'resolve frames: rows of 60 bytes of %s go out as at most four times what their client sent',
-  async (_, visitorOf) => {
-    const timesSent = async (frames: 'off' | 'grown'): Promise<number> => {
-      const context = withSmallVisitors(frames);
-      let [bytesSent, bytesOut] = [0, 0];
-      for (let batch = 0; batch < 3; batch += 1) {
-        const events = Array.from({ length: 1_000 }, (_row, row) => ({
-          id: `mfq1x2-${batch}-${row}`,
-          source: '00000000-0000-7000-8000-000000000001',
-          ip: '198.51.100.7',
-          ua: 'okhttp/4.12.0',
-          body: { event: 'x', externalId: visitorOf(row), distinctId: `mfq1x2-${batch}-${row}` },
-        }));
-        for (const { body } of events) bytesSent += JSON.stringify(body).length;
-        const frame = frameOf('00000000-0000-7000-8000-00000000000a', events);
-        const { frames: written } = await resolveAll(context, [stored(batch + 1, frame)]);
-        bytesOut += bytesOf(written) + written.reduce((sum, { ids }) => sum + ids.length, 0);
-      }
-      return bytesOut / bytesSent;
-    };
-    expect(await timesSent('off')).toBeGreaterThan(4);
-    expect(await timesSent('grown')).toBeLessThanOrEqual(4);
-  },
-);
+])('resolve part: rows of 60 bytes of %s go out as at most four times what their client sent', async (_, visitorOf) => {
+  const timesSent = async (frames: 'off' | 'grown'): Promise<number> => {
+    const context = withSmallVisitors(frames);
+    let [bytesSent, bytesOut] = [0, 0];
+    for (let batch = 0; batch < 3; batch += 1) {
+      const events = Array.from({ length: 1_000 }, (_row, row) => ({
+        id: `mfq1x2-${batch}-${row}`,
+        source: '00000000-0000-7000-8000-000000000001',
+        ip: '198.51.100.7',
+        ua: 'okhttp/4.12.0',
+        body: { event: 'x', externalId: visitorOf(row), distinctId: `mfq1x2-${batch}-${row}` },
+      }));
+      for (const { body } of events) bytesSent += JSON.stringify(body).length;
+      const frame = frameOf('00000000-0000-7000-8000-00000000000a', events);
+      const { frames: written } = await resolveAll(context, [stored(batch + 1, frame)]);
+      bytesOut += bytesOf(written) + written.reduce((sum, { ids }) => sum + ids.length, 0);
+    }
+    return bytesOut / bytesSent;
+  };
+  expect(await timesSent('off')).toBeGreaterThan(4);
+  expect(await timesSent('grown')).toBeLessThanOrEqual(4);
+});
 
-test('resolve frames: whatever is sent, what goes out is at most four times that and a mebibyte', async () => {
+test('resolve part: whatever is sent, what goes out is at most four times that and a mebibyte', async () => {
   const tiny = (from: number, length: number, userId: (index: number) => string) =>
     Array.from({ length }, (_, at) => ({
       id: `00000000-0000-7000-8000-${String(from + at).padStart(12, '0')}`,

@@ -1,0 +1,35 @@
+import type { IngestDeadLetter } from './dead-letters.ts';
+import type { ResolverCounts } from './resolver-context.ts';
+
+/** Why an event goes no further. */
+export type Leaving =
+  | { readonly kind: 'drop'; readonly reason: keyof typeof counterOfDrop }
+  | { readonly kind: 'deadLetter'; readonly letter: IngestDeadLetter };
+
+const counterOfDrop = {
+  duplicate: 'duplicates',
+  bot: 'bots_dropped',
+  notAllowed: 'not_allowed_dropped',
+  erased: 'erased_dropped',
+} as const satisfies Readonly<Record<string, keyof ResolverCounts>>;
+
+// Made once: many events may leave.
+export const drops = {
+  duplicate: { kind: 'drop', reason: 'duplicate' },
+  bot: { kind: 'drop', reason: 'bot' },
+  notAllowed: { kind: 'drop', reason: 'notAllowed' },
+  erased: { kind: 'drop', reason: 'erased' },
+} as const;
+
+export const deadLetter = (letter: IngestDeadLetter): Leaving => ({ kind: 'deadLetter', letter });
+
+/** Counts an event that leaves; the letter of one that is to be kept is counted once it is. */
+export function leave(counts: ResolverCounts, step: Leaving, letters: IngestDeadLetter[]): void {
+  switch (step.kind) {
+    case 'drop':
+      counts[counterOfDrop[step.reason]] += 1;
+      return;
+    case 'deadLetter':
+      letters.push(step.letter);
+  }
+}
