@@ -9,7 +9,7 @@ import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { setAsideReason } from '../worker/suspicion.ts';
-import type { FrameRange } from '../worker/suspicion.ts';
+import type { FramesAtWork } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
@@ -40,8 +40,8 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
   // Each turn is about the frames that were taken last.
-  let frames: FrameRange | undefined;
-  const beginTurn = (taken: FrameRange | undefined = frames): void => {
+  let frames: FramesAtWork | undefined;
+  const beginTurn = (taken: FramesAtWork | undefined = frames): void => {
     frames = taken;
     options.beginTurn(taken);
   };
