@@ -27,6 +27,11 @@ test.each([
   ['a log loses its end', three, { cuts: 1 }],
   ['a log loses its end and a process dies', two, { cuts: 1, deaths: 1 }],
   ['a destination fails and a process dies, with two visitors', oneEach, { failures: 1, deaths: 1 }],
+  ['an event takes down whoever sends it', three, { poisons: 1 }],
+  ['an event takes down whoever sends it, with two visitors', oneEach, { poisons: 1 }],
+  ['an event fails, and it or another takes down whoever sends it', two, { failures: 1, poisons: 1 }],
+  ['the same, with two visitors', oneEach, { failures: 1, poisons: 1 }],
+  ['an event takes down whoever sends it, and a process dies', two, { poisons: 1, deaths: 1 }],
 ] as const)('protocol: no promise can be broken where %s', (_what, size, faults) => {
   const { states, trace } = check(size, faults);
   expect(trace).toBeUndefined();
@@ -48,6 +53,28 @@ test.each([
   ['a sequence that is used again is taken for the same message', 'knownByTime', three, { cuts: 1 }, 'LOST: 13'],
   ['a failed event is overtaken', 'visitorsWait', two, { failures: 1 }, 'OUT OF ORDER: 11 comes after 12'],
   ['a frame is acknowledged too early', 'storedBeforeAcknowledged', two, { deaths: 1 }, 'LOST: 11, 12'],
+  ['what is set aside is no dead letter', 'setAsideIsKept', two, { poisons: 1 }, 'LOST: 12'],
+  [
+    'a dead letter of what is set aside has another id each time',
+    'lettersAreKnown',
+    two,
+    { poisons: 1, deaths: 1 },
+    'TWICE: 11 is a dead letter again',
+  ],
+  [
+    'all that was worked on in a death is set aside',
+    'oneDeathIsNoProof',
+    oneEach,
+    { poisons: 1 },
+    'INNOCENT: 11 is set aside',
+  ],
+  [
+    'what is suspected is worked on beside others',
+    'suspectsGoAlone',
+    oneEach,
+    { poisons: 1 },
+    'ENDLESS: 11 takes down one dispatcher after the other',
+  ],
 ] as const)('protocol: where %s, a promise is broken', (_what, rule, size, faults, broken) => {
   const { trace } = check(size, faults, { [rule]: false });
   expect(trace?.at(-1)).toBe(broken);

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 import { keepRunning, restartDelayMs } from './keep-running.ts';
 import type { Runnable } from './keep-running.ts';
@@ -43,6 +44,21 @@ test('keep running: what dies is started again, with a line that says so', async
   expect(kept.current.number).toBe(1);
   await kept.stop();
   expect(started).toHaveLength(2);
+});
+
+test('keep running: nothing is left of the restarts that are over', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { started, start } = fakes();
+  const kept = await keepRunning({ name: 'gateway', start, say: () => undefined, restartDelayMs: () => 1 });
+  for (let restarts = 0; restarts < EventEmitter.defaultMaxListeners + 1; restarts += 1) {
+    started[restarts]?.die();
+    await until(() => started.length === restarts + 2);
+  }
+  await kept.stop();
+  expect(warnings).toEqual([]);
 });
 
 test('keep running: what says that it cannot start is not started again', async () => {

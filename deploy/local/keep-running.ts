@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 
 /** Something that runs until it exits, by itself or because it was stopped. */
@@ -96,13 +97,9 @@ export function restartDelayMs(restarts: number): number {
   return restarts === 0 ? 50 : Math.min(250 * 2 ** restarts, 10_000);
 }
 
+/** The signal ends it early, and does not remember it afterwards: there is one for all restarts. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+  await wait(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
   });
 }

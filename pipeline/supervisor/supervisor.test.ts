@@ -7,6 +7,7 @@ import type { HostTask } from '../threads/host.ts';
 import type { Command, Report, WireError } from '../threads/messages.ts';
 import { createDispatcherCounts } from '../workers/dispatch/dispatcher-stats.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
+import { suspectLogs } from '../workers/worker/suspicion.ts';
 import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';
@@ -197,35 +198,43 @@ test('supervisor: thread death: who takes its threads down is quarantined, the o
   expect(supervisor.states).toMatchObject({ quarantined: 1, running: 2 });
 });
 
-test('supervisor: thread death: of the frames it died with, the one it dies with again is set aside, however it died', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-  const { supervisor, hosts } = supervise(1);
-  await supervisor.run(resolver(0));
-  const startOf = async (life: number): Promise<Extract<Command, { kind: 'start' }>> => {
-    for (let i = 0; i < 50; i += 1) {
-      const start = hosts[life]?.told.find((command) => command.kind === 'start');
-      if (start?.kind === 'start') return start;
-      await vi.advanceTimersByTimeAsync(500);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    throw new Error('it was not started again');
-  };
-  const first = await startOf(0);
-  expect(first.suspicion).toEqual({ watched: undefined, setAside: [] });
-  hosts[0]?.blackBox.turn(first.mark, { from: 3, to: 18 });
-  hosts[0]?.die(Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
-  const second = await startOf(1);
-  expect(second.suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [] });
-  hosts[1]?.blackBox.turn(second.mark, { from: 7, to: 7 });
-  // Somebody ends the thread: that is no frame's doing.
-  hosts[1]?.die(new Error('the worker exited'));
-  const third = await startOf(2);
-  expect(third.suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [] });
-  hosts[2]?.blackBox.turn(third.mark, { from: 7, to: 7 });
-  // It loops, says nothing more, and is ended.
-  await vi.advanceTimersByTimeAsync(31_000);
-  expect((await startOf(3)).suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [7] });
-});
+test.each(suspectLogs)(
+  'supervisor: thread death: of the frames of its %s it died with, the one it dies with again is set aside, however it died',
+  async (log) => {
+    const nothing = { watched: undefined, setAside: [] };
+    const suspected = { log: nothing, retry: nothing, [log]: { watched: { from: 3, to: 18 }, setAside: [] } };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+    const { supervisor, hosts } = supervise(1);
+    await supervisor.run(resolver(0));
+    const startOf = async (life: number): Promise<Extract<Command, { kind: 'start' }>> => {
+      for (let i = 0; i < 50; i += 1) {
+        const start = hosts[life]?.told.find((command) => command.kind === 'start');
+        if (start?.kind === 'start') return start;
+        await vi.advanceTimersByTimeAsync(500);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      throw new Error('it was not started again');
+    };
+    const first = await startOf(0);
+    expect(first.suspicion).toEqual({ log: nothing, retry: nothing });
+    hosts[0]?.blackBox.turn(first.mark, { [log]: { from: 3, to: 18 } });
+    hosts[0]?.die(Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
+    const second = await startOf(1);
+    expect(second.suspicion).toEqual(suspected);
+    hosts[1]?.blackBox.turn(second.mark, { [log]: { from: 7, to: 7 } });
+    // Somebody ends the thread: that is no frame's doing.
+    hosts[1]?.die(new Error('the worker exited'));
+    const third = await startOf(2);
+    expect(third.suspicion).toEqual(suspected);
+    hosts[2]?.blackBox.turn(third.mark, { [log]: { from: 7, to: 7 } });
+    // It loops, says nothing more, and is ended.
+    await vi.advanceTimersByTimeAsync(31_000);
+    expect((await startOf(3)).suspicion).toEqual({
+      ...suspected,
+      [log]: { watched: { from: 3, to: 18 }, setAside: [{ seq: 7 }] },
+    });
+  },
+);
 
 test('supervisor: hang: a thread that says nothing is ended', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });

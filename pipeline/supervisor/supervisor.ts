@@ -3,8 +3,8 @@ import type { HostSettings } from '../threads/host-settings.ts';
 import type { Report, WireError } from '../threads/messages.ts';
 import { idOfSpec, keyOfSpec, workerKinds, workerOf } from '../workers/registry.ts';
 import type { ActorSpec } from '../workers/registry.ts';
-import { noSuspicion, suspectAfterDeath } from '../workers/worker/suspicion.ts';
-import type { FrameRange } from '../workers/worker/suspicion.ts';
+import { convictedBy, noSuspicion, suspectAfterDeath } from '../workers/worker/suspicion.ts';
+import type { FramesAtWork } from '../workers/worker/suspicion.ts';
 import type { ActorRecord } from './actor-record.ts';
 import { ConfigurationRelay } from './configuration-relay.ts';
 import { placeActor, planMoves } from './thread-placement.ts';
@@ -310,16 +310,18 @@ export class Supervisor {
   }
 
   /** It goes on without a frame that is set aside: then it did not fail for nothing. */
-  #suspectFrames(record: ActorRecord, frames: FrameRange | undefined): void {
-    const before = record.suspicion;
-    record.suspicion = suspectAfterDeath(before, frames);
-    if (record.suspicion.setAside === before.setAside) {
+  #suspectFrames(record: ActorRecord, frames: FramesAtWork | undefined): void {
+    const convicted = frames === undefined ? undefined : convictedBy(record.suspicion, frames);
+    record.suspicion = suspectAfterDeath(record.suspicion, frames);
+    if (convicted === undefined) {
       record.failuresInARow += failuresPerThread - 1;
       return;
     }
     record.failuresInARow = 0;
-    const fields = { actor: record.actorId, seq: frames?.to };
-    this.#options.logger.error(fields, 'a frame took its thread down twice; it is set aside');
+    this.#options.logger.error(
+      { actor: record.actorId, ...convicted },
+      'a frame took its thread down twice; it is set aside',
+    );
   }
 
   #forget(record: ActorRecord): void {

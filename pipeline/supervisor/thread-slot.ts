@@ -6,7 +6,7 @@ import { cpuWaitMs } from '../threads/cpu-wait.ts';
 import type { HostTask } from '../threads/host.ts';
 import type { HostSettings } from '../threads/host-settings.ts';
 import type { Command, Report } from '../threads/messages.ts';
-import type { FrameRange } from '../workers/worker/suspicion.ts';
+import type { FramesAtWork } from '../workers/worker/suspicion.ts';
 import { decideRestart } from './restart-policy.ts';
 import { watchSilence } from './silence-watch.ts';
 import type { SilenceWatch } from './silence-watch.ts';
@@ -25,7 +25,7 @@ export type ThreadDeath = {
   /** It was ended because it said nothing any more. */
   readonly wasSilent: boolean;
   /** What it was about, where that may be why it died: its memory was used up, or it did not end. */
-  readonly lastFrames: FrameRange | undefined;
+  readonly lastFrames: FramesAtWork | undefined;
 };
 
 export type ThreadSlotOptions = {

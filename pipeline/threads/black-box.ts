@@ -1,38 +1,50 @@
-import type { FrameRange } from '../workers/worker/suspicion.ts';
+import type { FrameRange, FramesAtWork } from '../workers/worker/suspicion.ts';
 
 /**
- * Says, when a thread has died, whose turn it was and what frames were being worked on: numbers in memory both sides share.
- * Somebody who takes the thread down with an endless loop or all of its memory is found this way, and not those who ran
- * beside it.
+ * Says, when a thread has died, whose turn it was and what frames of which log were being worked on: numbers in memory both
+ * sides share. Somebody who takes the thread down with an endless loop or all of its memory is found this way, and not
+ * those who ran beside it.
  */
 export type BlackBox = {
   /** Given to a thread; shared, not copied. */
   readonly memory: SharedArrayBuffer;
   /** Notes whose turn it is: 0 nobody's; and the frames it is about, where it is about some. */
-  turn(mark: number, frames?: FrameRange): void;
+  turn(mark: number, frames?: FramesAtWork): void;
   readonly lastTurn: number;
   /** Undefined where the last turn was about no frames in particular. */
-  readonly lastFrames: FrameRange | undefined;
+  readonly lastFrames: FramesAtWork | undefined;
 };
 
-const cellsMax = 3;
+/** Where the frames of each log stand: the sequences of the first and the last, 0 for none, and the line, from 1 on. */
+const cellsOf = { log: 1, retry: 4 } as const;
+const cellsMax = 7;
 
 export function createBlackBox(memory = new SharedArrayBuffer(cellsMax * Float64Array.BYTES_PER_ELEMENT)): BlackBox {
-  // The mark, and the sequences of the first and the last frame: 0 for none.
+  // The mark stands first.
   const cells = new Float64Array(memory);
+  const note = (at: number, range: FrameRange | undefined): void => {
+    cells[at] = range?.from ?? 0;
+    cells[at + 1] = range?.to ?? 0;
+    cells[at + 2] = range?.line === undefined ? 0 : range.line + 1;
+  };
+  const read = (at: number): FrameRange | undefined => {
+    const [from = 0, to = 0, line = 0] = cells.subarray(at);
+    if (to === 0) return undefined;
+    return line === 0 ? { from, to } : { from, to, line: line - 1 };
+  };
   return {
     memory,
     turn: (mark, frames) => {
       cells[0] = mark;
-      cells[1] = frames?.from ?? 0;
-      cells[2] = frames?.to ?? 0;
+      note(cellsOf.log, frames?.log);
+      note(cellsOf.retry, frames?.retry);
     },
     get lastTurn() {
       return cells[0] ?? 0;
     },
     get lastFrames() {
-      const [, from = 0, to = 0] = cells;
-      return to === 0 ? undefined : { from, to };
+      const [log, retry] = [read(cellsOf.log), read(cellsOf.retry)];
+      return log === undefined && retry === undefined ? undefined : { log, retry };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Command, Report } from './messages.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 import { actorIdOf, keyOfSpec, startActor } from '../workers/registry.ts';
 import type { Actor } from '../workers/worker/define-worker.ts';
-import type { FrameRange } from '../workers/worker/suspicion.ts';
+import type { FramesAtWork } from '../workers/worker/suspicion.ts';
 import { toWireError } from './messages.ts';
 
 export type HostedActorsOptions = {
@@ -112,7 +112,7 @@ export class HostedActors {
           settings,
           logger,
           suspicion,
-          beginTurn: (frames?: FrameRange) => blackBox.turn(mark, frames),
+          beginTurn: (frames?: FramesAtWork) => blackBox.turn(mark, frames),
         }),
       );
       this.#running.set(actorId, { spec, actor, reported: new ReportedStats() });

@@ -1,49 +1,111 @@
+import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
+import { createSecretBox } from '../../../shared/contracts/config/secrets.ts';
+import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
+import { createSender } from '../../../shared/egress/sender.ts';
+import type { Sender } from '../../../shared/egress/sender.ts';
+import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import { createAccountPlans } from '../../threads/account-plans.ts';
 import { createBlackBox } from '../../threads/black-box.ts';
 import { ownTaskId } from '../../threads/cpu-wait.ts';
 import type { HostTask } from '../../threads/host.ts';
+import type { HostSettings } from '../../threads/host-settings.ts';
 import type { Command, Report } from '../../threads/messages.ts';
+import { AccountShares } from '../../workers/dispatch/account-shares.ts';
+import { startDispatcher } from '../../workers/dispatch/dispatcher.ts';
+import { createSourceActivity } from '../../workers/dispatch/health/source-activity.ts';
+import { createRetryPolicy } from '../../workers/dispatch/retry/retry-policy.ts';
+import { createDeliveryTimings } from '../../workers/dispatch/sending/delivery-timings.ts';
 import { startResolver } from '../../workers/resolve/resolver.ts';
 import type { Actor } from '../../workers/worker/define-worker.ts';
+import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
-/** A visitor whose events take the thread down when they are resolved. */
+/** Events of this visitor take the thread down when they are resolved, and those with this in their id when they are sent. */
 export const poison = 'out-of-memory';
 
-/** A host of real resolvers on a real log, whose visitors are made up. */
+/** A host of real resolvers and dispatchers on a real log; the visitors are made up. */
 export async function runHost({ port, blackBox, settings }: HostTask): Promise<void> {
   const turns = createBlackBox(blackBox);
   const connection = await connectLog({ ...settings.log, name: 'poisoned-host', acceptsOldServer: true });
+  const { health } = await openBuckets(connection, 1);
+  const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
+  const sourceActivity = createSourceActivity(health, settings.instanceId, () => undefined);
+  const logger = createLogger('pipeline', settings.logLevel);
   const say = (report: Report): void => port.postMessage(report);
   const actors: Actor[] = [];
-  const start = async ({ spec, mark, suspicion, actorId }: Extract<Command, { kind: 'start' }>): Promise<void> => {
-    if (spec.kind !== 'resolver') return;
-    const actor = await startResolver({
-      partition: spec.partition,
-      connection,
-      visitors: { resolve: resolveVisitors },
-      plans: () => undefined,
-      settings: settings.resolver,
-      logger: createLogger('pipeline', settings.logLevel),
-      suspicion,
-      beginTurn: (frames) => turns.turn(mark, frames),
-    });
+  const startActor = ({ spec, mark, suspicion }: StartCommand): Promise<Actor> | undefined => {
+    const common = { connection, logger, suspicion, beginTurn: (frames?: FramesAtWork) => turns.turn(mark, frames) };
+    switch (spec.kind) {
+      case 'resolver':
+        return startResolver({
+          ...common,
+          partition: spec.partition,
+          visitors: { resolve: resolveVisitors },
+          plans: () => undefined,
+          settings: settings.resolver,
+        });
+      case 'dispatcher': {
+        const { accountId, destinationId, publishedAtMs } = spec;
+        const { dispatcher } = settings;
+        return startDispatcher({
+          ...common,
+          accountId,
+          destinationId,
+          publishedAtMs,
+          instanceId: settings.instanceId,
+          health,
+          target: () => plans.target(accountId, destinationId),
+          createSender: () => poisonedSender(settings),
+          retryPolicy: createRetryPolicy(dispatcher.retryWindowMs, dispatcher.accessRetry.minMs),
+          sourceActivity,
+          timings: createDeliveryTimings(),
+          shares: new AccountShares(settings.roundWorkMax),
+          retryUse: () => undefined,
+          noteOutcome: () => undefined,
+          settings: dispatcher,
+        });
+      }
+      default:
+        return undefined;
+    }
+  };
+  const start = async (command: StartCommand): Promise<void> => {
+    const actor = await startActor(command);
+    if (actor === undefined) return;
     actors.push(actor);
-    say({ kind: 'started', actorId });
+    say({ kind: 'started', actorId: command.actorId });
   };
   await new Promise<void>((resolve) => {
     port.on('message', (command: Command) => {
+      if (command.kind === 'configure') {
+        plans.configure(command.accountId, command.document);
+        say({ kind: 'configured', accountId: command.accountId, revision: command.revision });
+      }
       if (command.kind === 'start') void start(command);
       if (command.kind === 'shutdown') resolve();
     });
     say({ kind: 'ready', threadId, taskId: ownTaskId() });
   });
   await Promise.all(actors.map((actor) => actor.stop(1_000)));
+  await sourceActivity.stop();
   await connection.close();
   port.close();
+}
+
+type StartCommand = Extract<Command, { kind: 'start' }>;
+
+function poisonedSender({ egress, dispatcher }: HostSettings): Sender {
+  const rules = createEgressRules(egress.allowed, egress.denied);
+  const sender = createSender({ rules, lookupFor: createGuardedLookup(rules), limits: dispatcher.sender });
+  return {
+    send: (request) => (Buffer.from(request.body ?? '').includes(poison) ? fillMemory() : sender.send(request)),
+    close: () => sender.close(),
+  };
 }
 
 function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorStore['resolve']> {

@@ -19,6 +19,14 @@ export type Rules = {
   readonly visitorsWait: boolean;
   /** A frame is acknowledged when what became of it is stored (`pipeline/workers/resolve/resolver.ts`). */
   readonly storedBeforeAcknowledged: boolean;
+  /** What is set aside is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/outbox`). */
+  readonly setAsideIsKept: boolean;
+  /** The dead letter of a frame that was set aside is known when it is written again (the same). */
+  readonly lettersAreKnown: boolean;
+  /** Only what was worked on by itself in a second death is set aside (`pipeline/workers/worker/suspicion.ts`). */
+  readonly oneDeathIsNoProof: boolean;
+  /** What is suspected is worked on by itself (`pipeline/workers/dispatch/inbox/isolation.ts`). */
+  readonly suspectsGoAlone: boolean;
 };
 
 export const ourRules: Rules = {
@@ -29,6 +37,10 @@ export const ourRules: Rules = {
   knownByTime: true,
   visitorsWait: true,
   storedBeforeAcknowledged: true,
+  setAsideIsKept: true,
+  lettersAreKnown: true,
+  oneDeathIsNoProof: true,
+  suspectsGoAlone: true,
 };
 
 /** How many of each there may still be. */
@@ -45,9 +57,11 @@ export type Faults = {
   readonly outages: number;
   /** An answer to a publish does not arrive. */
   readonly silences: number;
+  /** An event takes down whoever sends it: from then on each time, be it out of its account's log or the retry log. */
+  readonly poisons: number;
 };
 
-export const noFaults: Faults = { deaths: 0, pauses: 0, failures: 0, cuts: 0, outages: 0, silences: 0 };
+export const noFaults: Faults = { deaths: 0, pauses: 0, failures: 0, cuts: 0, outages: 0, silences: 0, poisons: 0 };
 
 export type Size = { readonly visitors: number; readonly eventsEach: number };
 
@@ -97,13 +111,27 @@ export type State = {
   /** The retry log: an event to be sent again, and behind it those of its visitor that wait. */
   waiting: number[];
   dead: number[];
+  /** What takes down whoever sends it, and how often that happened. */
+  poison: number[];
+  takenDown: number;
+  /** What dispatchers were working on when poison took them down. */
+  suspected: Suspect[];
+  /** What is not worked on any more. */
+  setAside: Suspect[];
+  /** What of that is kept as a dead letter. */
+  letters: Suspect[];
   /** First deliveries, in their order. */
   delivered: number[];
   clock: number;
   left: Record<keyof Faults, number>;
 };
 
+/** A frame: its log, and the event in it. */
+type Suspect = `${'events' | 'retry'} ${number}`;
+
 const heldMax = 2;
+/** Dispatchers that one event takes down, at most: two out of each log, where a frame has not been acknowledged. */
+const takenDownMax = 4;
 const visitorStep = 10;
 
 /** Such as 12: the second event of the first visitor. */
@@ -127,6 +155,11 @@ export function firstState({ visitors }: Size, faults: Faults): State {
     events: stage(),
     waiting: [],
     dead: [],
+    poison: [],
+    takenDown: 0,
+    suspected: [],
+    setAside: [],
+    letters: [],
     delivered: [],
     clock: 1,
     left: { ...faults },
@@ -232,6 +265,18 @@ function addQuorum({ state, step, fault }: Adding): void {
   });
 }
 
+/** Whoever owns the consumer from here on begins with what is not acknowledged, and with what waits in the log. */
+function claimAnew(after: State, name: 'ingest' | 'events', rules: Rules): void {
+  const stage = after[name];
+  const { consumer: place } = stage;
+  const seqs = Array.from({ length: place.handedOut - place.floor }, (_, at) => place.floor + 1 + at);
+  if (rules.unfinishedFirst) place.handedOut = place.floor;
+  else place.late = seqs.filter((seq) => !place.acknowledged.includes(seq));
+  place.claim += 1;
+  const ids = name === 'ingest' ? after.events.log.map(({ event }) => event) : after.waiting;
+  stage.owners.unshift({ claim: place.claim, held: [], ids: [...ids], retried: [] });
+}
+
 /** Owners take messages, die, are taken for dead, and are followed. */
 function addOwners({ state, rules, step, fault }: Adding, name: 'ingest' | 'events'): void {
   const { log, consumer, owners } = state[name];
@@ -241,8 +286,12 @@ function addOwners({ state, rules, step, fault }: Adding, name: 'ingest' | 'even
     if (isRefused || held.length >= heldMax) continue;
     const next = nextSeq(consumer);
     const candidates = [...(next <= log.length ? [next] : []), ...consumer.late.filter((seq) => seq <= log.length)];
+    const isSuspected = (event: number): boolean =>
+      name === 'events' && rules.suspectsGoAlone && state.suspected.includes(`events ${event}`);
+    const atWork = held.filter(({ isSettled }) => !isSettled);
     for (const seq of candidates) {
       const { event = 0 } = log[seq - 1] ?? {};
+      if (atWork.length > 0 && [event, ...atWork.map((one) => one.event)].some(isSuspected)) continue;
       step(`${who} is given ${event}, ${seq} of its log`, (after) => {
         const stage = after[name];
         const owner = ownerAt(stage, index);
@@ -256,22 +305,14 @@ function addOwners({ state, rules, step, fault }: Adding, name: 'ingest' | 'even
       });
     }
   }
-  const claimAnew = (after: State): void => {
-    const stage = after[name];
-    const { consumer: place } = stage;
-    const seqs = Array.from({ length: place.handedOut - place.floor }, (_, at) => place.floor + 1 + at);
-    if (rules.unfinishedFirst) place.handedOut = place.floor;
-    else place.late = seqs.filter((seq) => !place.acknowledged.includes(seq));
-    place.claim += 1;
-    const ids = name === 'ingest' ? after.events.log.map(({ event }) => event) : after.waiting;
-    stage.owners.unshift({ claim: place.claim, held: [], ids: [...ids], retried: [] });
-  };
   const [current] = owners;
   fault('deaths', `owner ${current?.claim} of ${name} dies, and is followed`, (after) => {
     after[name].owners.shift();
-    claimAnew(after);
+    claimAnew(after, name, rules);
   });
-  fault('pauses', `owner ${current?.claim} of ${name} stands still, and is followed`, claimAnew);
+  fault('pauses', `owner ${current?.claim} of ${name} stands still, and is followed`, (after) =>
+    claimAnew(after, name, rules),
+  );
 }
 
 function nextSeq({ handedOut, acknowledged, late }: Consumer): number {
@@ -351,7 +392,7 @@ function addResolving(adding: Adding): void {
 
 /** Dispatchers send what they take, one event of a visitor at a time, and keep what fails in the retry log. */
 function addDispatching(adding: Adding): void {
-  const { state, rules, step, fault } = adding;
+  const { state, rules, step } = adding;
   for (const [index, { claim, held, ids, retried }] of state.events.owners.entries()) {
     const who = `dispatcher ${claim}`;
     const settle = (next: State, at: number): Owner => {
@@ -372,11 +413,14 @@ function addDispatching(adding: Adding): void {
       } else if (rules.visitorsWait && ids.some((one) => isSameVisitor(one, event))) {
         step(`${who} parks ${event}`, (next) => keep(next, at, event));
       } else {
-        step(`${who} delivers ${event}`, (next) => {
-          settle(next, at);
-          return deliver(next, event);
+        addAttempt(adding, index, `events ${event}`, {
+          deliver: (next) => {
+            settle(next, at);
+            return deliver(next, event);
+          },
+          fail: (next) => keep(next, at, event),
+          setAside: (next) => void settle(next, at),
         });
-        fault('failures', `${who} fails to deliver ${event}`, (next) => keep(next, at, event));
       }
     }
     for (const event of ids) {
@@ -393,18 +437,78 @@ function addDispatching(adding: Adding): void {
       } else if (retried.includes(event)) {
         step(`${who} takes ${event} out of the retry log`, forget);
       } else {
-        step(`${who} delivers ${event} out of the retry log`, (next) => {
-          ownerAt(next.events, index).retried.push(event);
-          return deliver(next, event);
-        });
-        fault('failures', `${who} gives ${event} up`, (next) => {
-          next.dead.push(event);
-          forget(next);
+        const isDone = (next: State): void => void ownerAt(next.events, index).retried.push(event);
+        addAttempt(adding, index, `retry ${event}`, {
+          deliver: (next) => {
+            isDone(next);
+            return deliver(next, event);
+          },
+          fail: (next) => {
+            next.dead.push(event);
+            forget(next);
+          },
+          setAside: isDone,
         });
       }
     }
   }
   addAcknowledging(adding, 'events');
+}
+
+type Attempt = { readonly deliver: Change; readonly fail: Change; readonly setAside: Change };
+
+/** A dispatcher sends an event that is its turn: that may take it down, and then does so each time until it is set aside. */
+function addAttempt({ state, rules, step, fault }: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
+  const [from, number] = suspect.split(' ');
+  const event = Number(number);
+  const { claim, held } = ownerAt(state.events, index);
+  const who = `dispatcher ${claim}`;
+  const which = from === 'retry' ? `${event} of the retry log` : `${event}`;
+  const atWork = new Set<Suspect>([suspect]);
+  for (const one of held) if (!one.isSettled) atWork.add(`events ${one.event}`);
+  if (state.setAside.includes(suspect)) {
+    step(`${who} sets ${which} aside`, (next) => {
+      attempt.setAside(next);
+      return keepLetter(next, suspect, event, rules);
+    });
+    return;
+  }
+  if (rules.suspectsGoAlone && state.suspected.includes(suspect) && atWork.size > 1) return;
+  const takeDown = (next: State): string | undefined => {
+    suspectAfterDeath(next, [...atWork], rules);
+    next.events.owners.splice(index, 1);
+    if (index === 0) claimAnew(next, 'events', rules);
+    next.takenDown += 1;
+    return next.takenDown > takenDownMax ? `ENDLESS: ${event} takes down one dispatcher after the other` : undefined;
+  };
+  if (state.poison.includes(event)) {
+    step(`${who} is taken down by ${which}`, takeDown);
+    return;
+  }
+  step(`${who} delivers ${which}`, attempt.deliver);
+  fault('failures', `${who} fails to deliver ${which}`, attempt.fail);
+  fault('poisons', `${who} is taken down by ${which}`, (next) => {
+    next.poison.push(event);
+    return takeDown(next);
+  });
+}
+
+/** The first death has all that was worked on suspected; what is worked on by itself in another one is set aside. */
+function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules): void {
+  const guilty = atWork.filter((one) => next.suspected.includes(one));
+  if (atWork.length === 1) next.setAside.push(...guilty);
+  if (!rules.oneDeathIsNoProof) next.setAside.push(...atWork);
+  next.suspected = [...new Set([...next.suspected, ...atWork])].toSorted();
+}
+
+/** Once: the log knows the ids of what it has. */
+function keepLetter(next: State, suspect: Suspect, event: number, rules: Rules): string | undefined {
+  if (!next.poison.includes(event)) return `INNOCENT: ${event} is set aside`;
+  const isKept = next.letters.includes(suspect);
+  if (!rules.setAsideIsKept || (isKept && rules.lettersAreKnown)) return undefined;
+  next.letters.push(suspect);
+  if (!next.dead.includes(event)) next.dead.push(event);
+  return isKept ? `TWICE: ${event} is a dead letter again` : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { FrameRange, Suspicion } from '../worker/suspicion.ts';
+import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
@@ -49,7 +49,7 @@ export type DispatcherOptions = {
   readonly settings: DispatcherSettings;
   readonly logger: Logger;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
-  beginTurn(frames?: FrameRange): void;
+  beginTurn(frames?: FramesAtWork): void;
   /** What is suspected of its frames since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;
 };

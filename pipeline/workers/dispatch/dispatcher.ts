@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveryOrder, OfferedDestination } from '../../../shared/destinations/common-settings.ts';
+import { headOf } from '../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier, replayTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import type { Decision, DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
@@ -14,6 +16,7 @@ import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
+import { isSetAside, isWatched } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import type { DispatchTarget, DispatcherOptions } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
@@ -23,8 +26,10 @@ import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
 import { joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
 import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
+import type { FrameInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
+import { Isolation } from './inbox/isolation.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import { createOutcomeObserver } from './outbox/outcome-observer.ts';
 import { Outbox } from './outbox/outbox.ts';
@@ -97,6 +102,8 @@ type DispatcherParts = {
   readonly order: DeliveryOrder;
   readonly pullConsumer: PullConsumer;
   readonly inbox: Inbox;
+  /** Keeps frames of the retry log that are suspected by themselves. */
+  readonly isolation: Isolation;
   readonly sending: Sending;
   readonly outbox: Outbox;
   readonly retries: RetryReader;
@@ -157,7 +164,7 @@ export class Dispatcher {
   #isConfirming = false;
   /** Whether it is woken at the end of this round of the event loop. */
   #isRinging = false;
-  /** Whether frames are suspected of what befell an earlier dispatcher. */
+  /** Whether frames of the account's log are suspected of what befell an earlier dispatcher. */
   #isWatching: boolean;
   /** Of the frames of the account's log that were taken; 0 before the first. */
   #newestSeq = 0;
@@ -177,7 +184,7 @@ export class Dispatcher {
     this.#options = options;
     this.#counts = counts;
     this.#parts = parts;
-    this.#isWatching = options.suspicion.watched !== undefined;
+    this.#isWatching = options.suspicion.log.watched !== undefined;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -243,6 +250,11 @@ export class Dispatcher {
     return this.#end('stopped', deadlineMs);
   }
 
+  /** Whether what comes out of the retry log can be sent: the destination may have been shut while it waited here. */
+  get #takesRetries(): boolean {
+    return this.#state.kind === 'running' && this.#parts.retries.isOpen;
+  }
+
   get #isAtWork(): boolean {
     return this.#state.kind === 'running' || this.#state.kind === 'draining';
   }
@@ -276,22 +288,22 @@ export class Dispatcher {
       const messages = await this.#parts.pullConsumer.take(this.#isWatching ? 1 : framesPerTake);
       if (messages.length === 0 || this.#state.kind !== 'running') return;
       this.#newestSeq = Math.max(this.#newestSeq, ...messages.map(({ seq }) => seq));
-      this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.watched?.to ?? 0);
-      this.#beginTurn();
-      for (const message of messages) this.#takeFrame(message);
-      if (messages.some(({ seq }) => seq > this.#missUpTo)) this.#caughtUp();
-      this.#wakeup.ring();
+      this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.log.watched?.to ?? 0);
+      await this.#parts.isolation.beside(() => this.#takeMessages(messages));
     }
   }
 
-  /**
-   * A turn about the frame of the account's log that is in flight by itself; about no frame where there is none; else about
-   * all that were taken: which of them it is only matters once one was there when a thread died.
-   */
+  #takeMessages(messages: readonly LogMessage[]): void {
+    if (this.#state.kind !== 'running') return;
+    for (const message of messages) this.#takeFrame(message);
+    this.#beginTurn();
+    if (messages.some(({ seq }) => seq > this.#missUpTo)) this.#caughtUp();
+    this.#wakeup.ring();
+  }
+
+  /** A turn about what is in flight. */
   #beginTurn(): void {
-    const { onlySeq, isEmpty } = this.#parts.inbox;
-    const to = onlySeq ?? this.#newestSeq;
-    this.#options.beginTurn(isEmpty || to === 0 ? undefined : { from: onlySeq ?? 1, to });
+    this.#options.beginTurn(this.#parts.inbox.atWork);
   }
 
   /** Frames that are watched are worked on one at a time, and by themselves if retries leave them a moment for it. */
@@ -304,8 +316,8 @@ export class Dispatcher {
 
   #takeFrame(message: LogMessage): void {
     const { inbox, outbox } = this.#parts;
-    if (this.#options.suspicion.setAside.includes(message.seq)) {
-      this.#whenStored(outbox.deadLetterSetAside(message.data), () => inbox.pass(message));
+    if (isSetAside(this.#options.suspicion.log, message.seq)) {
+      this.#whenStored(outbox.deadLetterSetAside(message), () => inbox.pass(message));
       return;
     }
     const target = this.#options.target();
@@ -319,47 +331,94 @@ export class Dispatcher {
 
   async #takeRetries(): Promise<void> {
     for await (const frame of this.#parts.retries.due()) {
-      this.#options.beginTurn();
-      this.#takeRetryFrame(frame);
-      this.#wakeup.ring();
+      await this.#takeSuspect(frame.seq, () => this.#takeRetryFrame(frame));
     }
   }
 
-  #takeRetryFrame(frame: RetryFrame): void {
+  /** Takes a frame of the retry log, or an event of it; by itself where it is suspected. */
+  async #takeSuspect(seq: number, take: () => FrameInFlight | undefined): Promise<void> {
+    const { isolation } = this.#parts;
+    const takeNow = (): FrameInFlight | undefined => {
+      const taken = take();
+      this.#wakeup.ring();
+      return taken;
+    };
+    if (!isWatched(this.#options.suspicion.retry, seq)) {
+      await isolation.beside(takeNow);
+      return;
+    }
+    // What waits until the retry log has room would wait for this one, and this one for it.
+    if (this.#isRetryLogFull()) this.#handBackUnstarted();
+    await isolation.alone(takeNow);
+  }
+
+  /** Returns what is in flight of it. */
+  #takeRetryFrame(frame: RetryFrame): FrameInFlight | undefined {
     const { inbox, outbox, retries } = this.#parts;
-    const { content, isReplay } = frame;
+    const { content, isReplay, seq } = frame;
     const target = this.#options.target();
     if (content.kind === 'unreadable') {
       this.#whenStored(outbox.deadLetterFrame(content.data, content.problem), () => retries.finished(frame));
-    } else if (target?.plan === undefined || this.#state.kind !== 'running') {
+    } else if (isSetAside(this.#options.suspicion.retry, seq)) {
+      this.#setAsideRetries(frame, content.records);
+    } else if (target?.plan === undefined || !this.#takesRetries) {
       retries.abandoned(frame);
     } else {
-      for (const item of inbox.takeRetries(frame, content.records)) {
+      const items = inbox.takeRetries(frame, content.records);
+      this.#beginTurn();
+      for (const item of items) {
         if (!isReplay) this.#noteReturned(item);
         this.#admit(item, target, isReplay);
       }
+      return items[0]?.frame;
     }
+    return undefined;
+  }
+
+  /** What waits behind these events goes on; a replay has nothing behind it. */
+  #setAsideRetries(frame: RetryFrame, records: readonly RetryRecord[]): void {
+    const { outbox, retries, visitorOrder } = this.#parts;
+    this.#whenStored(Promise.all(records.map((record) => outbox.setAside(record))), () => {
+      for (const { event } of frame.isReplay ? [] : records) visitorOrder?.done(headOf(event), undefined);
+      retries.finished(frame);
+    });
   }
 
   async #takeReleased(order: VisitorOrder): Promise<void> {
+    const { suspicion } = this.#options;
+    const seqOfEvent = ({ follower }: ReleasedEvent): number => follower.place?.seq ?? 0;
     for await (const events of order.released()) {
-      this.#options.beginTurn();
-      for (const event of events) this.#takeReleasedEvent(order, event);
-      this.#wakeup.ring();
+      const [first] = events;
+      if (first === undefined) continue;
+      // Those behind one that is worked on by itself wait until it is known what became of it.
+      const isApart = events.some((event) => isWatched(suspicion.retry, seqOfEvent(event)));
+      const together = isApart ? [first] : events;
+      for (const { follower } of events.slice(together.length)) order.giveBack(follower);
+      await this.#takeSuspect(seqOfEvent(first), () => {
+        const [taken] = together.map((event) => this.#takeReleasedEvent(order, event));
+        return taken;
+      });
     }
   }
 
-  #takeReleasedEvent(order: VisitorOrder, event: ReleasedEvent): void {
+  /** Returns what is in flight of it. */
+  #takeReleasedEvent(order: VisitorOrder, event: ReleasedEvent): FrameInFlight | undefined {
     const { inbox, outbox } = this.#parts;
     const { content, follower } = event;
     const target = this.#options.target();
     if (content.kind === 'unreadable') {
       this.#whenStored(outbox.deadLetterLine(content.line), () => order.drop(follower));
-    } else if (target?.plan === undefined || this.#state.kind !== 'running') {
+    } else if (isSetAside(this.#options.suspicion.retry, follower.place?.seq ?? 0, follower.place?.index)) {
+      this.#whenStored(outbox.setAside(content.record), () => order.drop(follower));
+    } else if (target?.plan === undefined || !this.#takesRetries || !order.mayGo(follower)) {
       order.giveBack(follower);
     } else {
-      this.#admit(inbox.takeReleased(event, content.record), target, false);
+      const item = inbox.takeReleased(event, content.record);
+      this.#beginTurn();
+      this.#admit(item, target, false);
+      return item.frame;
     }
+    return undefined;
   }
 
   /** Reads fresh events as long as there are too few. What is read earlier only takes memory. */
@@ -835,18 +894,25 @@ async function openPartsOn(
     accessRetry: settings.accessRetry,
     keepsOrder: visitorOrder !== undefined,
   });
+  const inbox = new Inbox({
+    pullConsumer,
+    consumer,
+    retries,
+    order: visitorOrder,
+    health,
+    settledBefore: joinParts(places),
+    frames,
+    counts,
+  });
   return {
     order,
     pullConsumer,
-    inbox: new Inbox({
-      pullConsumer,
-      consumer,
-      retries,
-      order: visitorOrder,
-      health,
-      settledBefore: joinParts(places),
-      frames,
-      counts,
+    inbox,
+    isolation: new Isolation({
+      inbox,
+      // Requests that hang end by then.
+      patienceMs: settings.sender.totalTimeoutMs + aloneWithinMs,
+      mayTake: () => retries.isOpen,
     }),
     sending,
     outbox: new Outbox({

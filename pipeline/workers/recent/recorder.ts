@@ -74,7 +74,7 @@ class Recorder {
       const messages = await this.#reader.take(settings.framesPerTake);
       const [oldest] = messages;
       if (oldest === undefined) return;
-      const turns = new Turns(() => this.#context.beginTurn(rangeOf(messages)));
+      const turns = new Turns(() => this.#context.beginTurn({ log: rangeOf(messages) }));
       const lines: SampledLine[] = [];
       for (const message of messages) {
         for (const line of this.#sample(message)) lines.push(line);

@@ -5,7 +5,7 @@ import { frameLines } from '../../../shared/contracts/events/frame.ts';
 import { Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';
-import type { FramesAtWork } from './frames-at-work.ts';
+import type { UnfinishedFrames } from './unfinished-frames.ts';
 import { deadLetter, drops, leave } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import { readEvent, readTouch } from './read-event.ts';
@@ -25,11 +25,11 @@ const eventUnits = 512;
 export async function admitFrames<Frame extends StoredFrame>(
   context: AdmitContext,
   frames: readonly Frame[],
-  { waiting, atWork }: { readonly waiting: WaitingEvents; readonly atWork: FramesAtWork<Frame> },
+  { waiting, unfinished }: { readonly waiting: WaitingEvents; readonly unfinished: UnfinishedFrames<Frame> },
 ): Promise<void> {
   const turns = new Turns(() => context.beginTurn());
   for (const frame of frames) {
-    atWork.open(frame);
+    unfinished.open(frame);
     const letters: IngestDeadLetter[] = [];
     const lines = linesOf(frame, letters);
     context.counts.events += lines.length;
@@ -38,17 +38,17 @@ export async function admitFrames<Frame extends StoredFrame>(
       if ('kind' in step) {
         leave(context.counts, step, letters);
       } else {
-        atWork.add(frame);
+        unfinished.add(frame);
         waiting.add(step);
       }
       const over = turns.spend(eventUnits + text.length);
       if (over !== undefined) await over;
     }
     if (letters.length > 0) {
-      atWork.add(frame);
+      unfinished.add(frame);
       waiting.addLetters({ frame, letters });
     }
-    atWork.close(frame);
+    unfinished.close(frame);
   }
 }
 

@@ -8,7 +8,7 @@ import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts'
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createDeduplication } from './deduplication.ts';
 import { admitFrames } from './admit-frames.ts';
-import { FramesAtWork } from './frames-at-work.ts';
+import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
@@ -62,7 +62,7 @@ async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) 
   const parts: ResolvedPart[] = [];
   const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
   const waiting = new WaitingEvents({ eventsMax, accountEventsMax });
-  await admitFrames(context, frames, { waiting, atWork: new FramesAtWork() });
+  await admitFrames(context, frames, { waiting, unfinished: new UnfinishedFrames() });
   while (!waiting.isEmpty) parts.push(await resolvePart(context, waiting.next()));
   return {
     parts,

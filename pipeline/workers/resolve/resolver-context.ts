@@ -1,4 +1,4 @@
-import type { FrameRange, Suspicion } from '../worker/suspicion.ts';
+import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts';
@@ -69,7 +69,7 @@ export type ResolverContext = {
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
-  beginTurn(frames?: FrameRange): void;
+  beginTurn(frames?: FramesAtWork): void;
   /** What is suspected of its frames since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;
 };

@@ -9,7 +9,7 @@ import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { setAsideReason } from '../worker/suspicion.ts';
-import type { FrameRange } from '../worker/suspicion.ts';
+import type { FramesAtWork } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { admitFrames } from './admit-frames.ts';
 import { keepDeadLetters } from './dead-letters.ts';
@@ -18,7 +18,7 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
-import { FramesAtWork } from './frames-at-work.ts';
+import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
@@ -44,8 +44,8 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
   // Each turn is about the frames that were taken last.
-  let frames: FrameRange | undefined;
-  const beginTurn = (taken: FrameRange | undefined = frames): void => {
+  let frames: FramesAtWork | undefined;
+  const beginTurn = (taken: FramesAtWork | undefined = frames): void => {
     frames = taken;
     options.beginTurn(taken);
   };
@@ -106,7 +106,7 @@ class Resolver {
   /** Ends the tries of whatever is under way. */
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
-  readonly #atWork = new FramesAtWork<LogMessage>();
+  readonly #unfinished = new UnfinishedFrames<LogMessage>();
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt, failed: AbortController) {
@@ -180,7 +180,7 @@ class Resolver {
         const messages = await this.#take();
         if (messages.length === 0 && this.#waiting.isEmpty) return publishing;
         await this.#verify();
-        await admitFrames(this.#context, messages, { waiting: this.#waiting, atWork: this.#atWork });
+        await admitFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
       }
       const part = this.#waiting.next();
       const [resolved] = await Promise.all([resolvePart(this.#context, part), publishing]);
@@ -222,8 +222,8 @@ class Resolver {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
     await this.#verify();
-    for (const { origin } of candidates) this.#atWork.done(origin.frame);
-    for (const { frame } of left) this.#atWork.done(frame);
-    this.#reader.finish(this.#atWork.takeFinished());
+    for (const { origin } of candidates) this.#unfinished.done(origin.frame);
+    for (const { frame } of left) this.#unfinished.done(frame);
+    this.#reader.finish(this.#unfinished.takeFinished());
   }
 }

@@ -1,4 +1,4 @@
-import type { FrameRange, Suspicion } from '../worker/suspicion.ts';
+import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import type { Pool } from 'pg';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
@@ -47,7 +47,7 @@ export type ResultsContext = {
   /** What is counted now. */
   plan(): ResultsPlan | undefined;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
-  beginTurn(frames?: FrameRange): void;
+  beginTurn(frames?: FramesAtWork): void;
   /** What is suspected of its frames since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;
 };

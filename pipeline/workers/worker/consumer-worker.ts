@@ -8,8 +8,8 @@ import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Actor } from './define-worker.ts';
-import { rangeOf } from './suspicion.ts';
-import type { FrameRange, Suspicion } from './suspicion.ts';
+import { isSetAside, rangeOf } from './suspicion.ts';
+import type { FramesAtWork, LogSuspicion, Suspicion } from './suspicion.ts';
 
 export type FrameReaderOptions = {
   readonly connection: LogConnection;
@@ -20,7 +20,7 @@ export type FrameReaderOptions = {
   /** Say in the log whose consumer it is. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Notes that it is the actor's turn, and what frames it is about. */
-  beginTurn(frames?: FrameRange): void;
+  beginTurn(frames?: FramesAtWork): void;
   readonly suspicion: Suspicion;
   /** Keeps a frame that is not to be worked on. Without it such a frame is passed over: it stays in its log. */
   setAside?(frame: LogMessage): Promise<void>;
@@ -50,13 +50,15 @@ export class FrameReader {
   readonly #options: FrameReaderOptions;
   readonly #inFlight = new Set<LogMessage>();
   readonly #abort = new AbortController();
+  readonly #suspicion: LogSuspicion;
   #isWatching: boolean;
 
   constructor(pullConsumer: PullConsumer, options: FrameReaderOptions) {
     this.#pullConsumer = pullConsumer;
     this.#options = options;
     this.handedOutSeq = pullConsumer.handedOutSeq;
-    this.#isWatching = options.suspicion.watched !== undefined;
+    this.#suspicion = options.suspicion.log;
+    this.#isWatching = this.#suspicion.watched !== undefined;
   }
 
   /** Aborted when the actor has to end at once. */
@@ -71,12 +73,12 @@ export class FrameReader {
 
   /** Waits for at least one frame and returns up to `max`; [] when closed. A turn of the actor begins. */
   async take(max: number): Promise<readonly LogMessage[]> {
-    const { suspicion, beginTurn, setAside } = this.#options;
+    const { beginTurn, setAside } = this.#options;
     for (;;) {
       const taken = await this.#pullConsumer.take(this.#isWatching ? 1 : max);
       for (const frame of taken) this.#inFlight.add(frame);
-      this.#isWatching &&= !taken.some(({ seq }) => seq > (suspicion.watched?.to ?? 0));
-      const frames = taken.filter(({ seq }) => !suspicion.setAside.includes(seq));
+      this.#isWatching &&= !taken.some(({ seq }) => seq > (this.#suspicion.watched?.to ?? 0));
+      const frames = taken.filter(({ seq }) => !isSetAside(this.#suspicion, seq));
       for (const frame of taken) {
         if (frames.includes(frame)) continue;
         await setAside?.(frame);
@@ -84,7 +86,7 @@ export class FrameReader {
       }
       if (frames.length === 0 && taken.length > 0) continue;
       // Those that were taken before and are not finished are worked on as well.
-      beginTurn(rangeOf([...this.#inFlight]));
+      beginTurn({ log: rangeOf([...this.#inFlight]) });
       return frames;
     }
   }

@@ -1,15 +1,34 @@
-/** Sequences of frames in the log, both included. */
-export type FrameRange = { readonly from: number; readonly to: number };
+/** Sequences of frames in a log, both included. */
+export type FrameRange = {
+  readonly from: number;
+  readonly to: number;
+  /** Where it is one line of one frame: events that were parked are worked on by themselves. */
+  readonly line?: number | undefined;
+};
 
-/** What the deaths of its threads say of the frames of an actor. */
-export type Suspicion = {
+/** What a turn of an actor is about: frames of the log it consumes, and of the retry log. Each has sequences of its own. */
+export type FramesAtWork = { readonly [Log in SuspectLog]?: FrameRange | undefined };
+
+/** The logs an actor has its frames from: the one it consumes, and where it has one its retry log. */
+export const suspectLogs = ['log', 'retry'] as const;
+export type SuspectLog = (typeof suspectLogs)[number];
+
+/** A frame that is not worked on any more, or a line of it. */
+export type SetAside = { readonly seq: number; readonly line?: number | undefined };
+
+/** What the deaths of its threads say of the frames an actor has from one log. */
+export type LogSuspicion = {
   /** An actor died with one of these: they are worked on one at a time. */
   readonly watched: FrameRange | undefined;
   /** Actors died twice with each of these: they are kept as dead letters, and not worked on. */
-  readonly setAside: readonly number[];
+  readonly setAside: readonly SetAside[];
 };
 
-export const noSuspicion: Suspicion = { watched: undefined, setAside: [] };
+export type Suspicion = Readonly<Record<SuspectLog, LogSuspicion>>;
+
+const nothingSuspected: LogSuspicion = { watched: undefined, setAside: [] };
+
+export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSuspected };
 
 /** What a frame that was set aside is said to have done. */
 export const setAsideReason = 'set aside: its thread died twice while it worked on this frame';
@@ -21,20 +40,40 @@ const setAsideMax = 1_000;
  * What is suspected after the thread of an actor died while it worked on some frames. The first death has them watched.
  * One of them that is worked on by itself in another death is set aside, which makes two.
  */
-export function suspectAfterDeath(before: Suspicion, frames: FrameRange | undefined): Suspicion {
+export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | undefined): Suspicion {
   if (frames === undefined) return before;
-  const { watched, setAside } = before;
-  const isKnown = watched !== undefined && frames.from === frames.to && isWithin(watched, frames.to);
-  if (isKnown) return { watched, setAside: [...setAside, frames.to].slice(-setAsideMax) };
-  const [from, to] =
-    watched === undefined
-      ? [frames.from, frames.to]
-      : [Math.min(watched.from, frames.from), Math.max(watched.to, frames.to)];
-  return { watched: { from, to }, setAside };
+  const found = convictedBy(before, frames);
+  if (found !== undefined) {
+    const { log, ...frame } = found;
+    const { watched, setAside } = before[log];
+    return { ...before, [log]: { watched, setAside: [...setAside, frame].slice(-setAsideMax) } };
+  }
+  return { log: widened(before.log, frames.log), retry: widened(before.retry, frames.retry) };
 }
 
-function isWithin({ from, to }: FrameRange, seq: number): boolean {
-  return seq >= from && seq <= to;
+/** The frame that a death shows to be at fault, and its log: the only one at work, of those watched. */
+export function convictedBy(before: Suspicion, frames: FramesAtWork): (SetAside & { log: SuspectLog }) | undefined {
+  const [log, another] = suspectLogs.filter((one) => frames[one] !== undefined);
+  const range = log === undefined ? undefined : frames[log];
+  if (log === undefined || another !== undefined || range === undefined || range.from !== range.to) return undefined;
+  const { to: seq, line } = range;
+  return isWatched(before[log], seq) ? { log, seq, ...(line === undefined ? {} : { line }) } : undefined;
+}
+
+function widened(before: LogSuspicion, frames: FrameRange | undefined): LogSuspicion {
+  if (frames === undefined) return before;
+  const { watched, setAside } = before;
+  const { from, to } = watched ?? frames;
+  return { watched: { from: Math.min(from, frames.from), to: Math.max(to, frames.to) }, setAside };
+}
+
+export function isWatched({ watched }: LogSuspicion, seq: number): boolean {
+  return watched !== undefined && seq >= watched.from && seq <= watched.to;
+}
+
+/** Whether a frame is set aside, or the line of it that is asked for. */
+export function isSetAside({ setAside }: LogSuspicion, seq: number, line?: number): boolean {
+  return setAside.some((one) => one.seq === seq && (one.line === undefined || one.line === line));
 }
 
 /** The sequences of frames as the log hands them out; undefined for none. */

@@ -1,4 +1,5 @@
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
+import type { FrameRange, FramesAtWork, SuspectLog } from '../../worker/suspicion.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
 import type { RetryFrame } from '../retry/retry-reader.ts';
 import type { LineBits } from './line-bits.ts';
@@ -28,11 +29,34 @@ export function seqOf({ source }: FrameInFlight): number {
   return source.kind === 'log' ? source.message.seq : 0;
 }
 
+/** Which log a frame is of, and where it is there: a parked event is one line of its frame. */
+function locate({ source }: FrameInFlight): { readonly log: SuspectLog; readonly range: FrameRange } {
+  switch (source.kind) {
+    case 'log':
+      return { log: 'log', range: rangeAt(source.message.seq) };
+    case 'retry':
+      return { log: 'retry', range: rangeAt(source.frame.seq) };
+    case 'parked': {
+      const { seq = 0, index } = source.follower.place ?? {};
+      return { log: 'retry', range: { ...rangeAt(seq), line: index } };
+    }
+  }
+}
+
+const rangeAt = (seq: number): FrameRange => ({ from: seq, to: seq });
+
+type Span = { frames: number; from: number; to: number };
+
 /** The frames in the dispatcher's hands; keeps the server from giving them out again meanwhile. */
 export class FramesInFlight {
   /** Not a Set: one with constant coming and going leaves copies in the old heap that keep what was in them. */
   readonly #frames: FrameInFlight[] = [];
   readonly #touchEveryMs: number;
+  /** Those of each log, and the sequences between which all lie that were in flight since none was. */
+  readonly #spans: Readonly<Record<SuspectLog, Span>> = {
+    log: { frames: 0, from: 0, to: 0 },
+    retry: { frames: 0, from: 0, to: 0 },
+  };
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
 
@@ -48,10 +72,43 @@ export class FramesInFlight {
     return this.#frames;
   }
 
+  /** Whether frames of a log are among them. */
+  has(log: SuspectLog): boolean {
+    return this.#spans[log].frames > 0;
+  }
+
+  /**
+   * What to suspect if the thread died now: the one that is there by itself; of several the sequences they lie between, for
+   * which of them it is only matters once one was by itself when a thread died. Undefined for none.
+   */
+  get atWork(): FramesAtWork | undefined {
+    const [only, another] = this.#frames;
+    if (only === undefined) return undefined;
+    if (another === undefined) {
+      const { log, range } = locate(only);
+      return { [log]: range };
+    }
+    return { log: this.#rangeOf('log'), retry: this.#rangeOf('retry') };
+  }
+
+  #rangeOf(log: SuspectLog): FrameRange | undefined {
+    const { frames, from, to } = this.#spans[log];
+    return frames === 0 ? undefined : { from, to };
+  }
+
+  #widen(frame: FrameInFlight): void {
+    const { log, range } = locate(frame);
+    const span = this.#spans[log];
+    span.from = span.frames === 0 ? range.from : Math.min(span.from, range.from);
+    span.to = span.frames === 0 ? range.to : Math.max(span.to, range.to);
+    span.frames += 1;
+  }
+
   add(source: FrameSource, events: number, bytes: number, settled?: LineBits): FrameInFlight {
     const frame = { source, bytes, left: events, settled, isStarted: false, slot: this.#frames.length };
     this.#frames.push(frame);
     this.#bytes += bytes;
+    this.#widen(frame);
     this.#timer ??= setInterval(() => {
       for (const { source } of this.#frames) if (source.kind === 'log') source.message.working();
     }, this.#touchEveryMs);
@@ -67,6 +124,7 @@ export class FramesInFlight {
     this.#frames.pop();
     frame.slot = -1;
     this.#bytes -= frame.bytes;
+    this.#spans[locate(frame).log].frames -= 1;
     if (this.#frames.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;

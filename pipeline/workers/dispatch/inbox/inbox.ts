@@ -1,6 +1,7 @@
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { FramesAtWork } from '../../worker/suspicion.ts';
 import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
@@ -75,19 +76,23 @@ export class Inbox {
     return this.#unopened.length;
   }
 
-  /** The frame of the account's log that is in flight by itself, if one is. */
-  get onlySeq(): number | undefined {
-    const [only, another] = this.#frames.all;
-    return only !== undefined && another === undefined && only.source.kind === 'log' ? seqOf(only) : undefined;
+  /** What a turn about the frames in flight is about. */
+  get atWork(): FramesAtWork | undefined {
+    return this.#frames.atWork;
   }
 
   /** Whether frames of the account's log are in flight. */
   get hasLogFrames(): boolean {
-    return this.#frames.all.some(({ source }) => source.kind === 'log');
+    return this.#frames.has('log');
   }
 
   get isEmpty(): boolean {
     return this.#frames.all.length === 0;
+  }
+
+  /** Whether a frame that was taken is neither settled nor handed back. */
+  isInFlight({ slot }: FrameInFlight): boolean {
+    return slot >= 0;
   }
 
   /** Bytes of the frames in flight, opened. */

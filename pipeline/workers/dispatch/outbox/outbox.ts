@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
 import { setAsideReason } from '../../worker/suspicion.ts';
@@ -149,10 +151,10 @@ export class Outbox {
     );
   }
 
-  /** Keeps all of a frame of the account's log that is not to be worked on any more. */
-  async deadLetterSetAside(data: Uint8Array): Promise<void> {
+  /** Keeps all of a frame of the account's log that is not to be worked on any more; told again, it is kept once. */
+  async deadLetterSetAside({ data, storedAtMs }: Pick<LogMessage, 'data' | 'storedAtMs'>): Promise<void> {
     const { counts, deadLetters } = this.#options;
-    const nowMs = Date.now();
+    const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
     const lines = resolvedLines(data);
     counts.dead_letters += lines?.length ?? 1;
     counts.dead_letters_set_aside += lines?.length ?? 1;
@@ -161,10 +163,19 @@ export class Outbox {
       lines.map((line, index) => {
         const event = readWholeLine(lines, index);
         if (event === undefined) return deadLetters.addUnreadable(Buffer.from(line), setAsideReason);
-        const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs };
         return deadLetters.add({ attempts: 0, ...times, reason: setAsideReason, event });
       }),
     );
+  }
+
+  /** Keeps an event of the retry log that is not to be worked on any more; told again, it is kept once. */
+  setAside({ attempts, firstAttemptAt, lastAttemptAt, request, event }: RetryRecord): Promise<void> {
+    const { counts, deadLetters, observe } = this.#options;
+    counts.dead_letters += 1;
+    counts.dead_letters_set_aside += 1;
+    observe({ head: headOf(event) }, 'rejected', attempts, setAsideReason);
+    const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
+    return deadLetters.add({ ...made, reason: setAsideReason, event });
   }
 
   /** Keeps a frame of the retry log this build cannot read. */

@@ -1,4 +1,4 @@
-import type { DispatchItem } from '../inbox/dispatch-item.ts';
+import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 
 /** What became of an event at a destination, as things stand: for those who look on. */
 export type OutcomeNote = {
@@ -13,7 +13,7 @@ export type OutcomeNote = {
 };
 
 export type OutcomeObserver = (
-  item: DispatchItem,
+  event: { readonly head: Pick<EventHead, 'id'> },
   outcome: OutcomeNote['outcome'],
   attempts: number,
   reason?: string,

@@ -225,6 +225,11 @@ export class VisitorOrder {
     }
   }
 
+  /** Whether a released event may still go: its visitor may wait for an earlier one again by now. */
+  mayGo({ visitorId }: Follower): boolean {
+    return !this.#options.waiting.hasHead(visitorId);
+  }
+
   /** A released event is settled, and others may be released; `finished` follows once that is stored. */
   settled(): void {
     this.#released -= 1;

@@ -101,6 +101,10 @@ export class RetryReader {
     this.#isOpen = false;
   }
 
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /** The frames that are due, one after the other as they are asked for; ends when it is stopped. */
   async *due(): AsyncGenerator<RetryFrame, void, undefined> {
     let waitMs = Infinity;

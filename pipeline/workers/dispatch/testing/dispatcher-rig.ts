@@ -1,5 +1,5 @@
 import { noSuspicion } from '../../worker/suspicion.ts';
-import type { FrameRange, Suspicion } from '../../worker/suspicion.ts';
+import type { FramesAtWork, Suspicion } from '../../worker/suspicion.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
@@ -72,7 +72,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
   const notes: OutcomeNote[] = [];
-  const turns: (FrameRange | undefined)[] = [];
+  const turns: (FramesAtWork | undefined)[] = [];
   const running = new Set<DispatcherActor>();
 
   let storedSeq = 0;
@@ -92,7 +92,7 @@ export async function createDispatcherRig(natsUrl: string) {
     /** Outcomes the dispatchers told of. */
     notes: notes as readonly OutcomeNote[],
     /** The frames that turns of the dispatchers were about. */
-    turns: turns as readonly (FrameRange | undefined)[],
+    turns: turns as readonly (FramesAtWork | undefined)[],
     /** Publishes a configuration to the dispatchers that run. */
     configure(collections: TestCollections): void {
       const config = accountConfig(accountId, collections, publishedAtMs);

@@ -1,5 +1,5 @@
 /** Frames that were taken, and how much of each is not yet where it belongs. */
-export class FramesAtWork<Frame extends object> {
+export class UnfinishedFrames<Frame extends object> {
   /** By the frames themselves: a log that was cut gives sequences out again. */
   readonly #left = new Map<object, { readonly frame: Frame; left: number }>();
 

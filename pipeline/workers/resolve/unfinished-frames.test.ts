@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { UnfinishedFrames } from './unfinished-frames.ts';
+
+test('unfinished frames: a frame is finished once all of it is where it belongs, and not while it is being read', () => {
+  const [first, second] = [{ seq: 1 }, { seq: 2 }];
+  const unfinished = new UnfinishedFrames<{ readonly seq: number }>();
+  unfinished.open(first);
+  expect(unfinished.takeFinished()).toEqual([]);
+  unfinished.add(first);
+  unfinished.done(first);
+  expect(unfinished.takeFinished()).toEqual([]);
+  unfinished.add(first);
+  unfinished.close(first);
+  expect(unfinished.takeFinished()).toEqual([]);
+  unfinished.open(second);
+  unfinished.close(second);
+  expect(unfinished.takeFinished()).toEqual([second]);
+  unfinished.done(first);
+  expect(unfinished.takeFinished()).toEqual([first]);
+  expect(unfinished.takeFinished()).toEqual([]);
+});
+
+test('unfinished frames: one that has the sequence of another one, after the log was cut, is counted by itself', () => {
+  const [before, after] = [{ seq: 7 }, { seq: 7 }];
+  const unfinished = new UnfinishedFrames<{ readonly seq: number }>();
+  for (const frame of [before, after]) {
+    unfinished.open(frame);
+    unfinished.add(frame);
+    unfinished.close(frame);
+  }
+  unfinished.done(before);
+  expect(unfinished.takeFinished()).toEqual([before]);
+});
