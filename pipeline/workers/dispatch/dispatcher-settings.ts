@@ -31,11 +31,14 @@ export type DispatcherSettings = {
   readonly order: OrderLimits;
   /** What one destination may have in the retry log, and what it leaves to others. */
   readonly retryShare: { readonly bytesMax: number } & ShareSettings;
+  /** Events of one request, as the log has them with their visitors; a larger one goes by itself. */
+  readonly requestBytesMax: number;
   /** What the rules of one event may cost, and again its request, in units of work. */
   readonly eventWorkMax: number;
   readonly sender: SenderLimits;
 };
 
+const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 const hourMs = 3_600_000;
 const timeout = { unit: 'ms', minimum: 10 } as const;
@@ -85,14 +88,19 @@ export const dispatcherEnv = {
     { unit: 'ms', minimum: 100 },
   ),
   DISPATCH_ACCESS_RETRY_MAX_MS: count('The longest such wait', 600_000, { unit: 'ms', minimum: 100 }),
+  DISPATCH_REQUEST_BYTES_MAX: count(
+    'Events that go out in one request take no more bytes, with their visitors; a larger one goes by itself. Making a request takes its thread some milliseconds a MiB',
+    512 * kibibyte,
+    { unit: 'bytes', minimum: 16 * kibibyte },
+  ),
   DISPATCH_EVENT_WORK_MAX: count(
     'What the rules of a destination may cost of one event, and again the templates of its request, in characters looked at or written, each some nanoseconds: an event that takes more becomes a dead letter',
     2_000_000,
     { minimum: 10_000 },
   ),
   DISPATCH_ROUND_WORK_MAX: count(
-    'What the rules of all destinations of one account may cost in one round of a thread, in the same unit: with more of it to do they let the other accounts go first',
-    2_000_000,
+    'What the rules and requests of all destinations of one account may cost in one round of a thread, in the same unit: with more of it to do they let the other accounts go first',
+    1_000_000,
     { minimum: 10_000 },
   ),
   DISPATCH_VISITORS_WAITING_MAX: count(
@@ -134,6 +142,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
       bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
     },
     retryShare: { bytesMax: env.DISPATCH_RETRY_BYTES_MAX, ...readShareSettings(env) },
+    requestBytesMax: env.DISPATCH_REQUEST_BYTES_MAX,
     eventWorkMax: env.DISPATCH_EVENT_WORK_MAX,
     sender: {
       connectionsMax: env.DISPATCH_ORIGIN_CONNECTIONS_MAX,

@@ -124,6 +124,8 @@ const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
 /** Fresh events that may be parked in search of one a destination can be tried out with. */
 const parkedForProbeMax = 256;
+/** What a request costs beside its events, in units of work. */
+const requestUnits = 4_000;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
 const lookEveryMs = 100;
 /** How often to look whether a frame that is watched is done, in ms. */
@@ -553,9 +555,15 @@ export class Dispatcher {
       this.#confirm();
       return;
     }
+    const { accountId, shares } = this.#options;
     for (;;) {
+      if (!shares.mayWork(accountId)) {
+        shares.whenNextRound(() => this.#wakeup.ring());
+        return;
+      }
       const batch = sending.next(target.prepared, this.#state.kind === 'running');
       if (batch === undefined) return;
+      shares.spend(accountId, requestUnits + batch.bytes);
       batch.delivered
         .then((delivered) => this.#settleBatch(batch, delivered))
         .catch((error: unknown) => this.#fail(error));
@@ -892,6 +900,7 @@ async function openPartsOn(
     concurrency: settings.concurrency,
     lingerMs: settings.lingerMs,
     accessRetry: settings.accessRetry,
+    requestBytesMax: settings.requestBytesMax,
     keepsOrder: visitorOrder !== undefined,
   });
   const inbox = new Inbox({

@@ -25,6 +25,8 @@ export type ReadEvent = {
   /** The JSON of its visitor where another line has it. */
   readonly visitorJson: string | undefined;
   readonly resolved: ResolvedEvent | undefined;
+  /** About what it takes in a request, its visitor included. */
+  readonly bytes: number;
 };
 
 /**
@@ -38,6 +40,7 @@ export class DispatchItem implements OutboundEvent, Subject {
   /** Which line of its frame it is; undefined for one of the retry log. */
   readonly index: number | undefined;
   readonly head: EventHead;
+  readonly bytes: number;
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
   readonly heldAtMs: number | undefined;
@@ -55,7 +58,7 @@ export class DispatchItem implements OutboundEvent, Subject {
   constructor(
     frame: FrameInFlight,
     lane: LaneClass,
-    { head, line, visitorJson, resolved }: ReadEvent,
+    { head, line, visitorJson, resolved, bytes }: ReadEvent,
     attempted: Attempted,
     index?: number,
   ) {
@@ -63,6 +66,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     this.lane = lane;
     this.index = index;
     this.head = head;
+    this.bytes = bytes;
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;
     this.heldAtMs = attempted.heldAtMs;
@@ -118,9 +122,10 @@ export function readFrameLine(lines: readonly string[], index: number): ReadEven
   try {
     const visitorJson = visitorElsewhere(line, (at) => lines[at]);
     const head = readEventHead(line);
+    const bytes = line.length + (visitorJson?.length ?? 0);
     return head === undefined
-      ? wholeEvent(parseResolved(withVisitor(line, visitorJson)))
-      : { head, line, visitorJson, resolved: undefined };
+      ? wholeEvent(parseResolved(withVisitor(line, visitorJson)), bytes)
+      : { head, line, visitorJson, resolved: undefined, bytes };
   } catch {
     return undefined;
   }
@@ -142,6 +147,6 @@ export function readWholeLine(lines: readonly string[], index: number): Resolved
 }
 
 /** An event that was parsed already, such as one of the retry log. */
-export function wholeEvent(resolved: ResolvedEvent): ReadEvent {
-  return { head: headOf(resolved), line: '', visitorJson: undefined, resolved };
+export function wholeEvent(resolved: ResolvedEvent, bytes: number): ReadEvent {
+  return { head: headOf(resolved), line: '', visitorJson: undefined, resolved, bytes };
 }

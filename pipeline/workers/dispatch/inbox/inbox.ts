@@ -157,8 +157,9 @@ export class Inbox {
   /** Takes a frame of the retry log. Returns its events. */
   takeRetries(frame: RetryFrame, records: readonly RetryRecord[]): readonly DispatchItem[] {
     const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.bytes);
+    const bytesEach = Math.ceil(frame.bytes / records.length);
     const items = records.map(
-      (record) => new DispatchItem(inFlight, 'retried', wholeEvent(record.event), tried(record)),
+      (record) => new DispatchItem(inFlight, 'retried', wholeEvent(record.event, bytesEach), tried(record)),
     );
     this.#settle(inFlight, undefined);
     return items;
@@ -167,7 +168,8 @@ export class Inbox {
   /** Takes a parked event whose turn has come. */
   takeReleased({ follower, bytes }: ReleasedEvent, record: RetryRecord): DispatchItem {
     const frame = this.#frames.add({ kind: 'parked', follower }, 1, bytes);
-    const item = new DispatchItem(frame, 'retried', wholeEvent(record.event), follower.attempted ?? tried(record));
+    const event = wholeEvent(record.event, bytes);
+    const item = new DispatchItem(frame, 'retried', event, follower.attempted ?? tried(record));
     item.follower = follower;
     return item;
   }

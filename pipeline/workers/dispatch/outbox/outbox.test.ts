@@ -13,7 +13,7 @@ function itemOf(id: string, heldAtMs?: number): DispatchItem {
   const follower = { visitorId: 'v', eventId: id, turn: 0, place: undefined, attempted: undefined };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, isStarted: true, slot: 0 };
-  return new DispatchItem(frame, 'fresh', wholeEvent(sampleEvent({ id })), {
+  return new DispatchItem(frame, 'fresh', wholeEvent(sampleEvent({ id }), 100), {
     attempts: 0,
     firstAttemptAtMs: undefined,
     heldAtMs,

@@ -17,6 +17,8 @@ export type SendingOptions = {
   /** How long a batch that is not full may wait for more while others are in flight, in ms. */
   readonly lingerMs: number;
   readonly accessRetry: AccessRetry;
+  /** Of the events of one request, as the log has them with their visitors. */
+  readonly requestBytesMax: number;
   /** Whether what follows a failed event of its visitor may not be sent. */
   readonly keepsOrder: boolean;
 };
@@ -25,6 +27,8 @@ export type SendingOptions = {
 export type Batch = {
   readonly lane: LaneClass;
   readonly items: readonly DispatchItem[];
+  /** About what they take in the request. */
+  readonly bytes: number;
   /** It is to find out whether the destination is back. */
   readonly isProbe: boolean;
   /** By performance.now(). */
@@ -100,14 +104,22 @@ export class Sending {
     this.#isLingering = isPatient && lane !== undefined && this.#shouldLinger(lane, max);
     if (lane === undefined || this.#isLingering) return undefined;
     this.#lingerUntilMs = undefined;
-    const { sender, keepsOrder } = this.#options;
-    const items = this.#lanes.take(lane, max, keepsOrder && prepared.retriesRows === true);
+    const { sender, keepsOrder, requestBytesMax } = this.#options;
+    const items = this.#lanes.take(lane, {
+      itemsMax: max,
+      bytesMax: requestBytesMax,
+      isOneEach: keepsOrder && prepared.retriesRows === true,
+    });
     const isProbe = !this.#gate.isBreakerClosed;
     const startedMs = this.#gate.started(lane);
     for (const { frame } of items) frame.isStarted = true;
     const delivered = deliver(prepared, sender, items);
-    for (const item of items) item.forgetParsed();
-    return { lane, items, isProbe, startedMs, delivered };
+    let bytes = 0;
+    for (const item of items) {
+      item.forgetParsed();
+      bytes += item.bytes;
+    }
+    return { lane, items, bytes, isProbe, startedMs, delivered };
   }
 
   /** The request has ended. Returns whether that opened the breaker. */

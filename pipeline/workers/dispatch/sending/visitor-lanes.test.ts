@@ -3,28 +3,29 @@ import { expect, test } from 'vitest';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { LaneClass } from '../inbox/dispatch-item.ts';
 
-type Item = { visitorId: string; lane: LaneClass; n: number; group?: string };
-const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane });
+type Item = { visitorId: string; lane: LaneClass; n: number; bytes: number; group?: string };
+const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane, bytes: 1 });
+const upTo = (itemsMax: number, bytesMax = Infinity) => ({ itemsMax, bytesMax, isOneEach: false });
 
 test('visitor lanes: order: the next event of a visitor goes only after the one before is released', () => {
   const lanes = new VisitorLanes<Item>();
   lanes.add(item('a', 1));
   lanes.add(item('a', 2));
   lanes.add(item('b', 3));
-  const first = lanes.take('fresh', 1);
+  const first = lanes.take('fresh', upTo(1));
   expect(first.map(({ n }) => n)).toEqual([1]);
-  expect(lanes.take('fresh', 1).map(({ n }) => n)).toEqual([3]);
-  expect(lanes.take('fresh', 1)).toEqual([]);
+  expect(lanes.take('fresh', upTo(1)).map(({ n }) => n)).toEqual([3]);
+  expect(lanes.take('fresh', upTo(1))).toEqual([]);
   lanes.release(first);
-  expect(lanes.take('fresh', 1).map(({ n }) => n)).toEqual([2]);
+  expect(lanes.take('fresh', upTo(1)).map(({ n }) => n)).toEqual([2]);
 });
 
 test('visitor lanes: batch: takes following events of its visitors along, in order', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add(item('a', n));
   lanes.add(item('b', 4));
-  expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([1, 2, 3]);
-  expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([4]);
+  expect(lanes.take('fresh', upTo(3)).map(({ n }) => n)).toEqual([1, 2, 3]);
+  expect(lanes.take('fresh', upTo(3)).map(({ n }) => n)).toEqual([4]);
 });
 
 test('visitor lanes: groups: a batch takes one, from visitors further back too, and passes over the others', () => {
@@ -33,21 +34,21 @@ test('visitor lanes: groups: a batch takes one, from visitors further back too, 
     for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });
   }
   const groups = (items: readonly Item[]) => items.map(({ group, n }) => `${group}${n}`).join(' ');
-  expect(groups(lanes.take('fresh', 3))).toBe('a0 a0 a2');
-  expect(groups(lanes.take('fresh', 3))).toBe('b1');
-  expect(groups(lanes.take('fresh', 3))).toBe('c3');
-  expect(groups(lanes.take('fresh', 3))).toBe('a4');
-  expect(groups(lanes.take('fresh', 3))).toBe('');
+  expect(groups(lanes.take('fresh', upTo(3)))).toBe('a0 a0 a2');
+  expect(groups(lanes.take('fresh', upTo(3)))).toBe('b1');
+  expect(groups(lanes.take('fresh', upTo(3)))).toBe('c3');
+  expect(groups(lanes.take('fresh', upTo(3)))).toBe('a4');
+  expect(groups(lanes.take('fresh', upTo(3)))).toBe('');
 });
 
 test('visitor lanes: remove: what is left goes on', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3, 4]) lanes.add(item('a', n));
   lanes.add(item('b', 5));
-  const flying = lanes.take('fresh', 1);
+  const flying = lanes.take('fresh', upTo(1));
   expect(lanes.remove(({ n }) => n === 2 || n === 5).map(({ n }) => n)).toEqual([5, 2]);
   lanes.release(flying);
-  expect(lanes.take('fresh', 9).map(({ n }) => n)).toEqual([3, 4]);
+  expect(lanes.take('fresh', upTo(9)).map(({ n }) => n)).toEqual([3, 4]);
   expect(lanes.size).toBe(2);
 });
 
@@ -82,14 +83,14 @@ test('visitor lanes: property: every event comes out once, in order of its visit
         if (step.kind === 'add') {
           const next = item(`v${step.visitor}`, (added += 1), step.retried ? 'retried' : 'fresh');
           lanes.add(isGrouped ? { ...next, group: step.group } : next);
-        } else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', step.max));
+        } else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', upTo(step.max)));
         else if (step.kind === 'release') lanes.release(flying.splice(step.which % (flying.length || 1), 1)[0] ?? []);
         else removed += lanes.remove(({ n }) => n % step.modulus === 0).length;
       }
       while (lanes.size > 0) {
         for (const items of flying.splice(0)) lanes.release(items);
-        took(lanes.take('fresh', 3));
-        took(lanes.take('retried', 3));
+        took(lanes.take('fresh', upTo(3)));
+        took(lanes.take('retried', upTo(3)));
       }
       expect(out.length + removed).toBe(added);
       const newest = new Map<string, number>();
@@ -99,4 +100,26 @@ test('visitor lanes: property: every event comes out once, in order of its visit
       }
     }),
   );
+});
+
+test('visitor lanes: bytes: what does not fit goes with the next request, and one that is too large by itself', () => {
+  const lanes = new VisitorLanes<Item>();
+  const sizes = [40, 40, 40, 900, 10];
+  for (const [n, bytes] of sizes.entries()) lanes.add({ ...item('a', n), bytes });
+  lanes.add({ ...item('b', 9), bytes: 30 });
+  const flights = sizes.map(() => {
+    const items = lanes.take('fresh', upTo(10, 100));
+    lanes.release(items);
+    return items.map(({ n }) => n);
+  });
+  expect(flights).toEqual([[0, 1], [9, 2], [3], [4], []]);
+});
+
+test('visitor lanes: bytes: a group leaves off at the first that does not fit, so that its order is kept', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const [n, bytes] of [60, 60, 10].entries()) lanes.add({ ...item(`v${n}`, n), bytes, group: 'g' });
+  lanes.add({ ...item('other', 3), group: 'h' });
+  expect(lanes.take('fresh', upTo(10, 100)).map(({ n }) => n)).toEqual([0]);
+  expect(lanes.take('fresh', upTo(10, 100)).map(({ n }) => n)).toEqual([1, 2]);
+  expect(lanes.take('fresh', upTo(10, 100)).map(({ n }) => n)).toEqual([3]);
 });

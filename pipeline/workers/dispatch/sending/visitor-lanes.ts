@@ -5,7 +5,45 @@ export type LaneItem = {
   readonly lane: LaneClass;
   /** Items of different groups are not taken together. */
   readonly group?: string | undefined;
+  readonly bytes: number;
 };
+
+/** What may be taken together. */
+export type TakeLimits = {
+  readonly itemsMax: number;
+  /** Of all of them; one that is larger goes by itself. */
+  readonly bytesMax: number;
+  /** Whether only one of a visitor may. */
+  readonly isOneEach: boolean;
+};
+
+/** Items that are being taken together. */
+class Taking<Item extends LaneItem> {
+  readonly items: Item[] = [];
+  readonly #limits: TakeLimits;
+  #bytes = 0;
+
+  constructor(limits: TakeLimits) {
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    return this.items.length >= this.#limits.itemsMax;
+  }
+
+  mayFollow(): boolean {
+    return !this.isFull && !this.#limits.isOneEach;
+  }
+
+  hasRoomFor({ bytes }: Item): boolean {
+    return this.items.length === 0 || (!this.isFull && this.#bytes + bytes <= this.#limits.bytesMax);
+  }
+
+  add(item: Item): void {
+    this.items.push(item);
+    this.#bytes += item.bytes;
+  }
+}
 
 /** How far a batch looks for more of its group. */
 const lookAheadMax = 1_024;
@@ -45,23 +83,22 @@ export class VisitorLanes<Item extends LaneItem> {
     }
   }
 
-  /**
-   * Takes up to `max` items that may travel in one request, one of a visitor at most if `isOneEach`; each is given back
-   * with `release`.
-   */
-  take(lane: LaneClass, max: number, isOneEach = false): Item[] {
-    const taken: Item[] = [];
-    const first = this.#shift(lane);
-    if (first === undefined) return taken;
-    const alongMax = isOneEach ? 0 : max;
-    this.#takeAlong(taken, first, alongMax);
-    if (first.group !== undefined) this.#takeGroup(taken, lane, max, alongMax);
-    while (first.group === undefined && taken.length < max) {
-      const item = this.#shift(lane);
-      if (item === undefined) break;
-      this.#takeAlong(taken, item, alongMax);
+  /** Takes items that may travel in one request; each is given back with `release`. */
+  take(lane: LaneClass, limits: TakeLimits): Item[] {
+    const taking = new Taking<Item>(limits);
+    const first = this.#shift(lane, taking);
+    if (first === undefined) return [];
+    this.#takeAlong(taking, first);
+    if (first.group !== undefined) {
+      this.#takeGroup(taking, lane, first.group);
+      return taking.items;
     }
-    return taken;
+    while (!taking.isFull) {
+      const item = this.#shift(lane, taking);
+      if (item === undefined) break;
+      this.#takeAlong(taking, item);
+    }
+    return taking.items;
   }
 
   /** The items of one `take` are done with: what waited behind them may go. */
@@ -116,27 +153,28 @@ export class VisitorLanes<Item extends LaneItem> {
   }
 
   /** Takes an item, and what follows it of its visitor as far as it may travel along. */
-  #takeAlong(taken: Item[], item: Item, max: number): void {
-    taken.push(item);
-    if (taken.length >= max) return;
+  #takeAlong(taking: Taking<Item>, item: Item): void {
+    taking.add(item);
+    if (!taking.mayFollow()) return;
     const behind = this.#waiting.get(item.visitorId);
     if (behind === undefined) return;
-    while (taken.length < max && behind[0]?.lane === item.lane && behind[0].group === item.group) {
-      const next = behind.shift();
-      if (next !== undefined) taken.push(next);
+    for (let next = behind[0]; next !== undefined; next = behind[0]) {
+      if (next.lane !== item.lane || next.group !== item.group || !taking.hasRoomFor(next)) return;
+      behind.shift();
+      taking.add(next);
     }
   }
 
-  /** Takes more of the group of what is taken. Those passed over keep their place: the head always goes first. */
-  #takeGroup(taken: Item[], lane: LaneClass, max: number, alongMax: number): void {
+  /** Takes more of a group. Those passed over keep their place: the head always goes first. */
+  #takeGroup(taking: Taking<Item>, lane: LaneClass, group: string): void {
     const items = this.#readyItems(lane);
     const passed: Item[] = [];
     let looked = 0;
-    while (looked < Math.min(items.length, lookAheadMax) && taken.length < max) {
+    while (looked < Math.min(items.length, lookAheadMax) && !taking.isFull) {
       const item = items[looked];
+      if (item === undefined || (item.group === group && !taking.hasRoomFor(item))) break;
       looked += 1;
-      if (item === undefined) break;
-      if (item.group === taken[0]?.group) this.#takeAlong(taken, item, alongMax);
+      if (item.group === group) this.#takeAlong(taking, item);
       else passed.push(item);
     }
     if (passed.length === looked) return;
@@ -144,11 +182,12 @@ export class VisitorLanes<Item extends LaneItem> {
     this.#heads[lane] = 0;
   }
 
-  #shift(lane: LaneClass): Item | undefined {
+  /** The next item, if there is room for it. */
+  #shift(lane: LaneClass, taking: Taking<Item>): Item | undefined {
     const items = this.#ready[lane];
     const head = this.#heads[lane];
     const item = items[head];
-    if (item === undefined) return undefined;
+    if (item === undefined || !taking.hasRoomFor(item)) return undefined;
     items[head] = undefined;
     this.#heads[lane] = head + 1;
     if (head + 1 === items.length || head >= holesMax) {
