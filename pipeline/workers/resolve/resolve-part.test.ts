@@ -163,7 +163,7 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     return id;
   };
   const resolve: StepContext['visitors']['resolve'] = async (touches) => ({
-    outcomes: touches.map(({ claim: { externalIds = [] } }) => ({
+    outcomes: touches.map(({ claim: { externalIds } }) => ({
       kind: 'resolved',
       id: idOf(externalIds[0]),
       properties,
