@@ -15,9 +15,9 @@ export const heapEnv = {
 export const readMainHeapMib = (env: Static<TObject<typeof heapEnv>>): number =>
   env.MAIN_HEAP_MIB ?? fitToMachine(readMachine()).mainHeapMib;
 
-/** Whether the caller bounds heaps himself. */
-export const givesHeap = (nodeOptions: string | undefined): boolean =>
-  /(^|\s)--max[-_]old[-_]space[-_]size/.test(nodeOptions ?? '');
+/** Whether options of Node bound heaps: those of its threads as well, unless they are set anew. */
+export const givesHeap = (options: string | undefined): boolean =>
+  /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
 
 /** Arguments of Node for a service with this environment; none where NODE_OPTIONS has them. */
 export function heapOptions(source: Readonly<Record<string, string | undefined>>): string[] {
