@@ -23,6 +23,7 @@ import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { Admission } from './ingest/admission.ts';
+import { followBackpressure } from './ingest/backpressure.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
 import { readRememberedRequestsSettings } from './ingest/remembered-requests.ts';
@@ -65,6 +66,7 @@ const stopOrder = [
   'control plane',
   'reopening',
   'configuration',
+  'backpressure',
   'lease',
   'source activity',
   'frames',
@@ -127,6 +129,9 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const unreadable = createUnreadableEntities(logger);
   const feed = await followSources(buckets.config, sources, lease, unreadable, logger);
   endsAs('configuration', () => feed.stop());
+  const intakes = () => sources.intakes;
+  const backpressure = await followBackpressure({ bucket: buckets.leases, connection, intakes, logger });
+  endsAs('backpressure', () => backpressure.stop());
   const reopening = afterReconnect(
     connection,
     async () => {
@@ -200,6 +205,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     requests,
     compatCounts,
     sources,
+    backpressure,
     commit,
     commitSettings: committing,
     publishTimes,

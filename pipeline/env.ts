@@ -8,6 +8,7 @@ import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { EnvError, readEnv, serviceEnv } from '../shared/runtime/env.ts';
+import { backpressureEnv } from './jobs/backlog/backpressure-settings.ts';
 import { membershipEnv, membershipProblems } from './cluster/membership-settings.ts';
 import { retentionEnv, retentionProblems } from './jobs/retention/retention-settings.ts';
 import { sharesEnv } from './shares/share-settings.ts';
@@ -39,6 +40,7 @@ export const pipelineEnv = {
   ...resultsEnv,
   ...retentionEnv,
   ...sharesEnv,
+  ...backpressureEnv,
 };
 
 const schema = Type.Object(pipelineEnv);

@@ -22,6 +22,9 @@ import type { PipelineEnv } from './env.ts';
 import { readMembershipTimes } from './cluster/membership-settings.ts';
 import { readHostSettings } from './threads/host-settings.ts';
 import { watchBacklog } from './jobs/backlog/backlog-watch.ts';
+import { tellBackpressure } from './jobs/backlog/backpressure.ts';
+import type { DestinationWait } from './jobs/backlog/backpressure.ts';
+import { readBackpressureSettings } from './jobs/backlog/backpressure-settings.ts';
 import { createResolveLag } from './jobs/backlog/resolve-lag.ts';
 import { showMetrics } from './status/show-metrics.ts';
 import { tellWork } from './status/tell-work.ts';
@@ -40,6 +43,7 @@ import { createPool } from './supervisor/pool.ts';
 import { findForgotten, retireActor } from './cluster/retire-actors.ts';
 import { shareActors } from './cluster/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
+import type { StatsLedger } from './supervisor/stats-ledger.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
 /** Part of the stop deadline that is left for what comes behind the actors' own deadline, in ms. */
@@ -64,6 +68,7 @@ const stopOrder = [
   'clock',
   'log servers',
   'work',
+  'backpressure',
   'backlog',
   'replays',
   'retention',
@@ -79,7 +84,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const endsAs = shutdown.inOrder(stopOrder);
   const instanceId = instanceIdOf(env);
   // Threads load their code while the rest begins.
-  const pool = createPool(readPoolSettings(env));
+  const poolSettings = readPoolSettings(env);
+  const pool = createPool(poolSettings);
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
   endsAs('threads', () => pool.destroy());
@@ -124,7 +130,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   }
 
   const stats = createStatsLedger();
-  const threads = env.PIPELINE_THREADS;
+  const { threads } = poolSettings;
   const settings = readHostSettings(env, { instanceId, partitions });
   const supervisor = new Supervisor({
     pool,
@@ -210,6 +216,16 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     resolveLag: createResolveLag({ bucket: buckets.health, instanceId, hoursKept: env.ACTIVITY_HOURS_KEPT }),
   });
   endsAs('backlog', () => withDeadline(backlog.stop(), stepMs));
+  const backpressure = tellBackpressure({
+    bucket: buckets.leases,
+    instanceId,
+    settings: readBackpressureSettings(env),
+    waits: () => destinationWaits(stats),
+    resolveLagMs: () => backlog.resolveLagMs,
+    accountOf: (destinationId) => accounts.accountOf(destinationId),
+    onError: (error) => logger.warn({ err: error }, 'telling gateways what waits for too long failed'),
+  });
+  endsAs('backpressure', () => withDeadline(backpressure.stop(), stepMs));
   const work = tellWork({
     bucket: buckets.leases,
     instanceId,
@@ -271,7 +287,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
-  logger.info({ instanceId, threads, partitions, metricsPort: statusServer.port }, 'pipeline started');
+  const { heapMaxMib: threadHeapMib } = poolSettings;
+  logger.info({ instanceId, threads, threadHeapMib, partitions, metricsPort: statusServer.port }, 'pipeline started');
   return { metricsPort: statusServer.port, supervisor, pool };
 }
 
@@ -285,6 +302,18 @@ function waitingReaders(supervisor: Pick<Supervisor, 'passOver'>): WaitingReader
       if (destinationId !== undefined) supervisor.passOver(actorIdOf('dispatcher', destinationId), upToSeq);
     },
   };
+}
+
+/** What of a dispatcher says that no fresh event of its destination can be sent now. */
+const shutGauges = ['breaker_open', 'access_refused', 'misconfigured', 'order_paused', 'retry_share_full'] as const;
+
+/** How long events wait for the destinations of this instance. */
+function destinationWaits(stats: Pick<StatsLedger, 'values'>): DestinationWait[] {
+  const shut = shutGauges.map((gauge) => stats.values('dispatcher', gauge));
+  return [...stats.values('dispatcher', 'undelivered_age_seconds')].map(([destinationId, ageS]) => ({
+    destinationId,
+    ageMs: shut.some((gauge) => gauge.get(destinationId) === 1) ? undefined : ageS * 1_000,
+  }));
 }
 
 /** A check that says what is missing, and nothing when nothing is. */

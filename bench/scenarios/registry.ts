@@ -17,6 +17,7 @@ import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { neighbours } from './neighbours.ts';
 import { newVisitors } from './new-visitors.ts';
+import { overload } from './overload.ts';
 import { publish } from './publish.ts';
 import { replicated } from './replicated.ts';
 import { scaling } from './scaling.ts';
@@ -40,6 +41,7 @@ export const scenarios: readonly Scenario[] = [
   newVisitors,
   memory,
   isolation,
+  overload,
   neighbours,
   actors,
   dedupeMemory,

@@ -1,6 +1,8 @@
 import { Value } from 'typebox/value';
 import { gatewayEnv } from '../../gateway/env.ts';
 import { pipelineEnv } from '../../pipeline/env.ts';
+import { fitToMachine } from '../../shared/runtime/fit-to-machine.ts';
+import { readMachine } from '../../shared/runtime/machine.ts';
 import { usualValueOf } from '../../shared/runtime/variables.ts';
 
 /** One setting the sweep turns. */
@@ -17,6 +19,12 @@ export type Knob = {
 
 const kibibyte = 1024;
 const variables = { ...gatewayEnv, ...pipelineEnv };
+const fitted = fitToMachine(readMachine());
+/** What is made for the machine. */
+const fittedDefaults: Readonly<Partial<Record<keyof typeof variables, number>>> = {
+  LOG_PARTITIONS: fitted.partitions,
+  PIPELINE_THREADS: fitted.threads,
+};
 
 /** In the order in which they are turned: each is judged with those before it at their best. */
 export const knobs: readonly Knob[] = [
@@ -41,9 +49,10 @@ export const knobs: readonly Knob[] = [
 /** A variable as the services declare it. Throws where a value is none it may have. */
 function turn(name: keyof typeof variables, values: readonly number[], judgedBy: Knob['judgedBy']): Knob {
   const variable = variables[name];
-  const byDefault = usualValueOf(variable);
+  const byDefault = usualValueOf(variable) ?? fittedDefaults[name];
   if (byDefault === undefined) throw new Error(`turning ${name}: it has no default`);
   const outside = values.filter((value) => !Value.Check(variable, value));
   if (outside.length > 0) throw new Error(`turning ${name}: it cannot be ${outside.join(', ')}`);
-  return { name, values: values.map(String), byDefault: String(byDefault), judgedBy };
+  const tried = new Set([...values.map(String), String(byDefault)]);
+  return { name, values: [...tried], byDefault: String(byDefault), judgedBy };
 }

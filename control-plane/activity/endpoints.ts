@@ -41,7 +41,11 @@ const activityReply = Type.Object({
         {
           lost: { ...count, description: 'The log did not take them: the sender was told to try again.' },
           invalid: { ...count, description: 'They lack something, or hold what they may not.' },
-          limited: { ...count, description: 'Over the rate limit of their key.' },
+          limited: {
+            ...count,
+            description:
+              'Over the rate limit of their key, or held back because events of the account wait for too long.',
+          },
           forbidden: { ...count, description: 'From a page or an address the source takes none of, or unsigned.' },
         },
         { description: 'Events that were not taken, by why. What comes with no known key belongs to no source.' },

@@ -186,7 +186,7 @@ test('compose: a default of the log or of logging is the one the services have',
   const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(LOG_\w+):-([^}]*)\}/g)];
   expect(used.length).toBeGreaterThan(1);
   const defaults = new Map(Object.entries(defaultsOf({ ...topologyEnv, ...serviceEnv })));
-  for (const [, name = '', value] of used) expect([name, value]).toEqual([name, String(defaults.get(name))]);
+  for (const [, name = '', value] of used) expect([name, value]).toEqual([name, String(defaults.get(name) ?? '')]);
 });
 
 test('compose: Prometheus and Grafana find the rules and dashboards where they are mounted', async () => {

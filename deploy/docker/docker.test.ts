@@ -85,7 +85,9 @@ test('image: it carries production dependencies only, and what it runs imports n
   expect(await instructions()).toContain('RUN npm ci --omit=dev --no-audit --no-fund');
   const { dependencies } = JSON.parse(await read('package.json')) as { dependencies: Record<string, string> };
   const entries = [...(await read('deploy/docker/sluice')).matchAll(/entry=(\S+)/g)].flatMap(([, entry = '']) =>
-    entry.startsWith('$name') ? ['gateway/main', 'pipeline/main', 'control-plane/main'] : [entry],
+    entry.startsWith('$name')
+      ? ['gateway/main', 'pipeline/main', 'control-plane/main', 'shared/runtime/print-heap-option']
+      : [entry],
   );
   const { files, packages } = await readImports(entries.map((entry) => `${entry}.ts`));
   expect(files).toContain('pipeline/threads/host.ts');
@@ -107,15 +109,20 @@ describe('sluice', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-entry-'));
-    await writeFile(join(folder, 'node'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
+    await writeFile(
+      join(folder, 'node'),
+      '#!/bin/sh\ncase $1 in */print-heap-option.js) echo "$HEAP_OPTION" ;; *) printf "%s\\n" "$@" ;; esac\n',
+    );
     await chmod(join(folder, 'node'), 0o755);
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const sluice = async (...words: string[]): Promise<string[]> => {
-    const { stdout } = await run('/bin/sh', [script, ...words], { env: { PATH: `${folder}:${process.env['PATH']}` } });
+  const sluiceWith = async (heapOption: string, ...words: string[]): Promise<string[]> => {
+    const env = { PATH: `${folder}:${process.env['PATH']}`, HEAP_OPTION: heapOption };
+    const { stdout } = await run('/bin/sh', [script, ...words], { env });
     return stdout.trimEnd().split('\n');
   };
+  const sluice = (...words: string[]): Promise<string[]> => sluiceWith('', ...words);
 
   test.each([
     'gateway',
@@ -134,6 +141,17 @@ describe('sluice', () => {
     expect(words).toEqual(['one word', 'another']);
     const built = file.slice(join(dirname(script), 'dist').length);
     await access(join(top, built.replace(/\.js$/, '.ts')));
+  });
+
+  test('the heap of a service is bounded where nobody does, and a command takes what it needs', async () => {
+    const option = '--max-old-space-size=300';
+    for (const name of ['gateway', 'pipeline', 'control-plane']) {
+      expect((await sluiceWith(option, name, 'word')).filter((word) => !word.endsWith('.js'))).toEqual([
+        option,
+        'word',
+      ]);
+    }
+    expect(await sluiceWith(option, 'doctor')).not.toContain(option);
   });
 
   test('anything else is refused with what there is', async () => {

@@ -1,28 +1,28 @@
-import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeMemory } from '../../shared/doctor/judge-memory.ts';
 import type { MemoryUse } from '../../shared/doctor/judge-memory.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
+import { givesHeap, readMainHeapMib } from '../../shared/runtime/heap-option.ts';
+import { readMachine } from '../../shared/runtime/machine.ts';
 import { monitorUrls, readMonitor } from '../../shared/nats/monitor/read-monitor.ts';
 import { askDatabase } from './ask-database.ts';
 import type { DoctorEnv } from './env.ts';
 import { serviceMemory } from './memory-settings.ts';
 
+const mebibyte = 1024 ** 2;
 const loopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)$/;
 const isHere = (url: string): boolean => loopback.test(new URL(url).hostname);
 
 /** What the configuration lets everything on this machine take: the services, and those servers that are on it. */
 export async function checkMemory(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   const servers = await Promise.all([logMemory(env, timeoutMs), databaseMemory(env, timeoutMs)]);
-  // The services of this machine get the same limit: by NODE_OPTIONS, else by what Node chooses here.
-  const services = serviceMemory(env, getHeapStatistics().heap_size_limit);
-  return judgeMemory([...services, ...servers.flat()], availableBytes());
-}
-
-/** Of the container where it has less than the machine. */
-function availableBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  // What starts the services of this machine gives them the same: by NODE_OPTIONS, else by MAIN_HEAP_MIB or the machine.
+  const heapBytes = givesHeap(process.env['NODE_OPTIONS'])
+    ? getHeapStatistics().heap_size_limit
+    : readMainHeapMib(env) * mebibyte;
+  const services = serviceMemory(env, { heapBytes, partitions: readTopologySettings(env).partitions });
+  return judgeMemory([...services, ...servers.flat()], readMachine().memoryBytes);
 }
 
 function logMemory(env: DoctorEnv, timeoutMs: number): Promise<MemoryUse[]> {

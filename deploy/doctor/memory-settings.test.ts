@@ -3,9 +3,10 @@ import { defaultsOf } from '../../shared/runtime/env.ts';
 import { memoryEnv, serviceMemory } from './memory-settings.ts';
 
 const mebibyte = 1024 ** 2;
-const usual = { ...defaultsOf(memoryEnv), LOG_PARTITIONS: 4 };
-const sumOf = (env: typeof usual, of: string): number => {
-  const found = serviceMemory(env, 512 * mebibyte).find((use) => use.of === of);
+const usual = { ...defaultsOf(memoryEnv), PIPELINE_THREADS: 2, PIPELINE_THREAD_HEAP_MIB: 1_024 };
+const heapBytes = 512 * mebibyte;
+const sumOf = (env: typeof usual, of: string, partitions = 4): number => {
+  const found = serviceMemory(env, { heapBytes, partitions }).find((use) => use.of === of);
   return (found?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte;
 };
 
@@ -15,11 +16,11 @@ test('memory of services: follows what bounds it', () => {
   const one = sumOf(usual, 'pipeline');
   expect(sumOf({ ...usual, PIPELINE_THREADS: 3 }, 'pipeline') - one).toBe(1_024 + 24 + 64);
   expect(sumOf({ ...usual, DOCTOR_BUSY_DESTINATIONS: 9 }, 'pipeline') - one).toBe(16);
-  expect(sumOf({ ...usual, LOG_PARTITIONS: 8 }, 'pipeline') - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
+  expect(sumOf(usual, 'pipeline', 8) - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
 });
 
 test('memory of services: those that do not run here are none', () => {
-  const here = serviceMemory({ ...usual, DOCTOR_PIPELINES: 0, DOCTOR_GATEWAYS: 4 }, mebibyte);
+  const here = serviceMemory({ ...usual, DOCTOR_PIPELINES: 0, DOCTOR_GATEWAYS: 4 }, { heapBytes, partitions: 4 });
   expect(here.map(({ of, processes }) => [of, processes])).toEqual([
     ['gateway', 4],
     ['pipeline', 0],

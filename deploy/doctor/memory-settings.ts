@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { commitEnv } from '../../gateway/commit/commit-settings.ts';
 import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
-import { poolEnv } from '../../pipeline/supervisor/pool-settings.ts';
+import { poolEnv, readPoolSettings } from '../../pipeline/supervisor/pool-settings.ts';
 import { hostEnv } from '../../pipeline/threads/host-settings.ts';
 import { dispatcherEnv } from '../../pipeline/workers/dispatch/dispatcher-settings.ts';
 import { resolverEnv } from '../../pipeline/workers/resolve/resolver-settings.ts';
@@ -22,15 +22,16 @@ export const memoryEnv = {
   ),
   BODIES_BYTES_MAX: gatewayHttpEnv.BODIES_BYTES_MAX,
   QUEUE_BYTES_MAX: commitEnv.QUEUE_BYTES_MAX,
-  PIPELINE_THREADS: poolEnv.PIPELINE_THREADS,
-  PIPELINE_THREAD_HEAP_MIB: poolEnv.PIPELINE_THREAD_HEAP_MIB,
-  PIPELINE_THREAD_YOUNG_HEAP_MIB: poolEnv.PIPELINE_THREAD_YOUNG_HEAP_MIB,
+  ...poolEnv,
   PIPELINE_VISITOR_CACHE_BYTES_MAX: hostEnv.PIPELINE_VISITOR_CACHE_BYTES_MAX,
   RESOLVER_DEDUPLICATION_IDS_MAX: resolverEnv.RESOLVER_DEDUPLICATION_IDS_MAX,
   DISPATCH_BYTES_HELD_MAX: dispatcherEnv.DISPATCH_BYTES_HELD_MAX,
 };
 
-type MemoryVariables = Static<TObject<typeof memoryEnv>> & { readonly LOG_PARTITIONS: number };
+type MemoryVariables = Static<TObject<typeof memoryEnv>>;
+
+/** `heapBytes`: of a main thread. */
+type MemoryOf = { readonly heapBytes: number; readonly partitions: number };
 
 const mebibyte = 1024 ** 2;
 /** Code, stacks and what Node and the HTTP engine keep: what an idle service takes beside its heap. */
@@ -38,16 +39,16 @@ const nodeBytes = 64 * mebibyte;
 /** As `HashSet` has it, when full. */
 const deduplicationBytesAnId = 13;
 
-/** What the services of this machine may take. `heapBytes` is the limit that Node gives a main thread here. */
-export function serviceMemory(env: MemoryVariables, heapBytes: number): MemoryUse[] {
+/** What the services of this machine may take. */
+export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: MemoryOf): MemoryUse[] {
   const main = [
     { what: 'heap', bytes: heapBytes },
     { what: 'of Node itself', bytes: nodeBytes },
   ];
-  const threads = env.PIPELINE_THREADS;
-  const threadBytes = (env.PIPELINE_THREAD_HEAP_MIB + env.PIPELINE_THREAD_YOUNG_HEAP_MIB) * mebibyte;
+  const { threads, heapMaxMib } = readPoolSettings(env);
+  const threadBytes = (heapMaxMib + env.PIPELINE_THREAD_YOUNG_HEAP_MIB) * mebibyte;
   const heldBytes = env.DOCTOR_BUSY_DESTINATIONS * env.DISPATCH_BYTES_HELD_MAX;
-  const idsBytes = env.LOG_PARTITIONS * env.RESOLVER_DEDUPLICATION_IDS_MAX * deduplicationBytesAnId;
+  const idsBytes = partitions * env.RESOLVER_DEDUPLICATION_IDS_MAX * deduplicationBytesAnId;
   return [
     {
       of: 'gateway',
@@ -65,7 +66,7 @@ export function serviceMemory(env: MemoryVariables, heapBytes: number): MemoryUs
         ...main,
         { what: `heaps of ${threads} threads`, bytes: threads * threadBytes },
         { what: 'caches of visitors', bytes: threads * env.PIPELINE_VISITOR_CACHE_BYTES_MAX },
-        { what: `ids of ${env.LOG_PARTITIONS} partitions`, bytes: idsBytes },
+        { what: `ids of ${partitions} partitions`, bytes: idsBytes },
         { what: `frames for ${env.DOCTOR_BUSY_DESTINATIONS} destinations`, bytes: heldBytes },
       ],
     },

@@ -109,6 +109,7 @@ export function describeVariable(variable: TSchema): VariableText {
 }
 
 function defaultOf(variable: TSchema, unit: string): string {
+  if ('rule' in variable) return `by the machine: ${textOf(variable, 'rule')}`;
   const usual = usualValueOf(variable);
   if (usual === undefined) return IsOptional(variable) ? '–' : '**required**';
   const shown = showDefault(usual, unit);

@@ -227,6 +227,25 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
           },
         ],
       },
+      {
+        title: 'Events held back',
+        description: 'Answered 429 because events of their account wait longer than BACKPRESSURE_AGE_MAX_MS.',
+        kind: 'timeseries',
+        unit: 'eps',
+        queries: [
+          {
+            expr: 'sum by (source_type) (rate(sluice_gateway_events_total{result="backpressure"}[$__rate_interval]))',
+            legend: '{{source_type}}',
+          },
+        ],
+      },
+      {
+        title: 'Accounts held back',
+        description: 'Accounts whose sources are answered 429 for that, by gateway.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [{ expr: 'max by (instance) (sluice_gateway_backpressure_accounts)', legend: '{{instance}}' }],
+      },
     ],
   },
 ]);

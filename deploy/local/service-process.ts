@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
+import { heapOptions } from '../../shared/runtime/heap-option.ts';
 
 export type ServiceSpec = {
   readonly name: string;
@@ -27,7 +28,7 @@ export function startService(spec: ServiceSpec, onProblem: (line: string) => voi
   const log = createWriteStream(spec.logFile, { flags: 'a' });
   const child = fork(compiledPath(new URL(`${spec.entry}.ts`, topFolder)), [], {
     env: spec.env,
-    execArgv: ['--enable-source-maps'],
+    execArgv: ['--enable-source-maps', ...heapOptions(spec.env)],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // A terminal's Ctrl-C reaches the launcher only, which stops the services in order.
     detached: true,

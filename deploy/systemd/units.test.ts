@@ -26,7 +26,7 @@ beforeAll(async () => {
   common = parseUnit(await read('sluice-.service.d/common.conf'));
 });
 
-const entriesOf = (unit: Unit): string[] => unit('ExecStart').map((line) => /dist\/(\S+)\.js$/.exec(line)?.[1] ?? '');
+const entriesOf = (unit: Unit): string[] => unit('ExecStart').map((line) => /dist\/(\S+)\.js'?$/.exec(line)?.[1] ?? '');
 
 function serviceOf(unit: Unit): ServiceName {
   const [folder, entry] = entriesOf(unit).at(-1)?.split('/') ?? [];

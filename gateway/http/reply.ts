@@ -95,6 +95,15 @@ export const tooMany = (what: 'events' | 'bytes', waitMs: number): Reply =>
     headers: [['retry-after', String(Math.ceil(waitMs / 1_000))]],
   });
 
+/** No refusal for a wait names more than this, in seconds. */
+const waitMaxS = 60;
+
+/** What waits of the account's events waits for too long. What took so long to pile up takes about as long to go. */
+export const waitsTooLong = (ageMs: number): Reply =>
+  failure(429, 'events of this account wait for too long to be delivered; try again later', {
+    headers: [['retry-after', String(Math.min(waitMaxS, Math.max(1, Math.ceil(ageMs / 1_000))))]],
+  });
+
 export const tooLarge = (limit: number, close = false): Reply =>
   jsonReply(413, { success: false, error: `the body is larger than ${limit} bytes`, limit }, { close });
 

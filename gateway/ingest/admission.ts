@@ -61,11 +61,18 @@ export class Admission {
       source.tally.forbidden += events;
       return forbidden;
     }
+    if (source.intake.refusal !== undefined) {
+      source.tally.backpressure += events;
+      return source.intake.refusal;
+    }
     // A body is weighed once, however many events are let in of it.
     const bytes = exchange.bodyBytes;
     exchange.bodyBytes = 0;
     const refused = refusedBy(source.limits, events, bytes, nowMs);
-    if (refused === undefined) return new Admitted(source, nowMs);
+    if (refused === undefined) {
+      source.intake.taken += events;
+      return new Admitted(source, nowMs);
+    }
     source.tally.limited += events;
     return refused;
   }

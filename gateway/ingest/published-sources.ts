@@ -4,6 +4,7 @@ import type { LiveCollections, LiveConfig } from '../../shared/collections/live-
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 import { findSourceKind } from '../../shared/sources/registry.ts';
 import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
+import type { Reply } from '../http/reply.ts';
 import type { OpenSecret } from './source-secrets.ts';
 import { TokenBucket } from '../../shared/admission/token-bucket.ts';
 import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
@@ -33,6 +34,7 @@ export class PublishedSources {
   readonly #hashesOfAccount = new Map<string, readonly string[]>();
   readonly #activities = new Map<string, SourceActivity>();
   readonly #limits = new Map<string, KeyLimits>();
+  readonly #intakes = new Map<string, AccountIntake>();
   // Holds valid tokens only, so it never grows beyond the number of keys.
   readonly #byToken = new Map<string, PublishedSource>();
   readonly #unknownTokens = new Set<string>();
@@ -61,6 +63,11 @@ export class PublishedSources {
     return this.#activities.values();
   }
 
+  /** The accounts that have a key. */
+  get intakes(): Iterable<AccountIntake> {
+    return this.#intakes.values();
+  }
+
   /** The source of a token, or undefined when it takes no events. */
   byToken(token: string): PublishedSource | undefined {
     return this.#byToken.get(token) ?? this.#lookUp(token);
@@ -78,8 +85,10 @@ export class PublishedSources {
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
     for (const [hash, source] of compiled) this.#add(hash, source);
     this.#forgetLimits(this.#hashesOfAccount.get(change.accountId) ?? []);
-    if (compiled.length === 0) this.#hashesOfAccount.delete(change.accountId);
-    else {
+    if (compiled.length === 0) {
+      this.#hashesOfAccount.delete(change.accountId);
+      this.#intakes.delete(change.accountId);
+    } else {
       this.#hashesOfAccount.set(
         change.accountId,
         compiled.map(([hash]) => hash),
@@ -92,6 +101,8 @@ export class PublishedSources {
   #compile(config: LiveConfig<'sources' | 'consentSettings'>): [hash: string, source: PublishedSource][] {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     const consent = readConsentPurposes(config.collections.consentSettings);
+    const { accountId } = config;
+    const intake = remember(this.#intakes, accountId, () => ({ accountId, taken: 0, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
       // One that cannot be read is not there: what cannot be read may be what was to keep requests out.
       const settings = published.get(key.sourceId);
@@ -102,6 +113,7 @@ export class PublishedSources {
         activity,
         tally: key.test ? activity.testTally : activity.tally,
         consent,
+        intake,
       };
       return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
     });
@@ -170,6 +182,15 @@ export type SourceActivity = {
   readonly testTally: EventTally;
 };
 
+/** What all sources of an account are to be let send. */
+export type AccountIntake = {
+  readonly accountId: string;
+  /** Events let in so far. */
+  taken: number;
+  /** What requests are answered for as long as the account's events wait for too long. */
+  refusal: Reply | undefined;
+};
+
 /** A purpose a visitor agrees to or not, and what holds for one who has not decided. */
 export type ConsentPurpose = { readonly name: string; readonly granted: boolean };
 
@@ -188,11 +209,20 @@ export type EventTally = {
   invalid: number;
   /** Over the rate limit. */
   limited: number;
+  /** Events of the account wait for too long. */
+  backpressure: number;
   /** From where the source takes none, or without the signature it asks for. */
   forbidden: number;
 };
 
-export const noEvents = (): EventTally => ({ stored: 0, lost: 0, invalid: 0, limited: 0, forbidden: 0 });
+export const noEvents = (): EventTally => ({
+  stored: 0,
+  lost: 0,
+  invalid: 0,
+  limited: 0,
+  backpressure: 0,
+  forbidden: 0,
+});
 export const tallyNames = Object.keys(noEvents()) as (keyof EventTally)[];
 
 /** A source key as requests meet it: everything that can be worked out before is. */
@@ -224,6 +254,7 @@ export type PublishedSource = {
   /** For what purposes pages ask their visitors. */
   readonly consent: readonly ConsentPurpose[];
   readonly limits: KeyLimits;
+  readonly intake: AccountIntake;
   readonly activity: SourceActivity;
   readonly tally: EventTally;
 };
@@ -236,7 +267,7 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<PublishedSource, 'limits' | 'activity' | 'tally' | 'consent'>;
+type SourceState = Pick<PublishedSource, 'limits' | 'intake' | 'activity' | 'tally' | 'consent'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(

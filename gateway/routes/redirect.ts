@@ -54,6 +54,9 @@ const description: object = {
   responses: {
     302: { description: 'To the redirectUrl' },
     404: answer('No such link', 'Failure'),
-    429: laterAnswer('Too many events for this source', 'Failure'),
+    429: laterAnswer(
+      'Too many events for this source, or events of its account wait for too long to be delivered',
+      'Failure',
+    ),
   },
 };

@@ -134,7 +134,8 @@ function countsOf({ tally, testTally }: SourceActivity): SourceCounts {
     test: testTally.stored,
     lost: tally.lost + testTally.lost,
     invalid: tally.invalid + testTally.invalid,
-    limited: tally.limited + testTally.limited,
+    // Answered 429 both.
+    limited: tally.limited + testTally.limited + tally.backpressure + testTally.backpressure,
     forbidden: tally.forbidden + testTally.forbidden,
   };
 }

@@ -1,6 +1,7 @@
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import type { Backpressure } from '../ingest/backpressure.ts';
 import { noEvents } from '../ingest/published-sources.ts';
 import type { PublishedSources } from '../ingest/published-sources.ts';
 import type { CompatCounts } from '../routes/compat/compat-intake.ts';
@@ -22,6 +23,7 @@ export type MetricsSources = {
   readonly requests: RequestCounts;
   readonly compatCounts: CompatCounts;
   readonly sources: PublishedSources;
+  readonly backpressure: Pick<Backpressure, 'accounts'>;
   readonly commit: GroupCommit;
   readonly commitSettings: GroupCommitSettings;
   readonly publishTimes: BucketCounts;
@@ -74,7 +76,7 @@ function showRequests(page: MetricsPage, { routes, requests, limits, server }: M
   page.show(gatewayMetrics.bodyBytesLimit, (add) => add(limits.bodies.max));
 }
 
-function showEvents(page: MetricsPage, { sources, compatCounts }: MetricsSources): void {
+function showEvents(page: MetricsPage, { sources, backpressure, compatCounts }: MetricsSources): void {
   page.show(gatewayMetrics.events, (add) => {
     const { tallies } = sources;
     for (const type of new Set([...sourceTypes, ...tallies.keys()])) {
@@ -84,6 +86,7 @@ function showEvents(page: MetricsPage, { sources, compatCounts }: MetricsSources
     }
   });
   page.show(gatewayMetrics.mendedBodies, (add) => add(compatCounts.mended));
+  page.show(gatewayMetrics.backpressureAccounts, (add) => add(backpressure.accounts));
   page.show(gatewayMetrics.sourceKeys, (add) => add(sources.keyCount));
 }
 

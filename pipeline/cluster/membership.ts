@@ -1,8 +1,8 @@
 import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import { decodeReport, leaseKey, leasesOfKind } from '../../shared/contracts/process-report.ts';
-import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { followHeard } from '../../shared/nats/buckets/follow-heard.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
 import { murmur3 } from '../../shared/runtime/murmur3.ts';
 
 /** The pipeline instances alive, and who of them runs what. */
@@ -88,59 +88,6 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     stop() {
       clearInterval(timer);
       heard.stop();
-    },
-  };
-}
-
-/** An entry of the LEASES bucket, and when we last heard of it: by our own clock, which others may not share. */
-type HeardEntry = { readonly revision: number; readonly value: Uint8Array; heardAtMs: number };
-
-type HeardEntries = {
-  readonly entries: ReadonlyMap<string, HeardEntry>;
-  /** Silence while we were away ourselves says nothing of others. */
-  forgive(): void;
-  stop(): void;
-};
-
-type HeardEntriesOptions = {
-  readonly bucket: Bucket;
-  readonly connection: LogConnection;
-  readonly filter: string;
-  onChanged(): void;
-  onError(error: unknown): void;
-};
-
-/** Follows the entries that match; returns once those that are there are known. */
-async function followHeard(options: HeardEntriesOptions): Promise<HeardEntries> {
-  const entries = new Map<string, HeardEntry>();
-  let watch: BucketWatch | undefined;
-  const follow = async (): Promise<void> => {
-    watch?.stop();
-    let isKnown: () => void = () => undefined;
-    const known = new Promise<void>((resolve) => {
-      isKnown = resolve;
-    });
-    watch = await options.bucket.watch({
-      filter: options.filter,
-      onEntry: ({ key, value, revision }) => {
-        if (value === undefined) entries.delete(key);
-        else entries.set(key, { revision, value, heardAtMs: performance.now() });
-        options.onChanged();
-      },
-      onReady: () => isKnown(),
-    });
-    await known;
-  };
-  await follow();
-  const again = afterReconnect(options.connection, follow, options.onError);
-  return {
-    entries,
-    forgive() {
-      for (const entry of entries.values()) entry.heardAtMs = performance.now();
-    },
-    stop() {
-      again.stop();
-      watch?.stop();
     },
   };
 }

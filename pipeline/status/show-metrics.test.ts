@@ -59,6 +59,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
       lostBytes: new Map(),
       retries: new Map(),
       deadLetters: new Map(),
+      resolveLagMs: 0,
       looks: { ok: 1, failed: 0 },
       stop: () => Promise.resolve(),
     },

@@ -1,18 +1,23 @@
 import type { Static, TObject } from 'typebox';
-import { count } from '../../shared/runtime/variables.ts';
+import { fitThreadHeap, fitToMachine, threadHeapRule, threadsRule } from '../../shared/runtime/fit-to-machine.ts';
+import { readMachine } from '../../shared/runtime/machine.ts';
+import { count, fittedCount } from '../../shared/runtime/variables.ts';
 import type { PoolOptions } from './pool.ts';
 
 export const poolEnv = {
-  PIPELINE_THREADS: count('Worker threads that resolvers and dispatchers are spread over', 2, { maximum: 256 }),
+  PIPELINE_THREADS: fittedCount('Worker threads that resolvers and dispatchers are spread over', threadsRule, {
+    maximum: 256,
+  }),
   PIPELINE_THREAD_SILENT_MS: count(
     'A thread that has not reported for so long, as it does every second, hangs: it is ended, and its actors go to others. Time in which it waited for a processor, or the whole process stood still, does not count',
     8_000,
     { unit: 'ms', minimum: 5_000 },
   ),
-  PIPELINE_THREAD_HEAP_MIB: count('JavaScript heap of one thread: one that outgrows it dies and is restarted', 1_024, {
-    unit: 'MiB',
-    minimum: 64,
-  }),
+  PIPELINE_THREAD_HEAP_MIB: fittedCount(
+    'JavaScript heap of one thread: one that outgrows it dies and is restarted',
+    threadHeapRule,
+    { unit: 'MiB', minimum: 64 },
+  ),
   PIPELINE_THREAD_YOUNG_HEAP_MIB: count(
     'The part of it for new objects: filled whenever a thread is busy, and rarely given back',
     24,
@@ -26,9 +31,11 @@ export const poolEnv = {
 };
 
 export function readPoolSettings(env: Static<TObject<typeof poolEnv>>): PoolOptions {
+  const machine = readMachine();
+  const threads = env.PIPELINE_THREADS ?? fitToMachine(machine).threads;
   return {
-    threads: env.PIPELINE_THREADS,
-    heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB,
+    threads,
+    heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB ?? fitThreadHeap(machine, threads),
     youngHeapMaxMib: env.PIPELINE_THREAD_YOUNG_HEAP_MIB,
     heapFloorMib: env.PIPELINE_THREAD_HEAP_FLOOR_MIB,
   };

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import { compiledPath } from '../../shared/runtime/compiled-path.ts';
+import { givesHeap } from '../../shared/runtime/heap-option.ts';
 
 export type PoolOptions = {
   readonly threads: number;
@@ -16,6 +17,8 @@ export type PoolOptions = {
 
 /** The threads of the process: as many as there are hosts, from the start to the end. */
 export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib, host }: PoolOptions): Piscina {
+  // What the command line says of the main thread's heap would go before the limits of threads. It has its heap already.
+  if (givesHeap(process.execArgv.join(' '))) setFlagsFromString(`--max-old-space-size=${heapMaxMib}`);
   // Threads have no such limit of their own, and the flag counts for heaps that are made from now on.
   if (heapFloorMib !== undefined) setFlagsFromString(`--initial-old-space-size=${Math.min(heapFloorMib, heapMaxMib)}`);
   return new Piscina({

@@ -7,6 +7,7 @@ import { collectionNames, collectionOf, collections } from '../collections/regis
 import type { AccountConfig } from './config/account-config.ts';
 import type { Snapshot } from '../collections/registry.ts';
 import { testLiveConfig } from '../testing/test-account-config.ts';
+import { decodeBackpressure, encodeBackpressure } from './backpressure.ts';
 import { decodeDeadLetter, encodeDeadLetter, encodeUnreadable } from './events/dead-letter.ts';
 import { FrameWriter } from './events/frame.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './events/retry-record.ts';
@@ -372,4 +373,22 @@ test('round trip: what is known of an access token, sealed and bound to its plac
       expect(decodeOAuthEntry(bytes, box, 'token.2')).toBeUndefined();
     }),
   );
+});
+
+test('round trip: what waits for too long', () => {
+  const ms = fc.nat();
+  const report = fc.record(
+    {
+      v: fc.constant(1 as const),
+      accounts: fc.array(fc.tuple(text, ms)),
+      resolve: fc.record({ ageMs: ms, ageMaxMs: ms }, plain),
+    },
+    { ...plain, requiredKeys: ['v', 'accounts'] },
+  );
+  fc.assert(
+    fc.property(report, (one) => {
+      expect(decodeBackpressure(encodeBackpressure(one))).toEqual(one);
+    }),
+  );
+  expect(decodeBackpressure(Buffer.from('{"v":2}'))).toBeUndefined();
 });

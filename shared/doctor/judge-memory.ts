@@ -23,7 +23,7 @@ export function judgeMemory(uses: readonly MemoryUse[], availableBytes: number):
   const sum = here.reduce((bytes, use) => bytes + use.processes * bytesOf(use), 0);
   const detail = `${mib(sum)} by configuration, of ${mib(availableBytes)}`;
   const advice =
-    'lower what takes most, with PIPELINE_THREADS and PIPELINE_THREAD_HEAP_MIB, --max-old-space-size in NODE_OPTIONS, or ' +
+    'lower what takes most, with PIPELINE_THREADS, PIPELINE_THREAD_HEAP_MIB and MAIN_HEAP_MIB, or ' +
     'max_connections of PostgreSQL; or say in DOCTOR_GATEWAYS and the like what runs on this machine';
   const total =
     sum <= availableBytes * usableShare

@@ -2,6 +2,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { CannotStartError } from './cannot-start.ts';
+import { heapEnv } from './heap-option.ts';
 import { count, optionalText } from './variables.ts';
 
 /** Everything wrong with a process's environment, found in one go. */
@@ -95,6 +96,7 @@ export const serviceEnv = {
     unit: 'ms',
     minimum: 10,
   }),
+  ...heapEnv,
   INSTANCE_ID: optionalText('Name of this process among its peers, the same after a restart; else one is made up', {
     pattern: '^[A-Za-z0-9_-]{1,64}$',
   }),

@@ -1,7 +1,9 @@
+import { getHeapStatistics } from 'node:v8';
 import { CannotStartError, cannotStartExitCode } from './cannot-start.ts';
 import { EnvError } from './env.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
+import { readMachine } from './machine.ts';
 import { createShutdown, exitOnSignals } from './shutdown.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -21,6 +23,7 @@ export async function runService<Env extends ServiceEnv>(
   const logger = createLogger(name, env.LOG_LEVEL);
   const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
   exitOnSignals(shutdown, logger);
+  logger.info(describeMachine(), 'starting');
   try {
     await start(env, logger, shutdown);
   } catch (error) {
@@ -30,6 +33,15 @@ export async function runService<Env extends ServiceEnv>(
     await shutdown.run('start failed');
     process.exit(isFinal ? cannotStartExitCode : 1);
   }
+}
+
+const mebibyte = 1024 ** 2;
+
+/** What the settings that nobody gave are made for, and the heap that the main thread was started with. */
+function describeMachine() {
+  const { cores, memoryBytes } = readMachine();
+  const heapMaxMib = Math.round(getHeapStatistics().heap_size_limit / mebibyte);
+  return { cores, memoryMib: Math.round(memoryBytes / mebibyte), heapMaxMib };
 }
 
 function readOrExit<Env>(name: string, read: () => Env): Env {

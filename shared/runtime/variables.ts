@@ -26,6 +26,10 @@ export const derivedCount = (
   limits: Limits = {},
 ): TOptional<TInteger> => Type.Optional(Type.Integer({ minimum: 1, ...limits, usually, orElse, description: meaning }));
 
+/** A whole number that, where it is not given, is made for the machine; `rule` says in words how. */
+export const fittedCount = (meaning: string, rule: string, limits: Limits = {}): TOptional<TInteger> =>
+  Type.Optional(Type.Integer({ minimum: 1, ...limits, rule, description: meaning }));
+
 /** What a variable is that is not given, as far as its declaration says it. */
 export function usualValueOf(variable: TSchema): string | number | boolean | undefined {
   const { default: byDefault, usually }: { readonly default?: unknown; readonly usually?: unknown } = variable;

@@ -14,6 +14,7 @@ export function testTopology({ streamBytesMax = 64 * mebibyte, ...own }: OwnSett
   return {
     ...readTopologySettings(defaultsOf(topologyEnv)),
     partitions: 1,
+    arePartitionsFitted: false,
     ingestBytesMax: streamBytesMax,
     eventsBytesMax: streamBytesMax,
     retryBytesMax: streamBytesMax,

@@ -211,7 +211,7 @@ const sourceColumns = [
 
 const reasons: Readonly<Record<keyof ActivitySource['refused'], string>> = {
   invalid: 'not valid',
-  limited: 'over the rate limit',
+  limited: 'over the rate limit or held back',
   forbidden: 'from where it takes none',
   lost: 'the log did not take them',
 };

@@ -29,7 +29,10 @@ export function describeCompat(
               403: answer("The source's whitelistDomains or whitelistIps refuses the request", 'CompatFailure'),
               413: answer('The body is over the limit', 'CompatFailure'),
               415: answer('The body is compressed in another way than gzip', 'CompatFailure'),
-              429: laterAnswer('Too many events for this source', 'CompatFailure'),
+              429: laterAnswer(
+                'Too many events for this source, or events of its account wait for too long to be delivered',
+                'CompatFailure',
+              ),
               503: laterAnswer('The log did not take all events; send the request again', 'CompatFailure'),
             },
           },

@@ -21,7 +21,10 @@ export const refusals = (failure: string): Schema => ({
   403: answer("The source's whitelistDomains or whitelistIps refuses the request", failure),
   413: answer('The body is over the limit', failure),
   415: answer('The body is not JSON', failure),
-  429: laterAnswer('Too many events for this source', failure),
+  429: laterAnswer(
+    'Too many events for this source, or events of its account wait for too long to be delivered',
+    failure,
+  ),
   503: laterAnswer('The log did not take the event; nothing was accepted', failure),
 });
 

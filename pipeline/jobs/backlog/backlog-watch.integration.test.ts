@@ -87,6 +87,7 @@ test('backlog: frames, events and the oldest of each reader, whether somebody ru
     unacknowledgedMax: 50,
   });
   expect(watch?.backlogs.get(late)?.events).toBe(100);
+  expect(watch?.resolveLagMs).toBeGreaterThanOrEqual(0);
   expect(watch?.backlogs.get(late)?.oldestAtMs).toBeGreaterThanOrEqual(beforeMs - 1_000);
   expect(watch?.backlogs.get(done)).toMatchObject({ frames: 0, events: 0, oldestAtMs: undefined });
   expect(watch?.streams.get(streams.ingest)).toMatchObject({ messages: 4, bytesMax });
@@ -126,4 +127,5 @@ test('backlog: an instance another one looks for shows nothing', async () => {
   isOurs = false;
   await expect.poll(() => watch?.streams.size, within).toBe(0);
   expect(watch?.backlogs.size).toBe(0);
+  expect(watch?.resolveLagMs).toBeUndefined();
 });

@@ -28,6 +28,8 @@ export type BacklogWatch = {
   /** Frames of the retry log, and dead letters, by destination. */
   readonly retries: ReadonlyMap<string, number>;
   readonly deadLetters: ReadonlyMap<string, number>;
+  /** How long the oldest event waited to be resolved, in ms, at the last look. */
+  readonly resolveLagMs: number | undefined;
   readonly looks: { readonly ok: number; readonly failed: number };
   stop(): Promise<void>;
 };
@@ -85,7 +87,8 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
     const retries = await countByDestination(connection, streams.retry, 'retry.*.*');
     const deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
     // All at once: a page shows one look, not the middle of the next.
-    Object.assign(seen, { backlogs, streams: states, lostBytes: await lostBytes.look(), retries, deadLetters });
+    const lost = await lostBytes.look();
+    Object.assign(seen, { backlogs, streams: states, lostBytes: lost, retries, deadLetters, resolveLagMs: lagMs });
     await resolveLag.note(lagMs, nowMs);
   };
   const work = async (): Promise<void> => {
@@ -129,6 +132,9 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
     get deadLetters() {
       return seen.deadLetters;
     },
+    get resolveLagMs() {
+      return seen.resolveLagMs;
+    },
     looks: seen.looks,
     async stop() {
       stopped = true;
@@ -138,15 +144,16 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
   };
 }
 
-type Maps = Pick<BacklogWatch, 'backlogs' | 'streams' | 'lostBytes' | 'retries' | 'deadLetters'>;
-type Seen = Maps & { readonly looks: { ok: number; failed: number } };
+type Look = Pick<BacklogWatch, 'backlogs' | 'streams' | 'lostBytes' | 'retries' | 'deadLetters' | 'resolveLagMs'>;
+type Seen = Look & { readonly looks: { ok: number; failed: number } };
 
-const nothing = (): Maps => ({
+const nothing = (): Look => ({
   backlogs: new Map(),
   streams: new Map(),
   lostBytes: new Map(),
   retries: new Map(),
   deadLetters: new Map(),
+  resolveLagMs: undefined,
 });
 
 function backlogOf(consumer: ConsumerProgress, eventsPerFrame: number, oldestAtMs: number | undefined): Backlog {

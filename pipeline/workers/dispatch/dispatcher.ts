@@ -206,9 +206,10 @@ export class Dispatcher {
   }
 
   gauges(): Record<DispatcherGauge, number> {
-    const { sending, visitorOrder, health, retryShare } = this.#parts;
+    const { inbox, sending, visitorOrder, health, retryShare } = this.#parts;
     const { gate } = sending;
     return {
+      undelivered_age_seconds: inbox.ageMs(Date.now()) / 1_000,
       events_held: sending.size,
       requests_in_flight: gate.inFlight,
       concurrency: gate.concurrency,

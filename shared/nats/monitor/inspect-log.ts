@@ -45,7 +45,11 @@ type Wanted = Partial<StreamConfig> & { readonly name: string };
 /** Reads streams, buckets and consumers back and lays them beside what the code wants. Changes nothing. */
 export async function inspectLog(connection: LogConnection, settings: TopologySettings): Promise<LogReport> {
   const wanted: readonly Wanted[] = [
-    ...streamConfigs(settings).map((config) => ({ ...config, name: config.name ?? '' })),
+    ...streamConfigs(settings).map(({ metadata, ...config }) => ({
+      ...config,
+      name: config.name ?? '',
+      ...(metadata === undefined || settings.arePartitionsFitted ? {} : { metadata }),
+    })),
     ...Object.values(bucketSettings(settings.replicas)).map((bucket) => ({
       name: `KV_${bucket.name}`,
       storage: StorageType.File,

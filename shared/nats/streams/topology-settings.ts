@@ -1,9 +1,13 @@
 import type { Static, TObject } from 'typebox';
-import { count } from '../../runtime/variables.ts';
+import { fitToMachine, partitionsRule } from '../../runtime/fit-to-machine.ts';
+import { readMachine } from '../../runtime/machine.ts';
+import { count, fittedCount } from '../../runtime/variables.ts';
 
 /** Limits of the log. Bytes are bytes on disk before replication. */
 export type TopologySettings = {
   readonly partitions: number;
+  /** Whether nobody asks for this number: the log may have any other. */
+  readonly arePartitionsFitted: boolean;
   readonly replicas: number;
   readonly ingestBytesMax: number;
   readonly eventsBytesMax: number;
@@ -23,9 +27,11 @@ const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
 
 /** How the log is kept: the same for every service. */
 export const topologyEnv = {
-  LOG_PARTITIONS: count('Partitions of the log, so resolvers that can work at once. Fixed when the log is made', 4, {
-    maximum: 256,
-  }),
+  LOG_PARTITIONS: fittedCount(
+    'Partitions of the log, so resolvers that can work at once. Fixed when the log is made, by whichever service is first: where several machines share it, give it',
+    partitionsRule,
+    { maximum: 256 },
+  ),
   LOG_REPLICAS: count('Copies of each stream. 3 survives the loss of a server', 1, { maximum: 5 }),
   LOG_INGEST_BYTES_MAX: count('Size of the stream of accepted events', gibibyte, streamBytes),
   LOG_EVENTS_BYTES_MAX: count(
@@ -62,7 +68,8 @@ export const topologyEnv = {
 
 export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): TopologySettings {
   return {
-    partitions: env.LOG_PARTITIONS,
+    partitions: env.LOG_PARTITIONS ?? fitToMachine(readMachine()).partitions,
+    arePartitionsFitted: env.LOG_PARTITIONS === undefined,
     replicas: env.LOG_REPLICAS,
     ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
     eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,

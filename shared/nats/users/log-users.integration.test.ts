@@ -1,5 +1,6 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { allBackpressure, backpressureKey, encodeBackpressure } from '../../contracts/backpressure.ts';
 import { accountKey, deadLetterSubject, eventsSubject, ingestSubject } from '../../contracts/subjects.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
@@ -135,6 +136,16 @@ test('users: a gateway adds events, has its lease, and follows the configuration
   const watch = await config.watch({ onEntry: ({ key }) => seen.push(key) });
   await (await openBuckets(as.controlPlane, 1)).config.put(accountKey('account-1'), Buffer.from('{}'));
   await expect.poll(() => seen).toContain(accountKey('account-1'));
+  watch.stop();
+});
+
+test('users: a gateway follows what pipelines tell of waits', async () => {
+  const seen: string[] = [];
+  const { leases } = await openBuckets(as.gateway, 1);
+  const watch = await leases.watch({ filter: allBackpressure, onEntry: ({ key }) => seen.push(key) });
+  const told = await openBuckets(as.pipeline, 1);
+  await told.leases.put(backpressureKey('one'), encodeBackpressure({ v: 1, accounts: [] }));
+  await expect.poll(() => seen).toEqual([backpressureKey('one')]);
   watch.stop();
 });
 

@@ -79,7 +79,8 @@ export const logUsers = {
     ...follows(buckets.config),
     // Its lease and what became of its sources' events, of which it reads what it wrote before it was started anew.
     writes(buckets.leases, 'gateway.*'),
-    ...gets(bucketStream(buckets.leases)),
+    // Whom pipelines want held back.
+    ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),
   ]),

@@ -18,6 +18,8 @@ export type FrameInFlight = {
   left: number;
   /** Which of its lines are settled, a bit each; undefined as long as none is. Of a frame of the account's log. */
   settled: LineBits;
+  /** When the oldest event of it was accepted, in ms since the epoch, or the frame was stored as long as none is read. */
+  sinceMs: number;
   /** Whether an event of it was sent or counted: it is then finished here rather than handed back. */
   isStarted: boolean;
   /** Its place among the frames in flight; -1 when it is not, or no longer. */
@@ -68,6 +70,13 @@ export class FramesInFlight {
     return this.#bytes;
   }
 
+  /** When the oldest event of the account's log among them was accepted, in ms since the epoch; undefined without one. */
+  get oldestSinceMs(): number | undefined {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const { source, sinceMs } of this.#frames) if (source.kind === 'log') oldest = Math.min(oldest, sinceMs);
+    return Number.isFinite(oldest) ? oldest : undefined;
+  }
+
   get all(): readonly FrameInFlight[] {
     return this.#frames;
   }
@@ -105,7 +114,8 @@ export class FramesInFlight {
   }
 
   add(source: FrameSource, events: number, bytes: number, settled?: LineBits): FrameInFlight {
-    const frame = { source, bytes, left: events, settled, isStarted: false, slot: this.#frames.length };
+    const sinceMs = source.kind === 'log' ? source.message.storedAtMs : Number.POSITIVE_INFINITY;
+    const frame = { source, bytes, left: events, settled, sinceMs, isStarted: false, slot: this.#frames.length };
     this.#frames.push(frame);
     this.#bytes += bytes;
     this.#widen(frame);

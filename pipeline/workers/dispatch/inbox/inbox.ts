@@ -95,6 +95,11 @@ export class Inbox {
     return slot >= 0;
   }
 
+  /** How long ago the oldest fresh event in hand was accepted, in ms; 0 without one. */
+  ageMs(nowMs: number): number {
+    return Math.max(0, nowMs - (this.#frames.oldestSinceMs ?? nowMs));
+  }
+
   /** Bytes of the frames in flight, opened. */
   get bytes(): number {
     return this.#frames.bytes;
@@ -191,6 +196,7 @@ export class Inbox {
       const event = readFrameLine(lines, index);
       if (event === undefined) return { frame, index, line: lines === unreadableLines ? first.data : line };
       if (event.resolved !== undefined) this.#options.counts.heads_parsed += 1;
+      frame.sinceMs = Math.min(frame.sinceMs, event.head.receivedAtMs);
       return new DispatchItem(frame, 'fresh', event, notAttempted, index);
     }
   }

@@ -12,7 +12,7 @@ import type { Whereabouts } from './outbox.ts';
 function itemOf(id: string, heldAtMs?: number): DispatchItem {
   const follower = { visitorId: 'v', eventId: id, turn: 0, place: undefined, attempted: undefined };
   const source = { kind: 'parked', follower } as const;
-  const frame = { source, bytes: 0, left: 1, settled: undefined, isStarted: true, slot: 0 };
+  const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
   return new DispatchItem(frame, 'fresh', wholeEvent(sampleEvent({ id }), 100), {
     attempts: 0,
     firstAttemptAtMs: undefined,

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { createWaitJudge } from './backpressure.ts';
+import type { DestinationWait } from './backpressure.ts';
+
+const ageMaxMs = 100;
+
+function judgeOf(accountsMax = 10) {
+  const now: { waits: DestinationWait[]; lagMs: number | undefined } = { waits: [], lagMs: undefined };
+  const judge = createWaitJudge({
+    settings: { ageMaxMs, accountsMax },
+    waits: () => now.waits,
+    resolveLagMs: () => now.lagMs,
+    accountOf: (destinationId) => (destinationId === 'gone' ? undefined : `account-of-${destinationId.slice(0, 1)}`),
+  });
+  return (waits: Readonly<Record<string, number | undefined>>, lagMs?: number) => {
+    now.waits = Object.entries(waits).map(([destinationId, ageMs]) => ({ destinationId, ageMs }));
+    now.lagMs = lagMs;
+    return judge();
+  };
+}
+
+test('backpressure: an account is late by its latest destination, and nobody else is', () => {
+  const judge = judgeOf();
+  expect(judge({ a1: 0, a2: 0, b1: 0, gone: 0 })).toBeUndefined();
+  expect(judge({ a1: 150, a2: 170, b1: 100, gone: 500 })).toEqual({ v: 1, accounts: [['account-of-a', 170]] });
+  expect(judge({ a1: 100, a2: 0, b1: 100, gone: 0 })).toBeUndefined();
+});
+
+test('backpressure: a destination that cannot be sent to holds nobody back, nor while it catches up', () => {
+  const judge = judgeOf();
+  judge({ a1: 0 });
+  expect(judge({ a1: undefined })).toBeUndefined();
+  expect(judge({ a1: 5_000 })).toBeUndefined();
+  expect(judge({ a1: 4_000 })).toBeUndefined();
+  expect(judge({ a1: 4_200 })?.accounts).toEqual([['account-of-a', 4_200]]);
+});
+
+test('backpressure: so many accounts are told of, those that wait longest', () => {
+  const judge = judgeOf(2);
+  judge({ a: 0, b: 0, c: 0 });
+  expect(judge({ a: 200, b: 300, c: 250 })?.accounts).toEqual([
+    ['account-of-b', 300],
+    ['account-of-c', 250],
+  ]);
+});
+
+test('backpressure: the wait to be resolved is told of with what it may be, by the instance that looks', () => {
+  const judge = judgeOf();
+  judge({}, 0);
+  expect(judge({}, 120)).toEqual({ v: 1, accounts: [], resolve: { ageMs: 120, ageMaxMs } });
+  expect(judge({}, undefined)).toBeUndefined();
+});

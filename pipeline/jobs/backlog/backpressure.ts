@@ -1,0 +1,90 @@
+import { backpressureKey, encodeBackpressure } from '../../../shared/contracts/backpressure.ts';
+import type { BackpressureReport } from '../../../shared/contracts/backpressure.ts';
+import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
+import type { BackpressureSettings } from './backpressure-settings.ts';
+import { judgeWait } from './judge-wait.ts';
+import type { WaitJudgement } from './judge-wait.ts';
+
+/** How often threads say how long their destinations' events wait, in ms. */
+const everyMs = 1_000;
+
+/** The oldest event that waits for a destination. */
+export type DestinationWait = {
+  readonly destinationId: string;
+  /** Undefined where the destination cannot be sent to: nobody sends too much for it. */
+  readonly ageMs: number | undefined;
+};
+
+export type BackpressureOptions = {
+  /** That of leases, which forgets what is not told again. */
+  readonly bucket: Pick<Bucket, 'put' | 'delete'>;
+  readonly instanceId: string;
+  readonly settings: BackpressureSettings;
+  readonly waits: () => Iterable<DestinationWait>;
+  /** How long the oldest accepted event waits to be resolved, in ms; undefined where another instance looks. */
+  readonly resolveLagMs: () => number | undefined;
+  readonly accountOf: (destinationId: string) => string | undefined;
+  readonly onError: (error: unknown) => void;
+};
+
+/** Tells gateways, for as long as it is so, which accounts have events that wait for too long. */
+export function tellBackpressure(options: BackpressureOptions): { stop(): Promise<void> } {
+  const { bucket, instanceId, settings, onError } = options;
+  if (settings.ageMaxMs === 0) return { stop: () => Promise.resolve() };
+  const key = backpressureKey(instanceId);
+  const judge = createWaitJudge(options);
+  let isTold = false;
+  const tell = async (): Promise<void> => {
+    const report = judge();
+    if (report !== undefined) await bucket.put(key, encodeBackpressure(report));
+    else if (isTold) await bucket.delete(key);
+    isTold = report !== undefined;
+  };
+  let telling: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    telling ??= tell()
+      .catch(onError)
+      .finally(() => {
+        telling = undefined;
+      });
+  }, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await telling;
+      if (isTold) await bucket.delete(key).catch(onError);
+    },
+  };
+}
+
+/** Judges all waits anew each time it is called; undefined where none is too long. */
+export function createWaitJudge({
+  settings: { ageMaxMs, accountsMax },
+  waits,
+  resolveLagMs,
+  accountOf,
+}: Pick<BackpressureOptions, 'settings' | 'waits' | 'resolveLagMs' | 'accountOf'>) {
+  let destinations = new Map<string, WaitJudgement>();
+  let resolving: WaitJudgement | undefined;
+  return (): BackpressureReport | undefined => {
+    const judged = new Map<string, WaitJudgement>();
+    const late = new Map<string, number>();
+    for (const { destinationId, ageMs } of waits()) {
+      const judgement = judgeWait(destinations.get(destinationId), ageMs, ageMaxMs);
+      if (judgement === undefined || ageMs === undefined) continue;
+      judged.set(destinationId, judgement);
+      const accountId = judgement.kind === 'late' ? accountOf(destinationId) : undefined;
+      if (accountId !== undefined) late.set(accountId, Math.max(late.get(accountId) ?? 0, Math.round(ageMs)));
+    }
+    destinations = judged;
+    const lagMs = resolveLagMs();
+    resolving = judgeWait(resolving, lagMs, ageMaxMs);
+    const isResolvingLate = resolving?.kind === 'late' && lagMs !== undefined;
+    if (late.size === 0 && !isResolvingLate) return undefined;
+    return {
+      v: 1,
+      accounts: [...late].toSorted(([, a], [, b]) => b - a).slice(0, accountsMax),
+      ...(isResolvingLate ? { resolve: { ageMs: Math.round(lagMs), ageMaxMs } } : {}),
+    };
+  };
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { judgeWait } from './judge-wait.ts';
+import type { WaitJudgement } from './judge-wait.ts';
+
+const maxMs = 100;
+const judge = (ages: readonly (number | undefined)[]): (WaitJudgement | undefined)[] => {
+  let known: WaitJudgement | undefined;
+  return ages.map((ageMs) => (known = judgeWait(known, ageMs, maxMs)));
+};
+const kinds = (...ages: (number | undefined)[]) => judge(ages).map((one) => one?.kind);
+
+test('judge wait: who kept up is late once the oldest waits too long, and in time as soon as it does not', () => {
+  expect(kinds(0, 100, 101, 300, 101, 100)).toEqual(['in time', 'in time', 'late', 'late', 'late', 'in time']);
+});
+
+test('judge wait: what piled up while it could not be sent to is caught up with in peace', () => {
+  expect(kinds(50, undefined, 5_000, 4_000, 4_100, 90, 110)).toEqual([
+    'in time',
+    undefined,
+    'catching up',
+    'catching up',
+    'catching up',
+    'in time',
+    'late',
+  ]);
+});
+
+test('judge wait: one that falls behind while it catches up is late until it is in time', () => {
+  expect(kinds(5_000, 4_000, 4_101, 3_000, 100)).toEqual(['catching up', 'catching up', 'late', 'late', 'in time']);
+});
+
+test('judge wait: whatever happens, nobody in time is late, and nobody falls behind by more than the limit unseen', () => {
+  const waits = fc.array(fc.option(fc.nat(1_000), { nil: undefined }), { minLength: 1 });
+  fc.assert(
+    fc.property(waits, (ages) => {
+      let leastMs: number | undefined;
+      for (const [index, judgement] of judge(ages).entries()) {
+        const ageMs = ages[index];
+        leastMs = ageMs === undefined ? undefined : Math.min(leastMs ?? ageMs, ageMs);
+        expect(judgement === undefined).toBe(ageMs === undefined);
+        if (ageMs === undefined || leastMs === undefined) continue;
+        expect(judgement?.kind === 'in time').toBe(ageMs <= maxMs);
+        if (ageMs > leastMs + maxMs) expect(judgement?.kind).toBe('late');
+      }
+    }),
+  );
+});

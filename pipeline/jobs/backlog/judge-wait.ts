@@ -1,0 +1,25 @@
+/** What is known of the wait of one reader of the log: whether it counts against those who send. */
+export type WaitJudgement =
+  | { readonly kind: 'in time' }
+  /** It waits for too long. */
+  | { readonly kind: 'late' }
+  /** What waits has piled up while nobody could take it; `leastMs` is the shortest wait since. */
+  | { readonly kind: 'catching up'; readonly leastMs: number };
+
+/**
+ * Judges a wait of `ageMs` by what was known of it a moment before. Whoever could not be sent to, or was not read, for a
+ * while has old events without anybody having sent too much: such a reader is given the time to catch up, for as long as
+ * it does not fall behind by another `ageMaxMs`. Undefined, which stands for nothing known, where it cannot be sent to now.
+ */
+export function judgeWait(
+  before: WaitJudgement | undefined,
+  ageMs: number | undefined,
+  ageMaxMs: number,
+): WaitJudgement | undefined {
+  if (ageMs === undefined) return undefined;
+  if (ageMs <= ageMaxMs) return { kind: 'in time' };
+  if (before === undefined) return { kind: 'catching up', leastMs: ageMs };
+  if (before.kind !== 'catching up') return { kind: 'late' };
+  if (ageMs > before.leastMs + ageMaxMs) return { kind: 'late' };
+  return { kind: 'catching up', leastMs: Math.min(before.leastMs, ageMs) };
+}

@@ -1,0 +1,47 @@
+import type { Machine } from './machine.ts';
+
+/** Settings that are made for the machine a process runs on, where nobody gives them. */
+export type FittedSettings = {
+  /** Of a log that is made. */
+  readonly partitions: number;
+  /** Of a pipeline. */
+  readonly threads: number;
+  /** Heap of a service's main thread. */
+  readonly mainHeapMib: number;
+};
+
+const mebibyte = 1024 ** 2;
+const fittedMax = 16;
+/** What a partition's deduplication may take when it is full, 13 bytes an id. */
+const partitionMib = 100;
+const mainHeap = { min: 256, max: 1_024 };
+const threadHeap = { min: 256, max: 1_024 };
+/** What a thread takes beside its old heap: new objects, and the cache of visitors. */
+const besideHeapMib = 88;
+
+// The rules in words, for the page of all settings.
+export const partitionsRule = 'one for two cores, and for 800 MiB of memory; 2 to 16';
+export const threadsRule = 'one a core, and for 1.35 GiB of memory; 1 to 16';
+export const threadHeapRule = 'a quarter of the memory, shared by the threads; 256 to 1024';
+export const mainHeapRule = 'a sixteenth of the memory; 256 to 1024';
+
+/**
+ * Fits what takes cores and memory to a machine on which everything may run: gateway, pipeline, control plane, nats-server
+ * and PostgreSQL. Pure.
+ */
+export function fitToMachine({ cores, memoryBytes }: Machine): FittedSettings {
+  const memoryMib = memoryBytes / mebibyte;
+  return {
+    // Each has frames of its own, so that more than the cores can resolve only make them smaller. Two leave room for a second machine.
+    partitions: between(2, Math.min(cores / 2, memoryMib / 8 / partitionMib), fittedMax),
+    threads: between(1, Math.min(cores, memoryMib / 4 / (threadHeap.min + besideHeapMib)), fittedMax),
+    mainHeapMib: between(mainHeap.min, memoryMib / 16, mainHeap.max),
+  };
+}
+
+/** Heap of each of `threads` threads, in MiB, on a machine of this memory. Pure. */
+export function fitThreadHeap({ memoryBytes }: Pick<Machine, 'memoryBytes'>, threads: number): number {
+  return between(threadHeap.min, memoryBytes / mebibyte / 4 / threads - besideHeapMib, threadHeap.max);
+}
+
+const between = (min: number, value: number, max: number): number => Math.max(min, Math.min(max, Math.floor(value)));

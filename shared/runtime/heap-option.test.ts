@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { fitToMachine } from './fit-to-machine.ts';
+import { givesHeap, heapOptions } from './heap-option.ts';
+import { readMachine } from './machine.ts';
+
+test('heap option: fits the machine, or is what is given', () => {
+  const { mainHeapMib } = fitToMachine(readMachine());
+  expect(heapOptions({})).toEqual([`--max-old-space-size=${mainHeapMib}`]);
+  expect(heapOptions({ MAIN_HEAP_MIB: '300' })).toEqual(['--max-old-space-size=300']);
+  expect(heapOptions({ MAIN_HEAP_MIB: 'much' })).toEqual([`--max-old-space-size=${mainHeapMib}`]);
+});
+
+test('heap option: NODE_OPTIONS goes before', () => {
+  expect(heapOptions({ NODE_OPTIONS: '--trace-gc --max-old-space-size=200', MAIN_HEAP_MIB: '300' })).toEqual([]);
+  expect(givesHeap('--max_old_space_size=200')).toBe(true);
+  expect(givesHeap('--max-semi-space-size=8')).toBe(false);
+});

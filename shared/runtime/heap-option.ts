@@ -1,0 +1,29 @@
+import type { Static, TObject } from 'typebox';
+import { fitToMachine, mainHeapRule } from './fit-to-machine.ts';
+import { readMachine } from './machine.ts';
+import { fittedCount } from './variables.ts';
+
+/** What bounds the heap of a main thread: whoever starts a service gives it to Node, as it cannot be changed afterwards. */
+export const heapEnv = {
+  MAIN_HEAP_MIB: fittedCount(
+    "JavaScript heap of a service's main thread: what starts a service gives it to Node, unless NODE_OPTIONS says --max-old-space-size",
+    mainHeapRule,
+    { unit: 'MiB', minimum: 64 },
+  ),
+};
+
+export const readMainHeapMib = (env: Static<TObject<typeof heapEnv>>): number =>
+  env.MAIN_HEAP_MIB ?? fitToMachine(readMachine()).mainHeapMib;
+
+/** Whether options of Node bound heaps: those of its threads as well, unless they are set anew. */
+export const givesHeap = (options: string | undefined): boolean =>
+  /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
+
+/** Arguments of Node for a service with this environment; none where NODE_OPTIONS has them. */
+export function heapOptions(source: Readonly<Record<string, string | undefined>>): string[] {
+  if (givesHeap(source['NODE_OPTIONS'])) return [];
+  const given = source['MAIN_HEAP_MIB'] ?? '';
+  // One that is no number is told by the service itself, with everything else that is wrong.
+  const mib = /^\d+$/.test(given) ? Number(given) : readMainHeapMib({});
+  return [`--max-old-space-size=${mib}`];
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+
+/** What a process may use: of its container or unit where that has less than the machine. */
+export type Machine = {
+  /** Whole cores, or parts of them where there is a quota. */
+  readonly cores: number;
+  readonly memoryBytes: number;
+};
+
+export function readMachine(): Machine {
+  const constrained = process.constrainedMemory();
+  const quota = cpuQuota(readText('/proc/self/cgroup'), (folder) => readText(`/sys/fs/cgroup${folder}/cpu.max`));
+  return {
+    cores: Math.min(availableParallelism(), quota),
+    // Unlimited is 0 on some versions of Node, and more than there is on others.
+    memoryBytes: constrained > 0 ? Math.min(constrained, totalmem()) : totalmem(),
+  };
+}
+
+/**
+ * The cores that the control groups of a process let it use, infinite without a quota; Node 20 does not look at them. By
+ * the text of `/proc/self/cgroup` and that of `cpu.max` of a group: https://docs.kernel.org/admin-guide/cgroup-v2.html
+ */
+export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): number {
+  const own = /^0::(\/\S*)$/m.exec(cgroup)?.[1] ?? '/';
+  const parts = own.split('/').filter((part) => part !== '');
+  let cores = Number.POSITIVE_INFINITY;
+  // A group has no more than those it is in.
+  for (let depth = parts.length; depth >= 0; depth -= 1) {
+    const folder = parts
+      .slice(0, depth)
+      .map((part) => `/${part}`)
+      .join('');
+    const [, quota = '', period = ''] = /^(\d+) (\d+)$/m.exec(cpuMaxOf(folder)) ?? [];
+    if (quota !== '' && Number(period) > 0) cores = Math.min(cores, Number(quota) / Number(period));
+  }
+  return cores;
+}
+
+/** Empty where there is none: not everything is Linux, nor has every group a limit. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
