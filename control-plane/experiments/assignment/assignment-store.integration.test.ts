@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
+import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
 import { createTestDatabase } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { holdForErasure } from '../../../shared/visitors/erasure-lock.ts';
@@ -193,28 +194,3 @@ test('assignment store: plans made while the tables are empty look at no other r
     await fresh.end();
   }
 });
-
-type PlanNode = {
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Join Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-};
-
-/** Rows that any step of a prepared statement's plan passes on or throws away. */
-async function rowsLookedAt(pool: Pool, prepared: string): Promise<number> {
-  const { rows } = await pool.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
-    `explain (analyze, format json) execute ${prepared}`,
-  );
-  const sum = (node: PlanNode): number => {
-    const { 'Actual Loops': loops = 0, Plans: inner = [] } = node;
-    const each =
-      (node['Actual Rows'] ?? 0) +
-      (node['Rows Removed by Filter'] ?? 0) +
-      (node['Rows Removed by Join Filter'] ?? 0);
-    return each * loops + inner.reduce((total, child) => total + sum(child), 0);
-  };
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  return plan === undefined ? Number.NaN : sum(plan);
-}
