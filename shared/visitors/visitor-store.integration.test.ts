@@ -5,28 +5,19 @@ import { migrate } from '../postgres/migrate.ts';
 import { rowsLookedAt } from '../testing/rows-looked-at.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
+import { openTestPool } from '../testing/test-pool.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
-import { createVisitorPool } from './visitor-pool.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 
-const openPool = (databaseUrl: string, connectionsMax = 20): Pool =>
-  createVisitorPool({
-    databaseUrl,
-    connectionsMax,
-    name: 'test',
-    forceIndexScans: true,
-    onIdleError: () => undefined,
-  });
-
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.url);
-  pool = openPool(database.url);
+  pool = openTestPool(database.url, 20);
 });
 afterAll(async () => {
   await pool?.end();
@@ -209,7 +200,7 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
 test('visitor store: a value the database never takes is told from a database that is away', async () => {
   const store = createVisitorStore(pool);
   await expect(store.resolve([touch('no-uuid', { userId: 'u' })])).rejects.toThrow(VisitorsRefusedError);
-  const away = openPool('postgres://nobody@127.0.0.1:1/none');
+  const away = openTestPool('postgres://nobody@127.0.0.1:1/none', 20);
   await expect(createVisitorStore(away).resolve([touch(randomUUID(), { userId: 'u' })])).rejects.toThrow(
     VisitorsUnavailableError,
   );
@@ -228,7 +219,7 @@ test('visitor store: odd ids and values come back as they were given', async () 
 
 test('visitor store: plans made while the tables are empty look at no other rows once they are full', async () => {
   const account = randomUUID();
-  const fresh = openPool(database.url, 1);
+  const fresh = openTestPool(database.url, 1);
   const filled = Array.from({ length: 2_000 }, (_, n) => touch(account, { externalIds: [`x-${n}`], emails: [] }));
   try {
     await fresh.query('truncate visitors, visitor_identities');

@@ -6,8 +6,8 @@ import { migrate } from '../../../shared/postgres/migrate.ts';
 import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
 import { createTestDatabase } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { openTestPool } from '../../../shared/testing/test-pool.ts';
 import { holdForErasure } from '../../../shared/visitors/erasure-lock.ts';
-import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment } from './assignment-store.ts';
 
@@ -16,19 +16,10 @@ let database: TestDatabase;
 let one: Pool;
 let other: Pool;
 
-const openPool = (connectionsMax: number): Pool =>
-  createVisitorPool({
-    databaseUrl: database.url,
-    connectionsMax,
-    name: 'test',
-    forceIndexScans: true,
-    onIdleError: () => undefined,
-  });
-
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.url);
-  [one, other] = [openPool(4), openPool(4)];
+  [one, other] = [openTestPool(database.url, 4), openTestPool(database.url, 4)];
 });
 afterAll(async () => {
   await Promise.all([one?.end(), other?.end()]);
@@ -170,7 +161,7 @@ test('assignment store: nothing is stored of an erased visitor, also where its e
 });
 
 test('assignment store: plans made while the tables are empty look at no other rows once they are full', async () => {
-  const fresh = openPool(1);
+  const fresh = openTestPool(database.url, 1);
   try {
     const account = randomUUID();
     await fresh.query('truncate visitors, experiment_assignments');

@@ -5,7 +5,8 @@ import { migrate } from '../../../shared/postgres/migrate.ts';
 import { defaultsOf } from '../../../shared/runtime/env.ts';
 import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
 import { createTestDatabase } from '../../../shared/testing/servers.ts';
-import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
+import { openTestPool } from '../../../shared/testing/test-pool.ts';
+import { ResultsBatch } from './results-batch.ts';
 import { createResultsCounts } from './results-context.ts';
 import { readResultsSettings, resultsEnv } from './results-settings.ts';
 import { storeResults } from './write-results.ts';
@@ -13,13 +14,7 @@ import { storeResults } from './write-results.ts';
 test('results: plans made while the tables are empty look at no other rows once they are full', async () => {
   const database = await createTestDatabase();
   await migrate(database.url);
-  const pool = createVisitorPool({
-    databaseUrl: database.url,
-    connectionsMax: 1,
-    name: 'test',
-    forceIndexScans: true,
-    onIdleError: () => undefined,
-  });
+  const pool = openTestPool(database.url, 1);
   try {
     const account = randomUUID();
     const [experimentId, metric] = ['experiment', 'Purchase'];
@@ -31,10 +26,10 @@ test('results: plans made while the tables are empty look at no other rows once 
       logger: pino({ level: 'silent' }),
       signal: new AbortController().signal,
     };
-    await storeResults(context, {
-      exposures: [{ experimentId, visitorId: 'first', variantId: 'a', atMs: 1 }],
-      conversions: [{ experimentId, visitorId: 'first', metric, atMs: 2 }],
-    });
+    const batch = new ResultsBatch();
+    batch.addExposure({ experimentId, visitorId: 'first', variantId: 'a', atMs: 1 });
+    batch.addConversion({ experimentId, visitorId: 'first', metric, atMs: 2 });
+    await storeResults(context, batch);
     expect(context.counts).toMatchObject({ changes: 2, refused: 0 });
     const fill = (sql: string): Promise<unknown> => pool.query(`${sql} from generate_series(1, 2000) n`, [account]);
     await fill(`insert into visitors (account_id, id) select $1, 'v-' || n`);
