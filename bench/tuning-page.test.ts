@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { controlPlaneEnv } from '../control-plane/env.ts';
 import { gatewayEnv } from '../gateway/env.ts';
 import { pipelineEnv } from '../pipeline/env.ts';
 import { usualValueOf } from '../shared/runtime/variables.ts';
@@ -37,7 +38,7 @@ test('tuning page: every default it gives is the one the services have', () => {
 });
 
 test('tuning page: every variable it names is one that a service reads', () => {
-  const known = knownVariables();
+  const known = new Set([...knownVariables(), ...Object.keys(controlPlaneEnv)]);
   const named = [...page.matchAll(/`([A-Z][A-Z]*_[A-Z_]+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });

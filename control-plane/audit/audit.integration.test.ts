@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
 
 let plane: TestControlPlane;
-let pool: pg.Pool;
+let pool: Pool;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
-  pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 2 });
+  pool = openTestPool(plane.databaseUrl, 2);
 });
 afterAll(async () => {
   await pool.end();

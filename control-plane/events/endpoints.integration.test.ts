@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
 
 let plane: TestControlPlane;
-let pool: pg.Pool;
+let pool: Pool;
 let client: Client;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
-  pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 4 });
+  pool = openTestPool(plane.databaseUrl, 4);
 });
 beforeEach(async () => {
   client = await plane.newAccount(['event:list']);

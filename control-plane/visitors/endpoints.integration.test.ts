@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
@@ -7,15 +7,16 @@ import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
 
 let plane: TestControlPlane;
-let pool: pg.Pool;
+let pool: Pool;
 let visitors: VisitorStore;
 let client: Client;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
-  pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 4 });
+  pool = openTestPool(plane.databaseUrl, 4);
   visitors = createVisitorStore(pool);
 });
 beforeEach(async () => {

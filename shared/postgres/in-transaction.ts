@@ -17,8 +17,9 @@ export async function inTransaction<Result>(
   client.on('error', ignore);
   let broken = false;
   try {
-    await client.query(isFlushed ? 'begin' : 'begin; set local synchronous_commit = off');
-    const result = await work(client);
+    // Not waited for: a connection that pipelines sends it with the first statement of the work.
+    const begun = client.query(isFlushed ? 'begin' : 'begin; set local synchronous_commit = off');
+    const [result] = await Promise.all([work(client), begun]);
     await client.query('commit');
     return result;
   } catch (error) {

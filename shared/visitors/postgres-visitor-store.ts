@@ -148,13 +148,17 @@ class ConcurrentWriteError extends Error {
 async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanWritten> {
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
-  const inserted = await insertVisitors(db, inserts);
+  // Sent together, and done in this order.
+  const [inserted, updated, , identities] = await Promise.all([
+    insertVisitors(db, inserts),
+    updateVisitors(db, updates),
+    deleteIdentities(db, plan.cleared),
+    insertIdentities(db, plan.newIdentities),
+    moveToSurvivors(db, plan.merges),
+  ]);
   expectAll(inserted.length, inserts.length, 'new visitors');
-  const updated = await updateVisitors(db, updates);
   expectAll(updated.length, updates.length, 'visitors');
-  await deleteIdentities(db, plan.cleared);
-  expectAll(await insertIdentities(db, plan.newIdentities), plan.newIdentities.length, 'identities');
-  await moveToSurvivors(db, plan.merges);
+  expectAll(identities, plan.newIdentities.length, 'identities');
   const written = [...match(inserts, inserted), ...match(updates, updated)];
   const visitors = written.map(([write, row]) => asStored(write, row));
   return { visitors, created: inserted.length, updated: updated.length };

@@ -32,6 +32,8 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     ...timeoutOptions(timeouts),
     query_timeout: timeouts.statementMs + answerMs,
     keepAlive: true,
+    // Statements that do not need each other's results are sent together and cost one round trip.
+    pipeline: true,
     verify: (client: ClientBase, done: (error?: Error) => void) => {
       setUpSession(client, options.forceIndexScans === true).then(() => done(), done);
     },

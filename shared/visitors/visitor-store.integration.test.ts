@@ -2,30 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../postgres/migrate.ts';
+import { rowsLookedAt } from '../testing/rows-looked-at.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
+import { openTestPool } from '../testing/test-pool.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
-import { createVisitorPool } from './visitor-pool.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 
-const openPool = (databaseUrl: string): Pool =>
-  createVisitorPool({
-    databaseUrl,
-    connectionsMax: 20,
-    name: 'test',
-    forceIndexScans: true,
-    onIdleError: () => undefined,
-  });
-
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate(database.url);
-  pool = openPool(database.url);
+  pool = openTestPool(database.url, 20);
 });
 afterAll(async () => {
   await pool?.end();
@@ -208,7 +200,7 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
 test('visitor store: a value the database never takes is told from a database that is away', async () => {
   const store = createVisitorStore(pool);
   await expect(store.resolve([touch('no-uuid', { userId: 'u' })])).rejects.toThrow(VisitorsRefusedError);
-  const away = openPool('postgres://nobody@127.0.0.1:1/none');
+  const away = openTestPool('postgres://nobody@127.0.0.1:1/none', 20);
   await expect(createVisitorStore(away).resolve([touch(randomUUID(), { userId: 'u' })])).rejects.toThrow(
     VisitorsUnavailableError,
   );
@@ -224,3 +216,31 @@ test('visitor store: odd ids and values come back as they were given', async () 
   expect(await store.find(account, { id: userId })).toMatchObject({ id: userId, properties });
   expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
 });
+
+test('visitor store: plans made while the tables are empty look at no other rows once they are full', async () => {
+  const account = randomUUID();
+  const fresh = openTestPool(database.url, 1);
+  const filled = Array.from({ length: 2_000 }, (_, n) => touch(account, { externalIds: [`x-${n}`], emails: [] }));
+  try {
+    await fresh.query('truncate visitors, visitor_identities');
+    const store = createVisitorStore(fresh);
+    await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] })]);
+    await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] }, { city: 'Oslo' })]);
+    await createVisitorStore(pool).resolve(filled);
+    const [accounts, ids] = [`'{${account},${account}}'`, `'{u,nobody}'`];
+    const statements = [
+      `"select-visitors"(${accounts}, ${ids}, '{null,null}')`,
+      `"select-identities"(${accounts}, '{external_id,external_id}', '{x,x-7}', '{a,b}')`,
+      `"insert-visitors"(${accounts}, '{u,new}', '{"{}","{}"}', '{null,null}')`,
+      `"insert-identities"(${accounts}, '{external_id,external_id}', '{x,new}', ${ids})`,
+      `"update-visitors"(${accounts}, ${ids}, '{2,1}', '{"{}","{}"}', '{null,null}')`,
+    ];
+    for (const statement of statements) {
+      expect([statement, await rowsLookedAt(fresh, statement)]).toEqual([statement, expect.toSatisfy(isFew)]);
+    }
+  } finally {
+    await fresh.end();
+  }
+});
+
+const isFew = (rows: number): boolean => rows < 20;

@@ -82,7 +82,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
     limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });
     shares.noteStored(accountId);
-    return stored.erased ? erased : remember(stored.assignments);
+    return stored.erased ? erased : remember(new Map([...found.assignments, ...stored.assignments]));
   };
 
   return {

@@ -23,11 +23,31 @@ test('assignment shares: an account with as many as it may have stores none, and
   stored.set('full', 9);
   expect(await shares.hasRoom('full')).toBe(false);
   nowMs = 600_000;
-  expect(await shares.hasRoom('full')).toBe(true);
+  // Nobody waits for another count: what was counted last holds meanwhile.
+  expect(await shares.hasRoom('full')).toBe(false);
+  await expect.poll(() => shares.hasRoom('full'), { timeout: 30_000 }).toBe(true);
   expect(counts).toBe(3);
 });
 
-test('assignment shares: a count that fails is told, and asked for again', async () => {
+test('assignment shares: a later count that fails keeps nobody from storing, and is made again', async () => {
+  let [counts, nowMs] = [0, 0];
+  const shares = createAssignmentShares({
+    assignmentsMax: 1,
+    count() {
+      counts += 1;
+      return counts === 2 ? Promise.reject(new Error('away')) : Promise.resolve(0);
+    },
+    nowMs: () => nowMs,
+  });
+  expect(await shares.hasRoom('a')).toBe(true);
+  nowMs = 600_000;
+  expect(await shares.hasRoom('a')).toBe(true);
+  await expect.poll(async () => [await shares.hasRoom('a'), counts], { timeout: 30_000 }).toEqual([true, 3]);
+  expect(await shares.hasRoom('a')).toBe(true);
+  expect(counts).toBe(3);
+});
+
+test('assignment shares: a first count that fails is told, and asked for again', async () => {
   let fails = true;
   const shares = createAssignmentShares({
     assignmentsMax: 1,

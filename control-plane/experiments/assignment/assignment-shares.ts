@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 /** How many assignments accounts have stored, counted now and then and kept up between. */
 export type AssignmentShares = {
-  /** Whether the account may store another one. Waits for the first count of an account. */
+  /**
+   * Whether the account may store another one. Waits for the first count of an account; a later one, which takes the
+   * longer the more there are, is made on the side.
+   */
   hasRoom(accountId: string): Promise<boolean>;
   noteStored(accountId: string): void;
   /** Assignments that were told and not stored, since the start. */
@@ -45,8 +48,9 @@ export function createAssignmentShares({ assignmentsMax, count, nowMs }: Assignm
     },
     async hasRoom(accountId) {
       const last = known.get(accountId);
-      const isFresh = last !== undefined && nowMs() - last.countedAtMs < countedForMs;
-      const { assignments } = isFresh ? last : await recount(accountId);
+      // One that fails is made again when the next one asks.
+      if (last !== undefined && nowMs() - last.countedAtMs >= countedForMs) void recount(accountId).catch(ignore);
+      const { assignments } = last ?? (await recount(accountId));
       if (assignments < assignmentsMax) return true;
       unstored += 1;
       return false;
@@ -57,3 +61,5 @@ export function createAssignmentShares({ assignmentsMax, count, nowMs }: Assignm
     },
   };
 }
+
+function ignore(): void {}

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Assignments } from '../../../shared/experiments/assign.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
@@ -6,8 +6,6 @@ import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 
 /** What is stored of a visitor's experiments. */
 export type StoredAssignments = {
-  /** The id the visitor goes by, after merges. */
-  readonly visitorId: string;
   /** An erased visitor has no assignments and gets none. */
   readonly erased: boolean;
   readonly assignments: Assignments;
@@ -28,11 +26,10 @@ export async function readAssignments(
 ): Promise<readonly StoredAssignments[]> {
   const { rows } = await db.query<AssignmentRecord>({
     name: 'read-experiment-assignments',
-    text: statement,
+    text: readStatement,
     values: [asked.map(({ accountId }) => accountId), asked.map(({ visitorId }) => visitorId)],
   });
-  const found = asked.map(({ visitorId }) => ({
-    visitorId,
+  const found = asked.map(() => ({
     erased: false,
     assignments: new Map<string, string>(),
     assignedAt: new Map<string, Date>(),
@@ -40,7 +37,6 @@ export async function readAssignments(
   for (const row of rows) {
     const visitor = found[row.place - 1];
     if (visitor === undefined) continue;
-    visitor.visitorId = row.visitor_id;
     visitor.erased = row.erased;
     const { experiment_id: experimentId, variant_id: variantId, assigned_at: at } = row;
     if (row.erased || experimentId === null || variantId === null || at === null) continue;
@@ -65,69 +61,121 @@ export async function countAssignments(db: Queryable, accountId: string, assignm
 /** A visitor's first assignment to an experiment. */
 export type FirstAssignment = VisitorAsked & { readonly experimentId: string; readonly variantId: string };
 
+/** What counts of an assignment that was to be stored: at least that of its experiment, unless its visitor is erased. */
+export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'>;
+
 /**
- * Stores first assignments, of those who have none by now and were not erased, and reads what counts, one answer an
- * assignment. Of any number of writers at once one wins, and all of them are told of it.
+ * Stores first assignments, of those who have none by now and were not erased; one answer an assignment. Of any number
+ * of writers at once one wins, and all of them are told of it: who was not first reads what is there.
  */
 export function storeAssignments(
   pool: Pool,
   wanted: readonly FirstAssignment[],
-): Promise<readonly StoredAssignments[]> {
+): Promise<readonly WrittenAssignment[]> {
   return inTransaction(pool, async (client) => {
-    // An erasure sees what is written here, or is seen by the read that follows.
-    await holdForWriting(client, [...new Set(wanted.map(({ accountId }) => accountId))]);
-    const stored = await readAssignments(client, wanted);
-    const missing = wanted.flatMap(({ accountId, experimentId, variantId }, index) => {
-      const visitor = stored[index];
-      if (visitor === undefined || visitor.erased || visitor.assignments.has(experimentId)) return [];
-      return [{ accountId, visitorId: visitor.visitorId, experimentId, variantId }];
+    const variants = await insertAssignments(client, wanted);
+    const lost = wanted.filter((assignment) => !variants.has(keyOf(assignment)));
+    const before = lost.length === 0 ? [] : await readAssignments(client, lost);
+    const found = new Map(lost.map((assignment, index) => [assignment, before[index]]));
+    return wanted.map((assignment): WrittenAssignment => {
+      const variantId = variants.get(keyOf(assignment));
+      if (variantId === undefined) return found.get(assignment) ?? nothingStored;
+      return { erased: false, assignments: new Map([[assignment.experimentId, variantId]]) };
     });
-    if (missing.length === 0) return stored;
-    // In one order, so that writers at once do not wait for each other in a ring.
-    await client.query({
-      name: 'store-experiment-assignments',
-      text: `
-        insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
-        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
-          as k (account_id, visitor_id, experiment_id, variant_id)
-        order by account_id, visitor_id, experiment_id
-        on conflict do nothing`,
-      values: [
-        missing.map(({ accountId }) => accountId),
-        missing.map(({ visitorId }) => visitorId),
-        missing.map(({ experimentId }) => experimentId),
-        missing.map(({ variantId }) => variantId),
-      ],
-    });
-    return readAssignments(client, wanted);
   });
 }
 
-const statement = `
-  with own as (
-    select k.place, k.account_id, k.id as asked, coalesce(v.merged_into, k.id) as id
-    from unnest($1::uuid[], $2::text[]) with ordinality as k (account_id, id, place)
-    left join visitors v on v.account_id = k.account_id and v.id = k.id
-  )
-  select own.place::int as place, own.id as visitor_id, v.erased_at is not null as erased, a.experiment_id, a.variant_id,
-    a.assigned_at
-  from own
-  left join visitors v on v.account_id = own.account_id and v.id = own.id
+const nothingStored: WrittenAssignment = { erased: false, assignments: new Map() };
+
+/** Inserts those that nobody was before; returns their variants by `keyOf` the visitor they are stored with. */
+async function insertAssignments(
+  client: PoolClient,
+  wanted: readonly FirstAssignment[],
+): Promise<ReadonlyMap<string, string>> {
+  // Sent together, and done in their order. An erasure sees what is written here, or is seen by what writes it.
+  const [, { rows }] = await Promise.all([
+    holdForWriting(client, [...new Set(wanted.map(({ accountId }) => accountId))]),
+    client.query<InsertedRecord>({
+      name: 'store-experiment-assignments',
+      text: insertStatement,
+      values: [
+        wanted.map(({ accountId }) => accountId),
+        wanted.map(({ visitorId }) => visitorId),
+        wanted.map(({ experimentId }) => experimentId),
+        wanted.map(({ variantId }) => variantId),
+      ],
+    }),
+  ]);
+  return new Map(
+    rows.map((row) => [
+      keyOf({ accountId: row.account_id, visitorId: row.visitor_id, experimentId: row.experiment_id }),
+      row.variant_id,
+    ]),
+  );
+}
+
+function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'variantId'>): string {
+  return `${accountId}\n${experimentId}\n${visitorId}`;
+}
+
+// Both statements are planned once a session, perhaps while the tables are empty, and used until they hold millions of
+// rows. `offset 0` keeps the planner from joining the other way round, by account alone, which costs the same on an empty
+// table. A visitor without a row has not been merged with another, so nothing else is looked for.
+
+const readStatement = `
+  select k.place::int as place, own.erased, a.experiment_id, a.variant_id, a.assigned_at
+  from unnest($1::uuid[], $2::text[]) with ordinality as k (account_id, id, place)
+  left join visitors v on v.account_id = k.account_id and v.id = k.id
+  left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
+  cross join lateral (
+    select coalesce(v.merged_into, k.id) as id, coalesce(s.erased_at, v.erased_at) is not null as erased
+  ) own
   left join lateral (
     select a.experiment_id, a.variant_id, a.assigned_at
     from (
-      select own.id union select own.asked
-      union select m.id from visitors m where m.account_id = own.account_id and m.merged_into = own.id
-    ) k (id)
-    join experiment_assignments a on a.account_id = own.account_id and a.visitor_id = k.id
+      select own.id
+      union all
+      select m.id from visitors m where v.id is not null and m.account_id = k.account_id and m.merged_into = own.id
+    ) ids (id)
+    cross join lateral (
+      select a.experiment_id, a.variant_id, a.assigned_at from experiment_assignments a
+      where a.account_id = k.account_id and a.visitor_id = ids.id
+      offset 0
+    ) a
   ) a on true
-  order by own.place, a.assigned_at, a.variant_id`;
+  where own.erased or a.experiment_id is not null
+  order by k.place, a.assigned_at, a.variant_id`;
 
 type AssignmentRecord = {
   place: number;
-  visitor_id: string;
   erased: boolean;
   experiment_id: string | null;
   variant_id: string | null;
   assigned_at: Date | null;
 };
+
+// In one order, so that writers at once do not wait for each other in a ring. What is stored with the visitor's own id
+// shows as a conflict; what was stored with an id that became an alias has to be looked for.
+const insertStatement = `
+  insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
+  select k.account_id, coalesce(v.merged_into, k.id), k.experiment_id, k.variant_id
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (account_id, id, experiment_id, variant_id)
+  left join visitors v on v.account_id = k.account_id and v.id = k.id
+  left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
+  where v.erased_at is null and s.erased_at is null
+    and (
+      select true
+      from visitors m
+      cross join lateral (
+        select from experiment_assignments a
+        where a.account_id = k.account_id and a.visitor_id = m.id and a.experiment_id = k.experiment_id
+        offset 0
+      ) a
+      where v.id is not null and m.account_id = k.account_id and m.merged_into = coalesce(v.merged_into, v.id)
+      limit 1
+    ) is null
+  order by 1, 2, 3
+  on conflict do nothing
+  returning account_id, visitor_id, experiment_id, variant_id`;
+
+type InsertedRecord = { account_id: string; visitor_id: string; experiment_id: string; variant_id: string };

@@ -129,6 +129,26 @@ test('assignment: fifty first calls at once store one assignment and an impressi
   expect(new Set(impressions.map(({ id }) => id)).size).toBe(50);
 });
 
+test('assignment: two control planes that are asked for the same new visitors at once agree, and store each once', async () => {
+  const another = await plane.startAnother();
+  const served = async () =>
+    (await ask('someone', { track_impression: false }, another)).body['in_experiment'] === true;
+  await vi.waitUntil(served, slow);
+  const visitors = Array.from({ length: 40 }, (_, n) => `both-${n}`);
+  const told = async (baseUrl: string, ids: readonly string[]): Promise<unknown[]> => {
+    const answers = await Promise.all(ids.map((id) => ask(id, { track_impression: false }, { baseUrl })));
+    return answers.map(({ body }) => body['variant_id']);
+  };
+  const [here, there] = await Promise.all([
+    told(plane.baseUrl, visitors),
+    told(another.baseUrl, visitors.toReversed()),
+  ]);
+  expect(there.toReversed()).toEqual(here);
+  expect(await Promise.all(visitors.map(storedOf))).toEqual(
+    visitors.map((id, n) => [{ visitor_id: id, variant_id: here[n] }]),
+  );
+});
+
 test('impression: an event of the account that names experiment and variant, of the source that asked', async () => {
   await ask('seen', { context: { url: 'https://example.com/page' } });
   await ask('seen', { token: sourceToken });

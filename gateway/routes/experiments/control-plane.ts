@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Static, TObject } from 'typebox';
 import { count, optionalText } from '../../../shared/runtime/variables.ts';
 
@@ -49,55 +51,88 @@ export function connectControlPlane({ url, requestsMax, deadlineMs }: ControlPla
     maxResponseSize: answerBytesMax,
   });
   let inFlight = 0;
-  const request = async (
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body: Buffer,
-  ): Promise<ForwardResult> => {
-    const answer = await pool.request({
-      path: `${prefix}${path}`,
-      method: 'POST',
-      headers,
-      body,
-      signal: AbortSignal.timeout(deadlineMs),
-    });
-    const bytes = await answer.body.bytes();
-    const type = String(answer.headers['content-type'] ?? '');
-    // Something between here and there answered in its stead.
-    if (!type.startsWith('application/json')) return { kind: 'failed', reason: 'bad_answer' };
-    const retryAfter = answer.headers['retry-after'];
-    return {
-      kind: 'answered',
-      answer: {
-        status: answer.statusCode,
-        body: bytes,
-        retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
-      },
-    };
-  };
   return {
-    async post(path, headers, body) {
-      if (inFlight >= requestsMax) return { kind: 'failed', reason: 'busy' };
+    post(path, headers, body) {
+      if (inFlight >= requestsMax) return Promise.resolve(busy);
       inFlight += 1;
-      try {
-        return await request(path, headers, body);
-      } catch (error) {
-        return { kind: 'failed', reason: reasonOf(error) };
-      } finally {
-        inFlight -= 1;
-      }
+      return new Promise((resolve) => {
+        const exchange = new UpstreamExchange(deadlineMs, (result) => {
+          inFlight -= 1;
+          resolve(result);
+        });
+        pool.dispatch({ path: `${prefix}${path}`, method: 'POST', headers, body }, exchange);
+      });
     },
     close: () => pool.destroy(),
   };
 }
+
+const busy: ForwardResult = { kind: 'failed', reason: 'busy' };
+
+/**
+ * One request and its answer, which is small and wanted whole: without a stream for its body, and with a plain timer, it
+ * costs the gateway a fraction of what the client's own `request` does.
+ */
+class UpstreamExchange implements Dispatcher.DispatchHandler {
+  readonly #timer: NodeJS.Timeout;
+  #settle: ((result: ForwardResult) => void) | undefined;
+  /** Undefined while it waits for a connection. */
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  readonly #chunks: Buffer[] = [];
+
+  constructor(deadlineMs: number, settle: (result: ForwardResult) => void) {
+    this.#settle = settle;
+    this.#timer = setTimeout(() => {
+      this.#end({ kind: 'failed', reason: 'timeout' });
+      this.#controller?.abort(late);
+    }, deadlineMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It waited for a connection until nobody waited for it.
+    if (this.#settle === undefined) controller.abort(late);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const type = this.#headers['content-type'] ?? '';
+    // Something between here and there answered in its stead.
+    if (!type.startsWith('application/json')) return this.#end({ kind: 'failed', reason: 'bad_answer' });
+    const [first, ...more] = this.#chunks;
+    const body = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#chunks);
+    this.#end({ kind: 'answered', answer: { status: this.#status, body, retryAfter: this.#headers['retry-after'] } });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end({ kind: 'failed', reason: reasonOf(error) });
+  }
+
+  #end(result: ForwardResult): void {
+    clearTimeout(this.#timer);
+    this.#settle?.(result);
+    this.#settle = undefined;
+  }
+}
+
+const late = new Error('the control plane did not answer in time');
 
 function reasonOf(error: unknown): UpstreamFailure {
   if (error instanceof errors.ResponseExceededMaxSizeError) return 'bad_answer';
   const timedOut =
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError ||
-    (error instanceof Error && error.name === 'TimeoutError');
+    error instanceof errors.BodyTimeoutError;
   return timedOut ? 'timeout' : 'unreachable';
 }
 

@@ -15,6 +15,7 @@ type Answer = { readonly status: number; readonly body: string; readonly headers
 
 let nats: NatsServer;
 let upstream: Server;
+let upstreamUrl: string;
 let gateway: GatewayUnderTest;
 let asked: Asked[] = [];
 let answer: (request: Asked) => Promise<Answer> | Answer;
@@ -34,8 +35,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const { port } = upstream.address() as AddressInfo;
+  upstreamUrl = `http://127.0.0.1:${port}/inner/`;
   gateway = await startGatewayHere(nats.url, {
-    CONTROL_PLANE_URL: `http://127.0.0.1:${port}/inner/`,
+    CONTROL_PLANE_URL: upstreamUrl,
     TRUSTED_PROXIES: '127.0.0.1',
     EXPERIMENT_REQUESTS_MAX: '4',
     EXPERIMENT_DEADLINE_MS: '5000',
@@ -115,6 +117,30 @@ test('experiments: more at once than are let through are refused, and the others
   expect((await post(assignment)).status).toBe(503);
   release();
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+test('experiments: an answer that comes late is a 503, also to who waits for a connection, and the next is served', async () => {
+  let isHeld = true;
+  answer = () => (isHeld ? new Promise(() => undefined) : { status: 200, body: '{"success":true}' });
+  const impatient = await startGatewayHere(nats.url, {
+    CONTROL_PLANE_URL: upstreamUrl,
+    EXPERIMENT_DEADLINE_MS: '300',
+  });
+  try {
+    // More than it has connections.
+    const late = await Promise.all(Array.from({ length: 80 }, () => post(assignment, {}, impatient)));
+    expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
+    isHeld = false;
+    await expect.poll(async () => (await post(assignment, {}, impatient)).status, { timeout: 30_000 }).toBe(200);
+  } finally {
+    await impatient.stop();
+  }
+});
+
+test('experiments: an answer of many pieces arrives whole', async () => {
+  const text = JSON.stringify({ success: true, properties: { text: 'ü'.repeat(300_000) } });
+  answer = () => ({ status: 200, body: text });
+  expect((await post('experiments/personalization')).body).toEqual(JSON.parse(text));
 });
 
 test('experiments: what the proxy refuses is not forwarded, and a browser may ask first', async () => {

@@ -58,19 +58,23 @@ function write(pool: Pool, accountId: string, work: (client: PoolClient) => Prom
 }
 
 // What would change nothing is left out first: a conflict would lock its row. In one order, so that writers at once
-// do not wait for each other in a ring.
-const notErased = `not exists (
-    select 1 from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
-    where v.account_id = $1 and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null))`;
+// do not wait for each other in a ring. The statements are planned once a session, perhaps while the tables are empty, and
+// used until they hold millions of rows: each question is a `select … limit 1`, which PostgreSQL asks of one visitor at a
+// time, where of an `exists` it may make a join with all visitors of the account.
+const notErased = `(
+    select true from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
+    where v.account_id = $1 and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null)
+    limit 1) is null`;
 
 const exposuresStatement = `
   insert into experiment_visitors as r (account_id, experiment_id, visitor_id, variant_id, exposed_at)
   select $1, k.* from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[])
     as k (experiment_id, visitor_id, variant_id, exposed_at)
-  where ${notErased} and not exists (
-    select 1 from experiment_visitors r
+  where ${notErased} and (
+    select true from experiment_visitors r
     where r.account_id = $1 and r.experiment_id = k.experiment_id and r.visitor_id = k.visitor_id
-      and (r.exposed_at, r.variant_id collate "C") <= (k.exposed_at, k.variant_id collate "C"))
+      and (r.exposed_at, r.variant_id collate "C") <= (k.exposed_at, k.variant_id collate "C")
+    limit 1) is null
   order by k.experiment_id, k.visitor_id
   on conflict (account_id, experiment_id, visitor_id) do update
     set variant_id = excluded.variant_id, exposed_at = excluded.exposed_at
@@ -81,29 +85,36 @@ const conversionsStatement = `
   insert into experiment_visitors as r (account_id, experiment_id, visitor_id, metric, converted_at)
   select $1, k.* from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[])
     as k (experiment_id, visitor_id, metric, converted_at)
-  where ${notErased} and exists (
-    select 1
+  where ${notErased} and (
+    select true
     from (
       select k.visitor_id union all
       select m.id from visitors m where m.account_id = $1 and m.merged_into = k.visitor_id
     ) own (id)
-    where exists (
-        select 1 from experiment_assignments a
-        where a.account_id = $1 and a.visitor_id = own.id and a.experiment_id = k.experiment_id)
-      or exists (
-        select 1 from experiment_visitors e
-        where e.account_id = $1 and e.experiment_id = k.experiment_id and e.visitor_id = own.id))
-    and not exists (
-      select 1 from experiment_visitors r
+    cross join lateral (
+      select from experiment_assignments a
+      where a.account_id = $1 and a.visitor_id = own.id and a.experiment_id = k.experiment_id
+      union all
+      select from experiment_visitors e
+      where e.account_id = $1 and e.experiment_id = k.experiment_id and e.visitor_id = own.id
+      offset 0
+    ) part
+    limit 1)
+    and (
+      select true from experiment_visitors r
       where r.account_id = $1 and r.experiment_id = k.experiment_id and r.visitor_id = k.visitor_id
-        and r.metric = k.metric and (r.converted_at >= k.converted_at or r.converted_at >= r.exposed_at))
+        and r.metric = k.metric and (r.converted_at >= k.converted_at or r.converted_at >= r.exposed_at)
+      limit 1) is null
   order by k.experiment_id, k.visitor_id
   on conflict (account_id, experiment_id, visitor_id) do update
     set metric = excluded.metric, converted_at = excluded.converted_at
     where r.metric is distinct from excluded.metric or excluded.converted_at > r.converted_at`;
 
+/** What writing needs of its counter. */
+type WriteContext = Pick<ResultsContext, 'accountId' | 'pool' | 'counts' | 'settings' | 'logger' | 'signal'>;
+
 /** Writes a batch, a bounded number of visitors a statement. Waits as long as the database is away. */
-export async function storeResults(context: ResultsContext, batch: ResultsBatch): Promise<void> {
+export async function storeResults(context: WriteContext, batch: ResultsBatch): Promise<void> {
   const { pool, accountId, counts } = context;
   const { exposures, conversions } = batch;
   counts.events += exposures.length + conversions.length;
@@ -112,7 +123,7 @@ export async function storeResults(context: ResultsContext, batch: ResultsBatch)
 }
 
 async function storeAll<Item>(
-  { settings, counts, logger, signal, accountId }: ResultsContext,
+  { settings, counts, logger, signal, accountId }: WriteContext,
   items: readonly Item[],
   write: (items: readonly Item[]) => Promise<number>,
 ): Promise<void> {

@@ -1,6 +1,5 @@
 import { noSuspicion } from '../../worker/suspicion.ts';
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import pino from 'pino';
 import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
@@ -16,6 +15,7 @@ import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { readRecentSettings, recentEnv } from '../recent-settings.ts';
 import type { RecorderSettings } from '../recent-settings.ts';
 import { resolvedFrame } from './resolved.ts';
+import { openTestPool } from '../../../../shared/testing/test-pool.ts';
 
 export type RecentRow = {
   readonly id: string;
@@ -39,9 +39,7 @@ export async function createRecentRig() {
   await migrate(database.url);
   const connection = await connectLog({ url: nats.url, name: 'recent-test' });
   await ensureTopology(connection, testTopology({ partitions: 2 }));
-  const pool = new pg.Pool({ connectionString: database.url, max: 6 });
-  // A connection that breaks while idle is replaced by the pool.
-  pool.on('error', () => undefined);
+  const pool = openTestPool(database.url, 6);
   const running = new Set<Actor>();
   return {
     connection,

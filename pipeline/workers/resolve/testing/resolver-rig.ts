@@ -15,7 +15,7 @@ import { allIngestDeadLetters, eventsOfAccount, ingestSubject } from '../../../.
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
-import { createVisitorPool } from '../../../../shared/visitors/visitor-pool.ts';
+import { openTestPool } from '../../../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
 import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
 import { startResolver } from '../resolver.ts';
@@ -45,13 +45,7 @@ export type ResolverRig = Awaited<ReturnType<typeof createResolverRig>>;
 export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
   await ensureTopology(connection, testTopology({ partitions: 4, streamBytesMax: 256 * 1024 ** 2 }));
-  const pool = createVisitorPool({
-    databaseUrl,
-    connectionsMax: 20,
-    name: 'test',
-    forceIndexScans: true,
-    onIdleError: () => undefined,
-  });
+  const pool = openTestPool(databaseUrl, 20);
   const account = randomUUID();
   return {
     connection,

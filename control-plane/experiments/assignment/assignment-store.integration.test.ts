@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
+import { createTestDatabase } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { openTestPool } from '../../../shared/testing/test-pool.ts';
+import { holdForErasure } from '../../../shared/visitors/erasure-lock.ts';
+import { readAssignments, storeAssignments } from './assignment-store.ts';
+import type { FirstAssignment } from './assignment-store.ts';
+
+let database: TestDatabase;
+/** Of two control planes. */
+let one: Pool;
+let other: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.url);
+  [one, other] = [openTestPool(database.url, 4), openTestPool(database.url, 4)];
+});
+afterAll(async () => {
+  await Promise.all([one?.end(), other?.end()]);
+  await database?.drop();
+});
+
+const experimentId = 'experiment';
+
+function wanted(accountId: string, visitorIds: readonly string[], variantId: string): FirstAssignment[] {
+  return visitorIds.map((visitorId) => ({ accountId, visitorId, experimentId, variantId }));
+}
+
+async function storedOf(accountId: string): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await one.query<{ visitor_id: string; variant_id: string }>(
+    'select visitor_id, variant_id from experiment_assignments where account_id = $1',
+    [accountId],
+  );
+  return new Map(rows.map((row) => [row.visitor_id, row.variant_id]));
+}
+
+function addVisitors(accountId: string, ids: readonly string[], mergedInto: string | null = null): Promise<unknown> {
+  return one.query(
+    'insert into visitors (account_id, id, merged_into) select $1, id, $3 from unnest($2::text[]) as k (id)',
+    [accountId, ids, mergedInto],
+  );
+}
+
+async function waitingForLocks(): Promise<number | null> {
+  const { rowCount } = await one.query(
+    `select from pg_locks l join pg_database d on d.oid = l.database
+      where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`,
+  );
+  return rowCount;
+}
+
+const names = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+
+test('assignment store: two control planes that assign the same new visitors at once tell one variant of each', async () => {
+  const account = randomUUID();
+  const visitors = names(200, 'v');
+  // Each in another order, some of them twice in a batch, and in halves that overlap.
+  const batches = [
+    { pool: one, ids: [...visitors, ...visitors.slice(0, 20)], variantId: 'blue' },
+    { pool: other, ids: visitors.toReversed(), variantId: 'green' },
+    { pool: one, ids: visitors.slice(50, 150), variantId: 'red' },
+    { pool: other, ids: visitors.slice(100), variantId: 'yellow' },
+  ];
+  const told = await Promise.all(
+    batches.map(({ pool, ids, variantId }) => storeAssignments(pool, wanted(account, ids, variantId))),
+  );
+  const stored = await storedOf(account);
+  expect(stored.size).toBe(visitors.length);
+  batches.forEach(({ ids }, batch) => {
+    expect(told[batch]?.map(({ assignments }) => assignments.get(experimentId))).toEqual(
+      ids.map((id) => stored.get(id)),
+    );
+  });
+});
+
+test('assignment store: accounts and experiments do not meet, though visitors and experiments are called the same', async () => {
+  const accounts = [randomUUID(), randomUUID()] as const;
+  const asked = [
+    { accountId: accounts[0], visitorId: 'v', experimentId: 'a', variantId: 'blue' },
+    { accountId: accounts[1], visitorId: 'v', experimentId: 'a', variantId: 'green' },
+    { accountId: accounts[0], visitorId: 'v', experimentId: 'b', variantId: 'red' },
+  ];
+  const told = await storeAssignments(one, asked);
+  expect(told.map(({ assignments }, index) => assignments.get(asked[index]?.experimentId ?? ''))).toEqual([
+    'blue',
+    'green',
+    'red',
+  ]);
+  const [first, second] = await readAssignments(other, [
+    { accountId: accounts[0], visitorId: 'v' },
+    { accountId: accounts[1], visitorId: 'v' },
+  ]);
+  expect([first?.assignments, second?.assignments]).toEqual([
+    new Map([
+      ['a', 'blue'],
+      ['b', 'red'],
+    ]),
+    new Map([['a', 'green']]),
+  ]);
+});
+
+test('assignment store: what a visitor was told before it was merged stays, whichever of its ids is asked with', async () => {
+  const account = randomUUID();
+  await storeAssignments(one, wanted(account, ['alias'], 'blue'));
+  await addVisitors(account, ['survivor', 'fresh']);
+  await addVisitors(account, ['alias', 'another'], 'survivor');
+  await addVisitors(account, ['fresh-alias'], 'fresh');
+  const told = await storeAssignments(
+    other,
+    wanted(account, ['survivor', 'alias', 'another', 'fresh-alias', 'fresh'], 'green'),
+  );
+  expect(told.map(({ assignments }) => assignments.get(experimentId))).toEqual([
+    'blue',
+    'blue',
+    'blue',
+    'green',
+    'green',
+  ]);
+  expect(await storedOf(account)).toEqual(
+    new Map([
+      ['alias', 'blue'],
+      ['fresh', 'green'],
+    ]),
+  );
+});
+
+test('assignment store: of two that were merged the earlier assignment counts', async () => {
+  const account = randomUUID();
+  await storeAssignments(one, wanted(account, ['a'], 'blue'));
+  await storeAssignments(one, wanted(account, ['b'], 'green'));
+  await addVisitors(account, ['b']);
+  await addVisitors(account, ['a'], 'b');
+  const found = await readAssignments(
+    other,
+    ['a', 'b'].map((visitorId) => ({ accountId: account, visitorId })),
+  );
+  expect(found.map(({ assignments }) => assignments.get(experimentId))).toEqual(['blue', 'blue']);
+});
+
+test('assignment store: nothing is stored of an erased visitor, also where its erasure is still under way', async () => {
+  const account = randomUUID();
+  await addVisitors(account, ['going', 'staying']);
+  await addVisitors(account, ['alias'], 'going');
+  let told: ReturnType<typeof storeAssignments> | undefined;
+  await inTransaction(one, async (client) => {
+    await holdForErasure(client, account);
+    told = storeAssignments(other, wanted(account, ['going', 'alias', 'staying'], 'blue'));
+    await expect.poll(waitingForLocks, { timeout: 30_000 }).toBe(1);
+    await client.query(`update visitors set erased_at = now() where account_id = $1 and id = 'going'`, [account]);
+  });
+  expect((await told)?.map(({ erased }) => erased)).toEqual([true, true, false]);
+  expect(await storedOf(account)).toEqual(new Map([['staying', 'blue']]));
+  const [erased] = await readAssignments(other, [{ accountId: account, visitorId: 'alias' }]);
+  expect(erased).toMatchObject({ erased: true, assignments: new Map() });
+});
+
+test('assignment store: plans made while the tables are empty look at no other rows once they are full', async () => {
+  const fresh = openTestPool(database.url, 1);
+  try {
+    const account = randomUUID();
+    await fresh.query('truncate visitors, experiment_assignments');
+    await storeAssignments(fresh, wanted(account, ['first'], 'blue'));
+    await readAssignments(fresh, [{ accountId: account, visitorId: 'first' }]);
+    const known = names(2_000, 'known');
+    await addVisitors(account, known);
+    await addVisitors(account, names(2_000, 'alias'), 'known-0');
+    await storeAssignments(other, wanted(account, [...known, ...names(2_000, 'new')], 'blue'));
+    const [accounts, ids] = [`'{${account},${account}}'`, `'{known-7,new-7}'`];
+    const looked = {
+      read: await rowsLookedAt(fresh, `"read-experiment-assignments"(${accounts}, ${ids})`),
+      store: await rowsLookedAt(
+        fresh,
+        `"store-experiment-assignments"(${accounts}, ${ids}, '{another,another}', '{blue,blue}')`,
+      ),
+    };
+    expect(looked.read).toBeLessThan(20);
+    expect(looked.store).toBeLessThan(20);
+  } finally {
+    await fresh.end();
+  }
+});
