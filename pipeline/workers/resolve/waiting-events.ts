@@ -77,8 +77,10 @@ export class WaitingEvents {
   next(): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const candidates: Candidate[] = [];
-    for (const [accountId, waiting] of [...this.#accounts]) {
-      if (candidates.length >= eventsMax) break;
+    for (let turns = this.#accounts.size; turns > 0 && candidates.length < eventsMax; turns -= 1) {
+      const [next] = this.#accounts;
+      if (next === undefined) break;
+      const [accountId, waiting] = next;
       const taken = waiting.splice(0, Math.min(accountEventsMax, eventsMax - candidates.length));
       for (const candidate of taken) {
         candidates.push(candidate);
