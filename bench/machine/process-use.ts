@@ -18,11 +18,25 @@ async function threadCpuMs(pid: number, thread: string): Promise<number> {
   return Number(onCpuNs) / 1e6;
 }
 
-/** The same with the processes it started and has not outlived, such as PostgreSQL's sessions. */
+/** The same with the processes it started, such as PostgreSQL's sessions, and with those of them that have ended. */
 export async function processFamilyCpuMs(pid: number): Promise<number> {
-  const spent = await Promise.all((await childrenOf(pid)).map(processCpuMs));
+  const [own, ended, ...spent] = await Promise.all([
+    processCpuMs(pid),
+    endedChildrenCpuMs(pid),
+    ...(await childrenOf(pid)).map(processCpuMs),
+  ]);
   // A child that has just ended has no figures any more.
-  return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, await processCpuMs(pid));
+  return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, own + ended);
+}
+
+/** proc(5): cutime and cstime, in clock ticks, which are 10 ms for whoever asks. */
+async function endedChildrenCpuMs(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name may hold anything, and stands in brackets.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [user = Number.NaN, system = Number.NaN] = fields.slice(13, 15).map(Number);
+  const ticks = user + system;
+  return Number.isFinite(ticks) ? ticks * 10 : 0;
 }
 
 /** Processes that this one's main thread has started, and that run. */
