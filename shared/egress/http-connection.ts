@@ -46,12 +46,14 @@ export class HttpConnection implements Timed {
   }
 
   /** Sends a request; no other one may be under way. */
-  send({ bytes, closes }: WrittenRequest): void {
+  send({ parts, closes }: WrittenRequest): void {
     this.#isBusy = true;
     this.#closes = closes;
     this.#heardAtMs = 0;
     this.#silence = this.#silences.begin(this);
-    this.#socket.write(bytes);
+    if (parts.length > 1) this.#socket.cork();
+    for (const part of parts) this.#socket.write(part);
+    if (parts.length > 1) this.#socket.uncork();
   }
 
   /** Ends it, whatever is under way. The owner is told nothing more. */
