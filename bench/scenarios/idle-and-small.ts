@@ -1,3 +1,8 @@
+import { trackBody } from '../load/bodies.ts';
+import { runLoad } from '../load/load-process.ts';
+import type { LoadResult } from '../load/load-result.ts';
+import { processCpuMs } from '../machine/process-use.ts';
+import { startBareUws } from '../peers/peers.ts';
 import { medianOf, plainFigure } from '../result/figure.ts';
 import type { Bar, Figure, ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
@@ -58,8 +63,12 @@ export const idleAndSmall: Scenario = {
   bars,
   async run(context) {
     const measured = new Map<Subject, MeasuredWork[]>(subjects.map((subject) => [subject, []]));
-    for (let round = 1; round <= context.rounds; round += 1) await measureRound(context, round, measured);
-    const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? []));
+    const bare = new Map<Subject, number[]>(subjects.map((subject) => [subject, []]));
+    for (let round = 1; round <= context.rounds; round += 1) {
+      await measureRound(context, round, measured);
+      await measureBare(context, round, bare);
+    }
+    const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? [], bare.get(subject) ?? []));
     // A rate that was not measured may have been the worst.
     const worstOf = (figure: string): number =>
       Math.max(...rows.slice(1).map(({ figures }) => figures[figure]?.value ?? Number.NaN));
@@ -119,7 +128,39 @@ function measureRound(
   });
 }
 
-function rowOf({ ratePerS }: Subject, rounds: readonly MeasuredWork[]): ResultRow {
+/**
+ * What one request costs a server that only answers it: the least that a process takes of this machine for being woken
+ * once. An event of ours wakes several processes, most of them more than once.
+ */
+function measureBare(context: ScenarioContext, round: number, measured: ReadonlyMap<Subject, number[]>): Promise<void> {
+  const { seconds, warmUpSeconds, progress } = context;
+  return context.stage.scoped(async (stage) => {
+    const { pid, trackUrl: url } = await startBareUws(stage);
+    const run = (
+      ratePerS: number,
+      warmUpMs: number,
+      measureMs: number,
+      onMeasure?: () => void,
+    ): Promise<LoadResult> => {
+      const order = { url, bodies: [trackBody('bare')], connections: bareConnections, ratePerS, warmUpMs, measureMs };
+      return runLoad(stage, order, undefined, onMeasure);
+    };
+    await run(compiledAfter.ratePerS, 0, compiledAfter.seconds * 1000);
+    for (const [{ ratePerS }, found] of measured) {
+      if (ratePerS === 0) continue;
+      progress.step(`a bare HTTP server at ${nameOf(ratePerS)}, round ${round}`, warmUpSeconds + seconds);
+      let before: Promise<number> | undefined;
+      await run(ratePerS, warmUpSeconds * 1000, seconds * 1000, () => {
+        before = processCpuMs(pid);
+      });
+      if (before !== undefined) found.push(((await processCpuMs(pid)) - (await before)) / (ratePerS * seconds));
+    }
+  });
+}
+
+const bareConnections = 16;
+
+function rowOf({ ratePerS }: Subject, rounds: readonly MeasuredWork[], bare: readonly number[]): ResultRow {
   const secondsOf = ({ before, after }: MeasuredWork): number => (after.atMs - before.atMs) / 1000;
   const cpuMs = ({ before, after }: MeasuredWork, process: string): number =>
     (after.cpuMs[process] ?? Number.NaN) - (before.cpuMs[process] ?? Number.NaN);
@@ -152,6 +193,7 @@ function rowOf({ ratePerS }: Subject, rounds: readonly MeasuredWork[]): ResultRo
         'less',
         rounds.map((found) => allMs(found) / found.events),
       ),
+      'bare HTTP': plainFigure('ms', 'less', bare),
       p50: plainFigure(
         'ms',
         'less',
@@ -173,6 +215,6 @@ function rowOf({ ratePerS }: Subject, rounds: readonly MeasuredWork[]): ResultRo
         ]),
       ),
     },
-    note: 'counts are of one event',
+    note: 'bare HTTP: CPU of a server that only answers, an event; counts are of one event',
   };
 }
