@@ -100,7 +100,7 @@ export const dispatcherEnv = {
   ),
   DISPATCH_ROUND_WORK_MAX: count(
     'What the rules and requests of all destinations of one account may cost in one round of a thread, in the same unit: with more of it to do they let the other accounts go first',
-    500_000,
+    100_000,
     { minimum: 10_000 },
   ),
   DISPATCH_VISITORS_WAITING_MAX: count(
