@@ -124,6 +124,8 @@ const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
 /** Fresh events that may be parked in search of one a destination can be tried out with. */
 const parkedForProbeMax = 256;
+/** What a request has of an event beside what a mapping made of it. */
+const headBytes = 300;
 /** What a request costs beside its events, in units of work. */
 const requestUnits = 4_000;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
@@ -443,7 +445,8 @@ export class Dispatcher {
 
   #wantsEvents({ prepared }: DispatchTarget): boolean {
     const { sending } = this.#parts;
-    if (sending.size >= this.#options.settings.eventsHeldMax || this.#isRetryLogFull()) return false;
+    const { eventsHeldMax, bytesHeldMax } = this.#options.settings;
+    if (sending.size >= eventsHeldMax || sending.bytes >= bytesHeldMax || this.#isRetryLogFull()) return false;
     // While it is tried out, a search for an event of a visitor that does not wait would park all others.
     const isSearching = !sending.gate.isBreakerClosed;
     if (isSearching && this.#counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
@@ -507,7 +510,10 @@ export class Dispatcher {
     const work = new Work(settings.eventWorkMax);
     item.work = work;
     try {
-      return plan.decide(item.head, item);
+      const decision = plan.decide(item.head, item);
+      // What a mapping makes of an event may be many times as large, and is all that is sent of it.
+      if (decision.kind === 'send' && decision.mapped !== undefined) item.bytes = headBytes + work.written;
+      return decision;
     } catch (error) {
       if (!(error instanceof OverBudgetError)) throw error;
       return { kind: 'over-budget', reason: error.message };

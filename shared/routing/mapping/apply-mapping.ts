@@ -117,7 +117,7 @@ function compileRow({ property, map, modification }: MappingRow, salt: string, f
     property,
     fill(properties, subject) {
       const rendered = template.render(subject);
-      subject.work?.spend(1 + (typeof rendered === 'string' ? rendered.length : 0));
+      subject.work?.write(rendered);
       const value = modify(rendered);
       if (value !== undefined) set(properties, value);
     },

@@ -14,7 +14,10 @@ export class OverBudgetError extends Error {
  */
 export class Work {
   readonly #unitsMax: number;
+  /** Of values that were written: a large one may be written many times. */
+  readonly #sizes = new Map<object, number>();
   #spent = 0;
+  #written = 0;
 
   constructor(unitsMax: number) {
     this.#unitsMax = unitsMax;
@@ -24,9 +27,36 @@ export class Work {
     return this.#spent;
   }
 
+  /** Characters of the values that were written, as JSON. */
+  get written(): number {
+    return this.#written;
+  }
+
+  /** A value is written into what goes out. Throws OverBudgetError where that is more than is left. */
+  write(value: unknown): void {
+    const characters = this.#sizeOf(value);
+    this.#written += characters;
+    this.spend(characters);
+  }
+
   /** Throws OverBudgetError where that is more than is left. */
   spend(units: number): void {
     this.#spent += units;
     if (this.#spent > this.#unitsMax) throw new OverBudgetError(this.#unitsMax);
   }
+
+  #sizeOf(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 1 + (typeof value === 'string' ? value.length : scalarSize);
+    const known = this.#sizes.get(value);
+    if (known !== undefined) return known;
+    let size = 2;
+    for (const [name, member] of Object.entries(value)) {
+      size += (Array.isArray(value) ? 1 : name.length + 4) + this.#sizeOf(member);
+    }
+    this.#sizes.set(value, size);
+    return size;
+  }
 }
+
+/** Most numbers, and whatever else is no text, list or object. */
+const scalarSize = 5;

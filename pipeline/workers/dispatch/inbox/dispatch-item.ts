@@ -40,7 +40,8 @@ export class DispatchItem implements OutboundEvent, Subject {
   /** Which line of its frame it is; undefined for one of the retry log. */
   readonly index: number | undefined;
   readonly head: EventHead;
-  readonly bytes: number;
+  /** About what it takes in a request. */
+  bytes: number;
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
   readonly heldAtMs: number | undefined;

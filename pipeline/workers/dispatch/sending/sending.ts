@@ -81,6 +81,11 @@ export class Sending {
     return this.#lanes.size;
   }
 
+  /** About what these take in requests. */
+  get bytes(): number {
+    return this.#lanes.bytes;
+  }
+
   /** When to ask for the next batch though nothing happens, by performance.now(). */
   get nextAtMs(): number {
     return Math.min(this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity, this.#gate.moreAtMs);

@@ -123,3 +123,17 @@ test('visitor lanes: bytes: a group leaves off at the first that does not fit, s
   expect(lanes.take('fresh', upTo(10, 100)).map(({ n }) => n)).toEqual([1, 2]);
   expect(lanes.take('fresh', upTo(10, 100)).map(({ n }) => n)).toEqual([3]);
 });
+
+test('visitor lanes: bytes: those of all items that are neither released nor removed', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const n of [1, 2, 3]) lanes.add({ ...item('a', n), bytes: n * 10 });
+  lanes.add({ ...item('b', 4), bytes: 100 });
+  const flying = lanes.take('fresh', upTo(1));
+  expect(lanes.bytes).toBe(160);
+  lanes.remove(({ n }) => n === 4);
+  expect(lanes.bytes).toBe(60);
+  lanes.removeBehind('a', ({ n }) => n === 3);
+  expect(lanes.bytes).toBe(30);
+  lanes.release(flying);
+  expect(lanes.bytes).toBe(20);
+});

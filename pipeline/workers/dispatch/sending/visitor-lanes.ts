@@ -60,10 +60,16 @@ export class VisitorLanes<Item extends LaneItem> {
   readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };
   readonly #heads = { fresh: 0, retried: 0 };
   #size = 0;
+  #bytes = 0;
 
   /** Items added and not yet released. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Of them. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   readyCount(lane: LaneClass): number {
@@ -72,6 +78,7 @@ export class VisitorLanes<Item extends LaneItem> {
 
   add(item: Item): void {
     this.#size += 1;
+    this.#bytes += item.bytes;
     const behind = this.#waiting.get(item.visitorId);
     if (behind !== undefined) {
       behind.push(item);
@@ -103,7 +110,7 @@ export class VisitorLanes<Item extends LaneItem> {
 
   /** The items of one `take` are done with: what waited behind them may go. */
   release(items: readonly Item[]): void {
-    this.#size -= items.length;
+    this.#forget(items);
     const [only] = items;
     if (items.length === 1 && only !== undefined) this.#releaseVisitor(only.visitorId);
     else for (const visitorId of new Set(items.map((item) => item.visitorId))) this.#releaseVisitor(visitorId);
@@ -115,7 +122,7 @@ export class VisitorLanes<Item extends LaneItem> {
     if (behind === undefined) return [];
     const removed = behind.filter(fits);
     this.#waiting.set(visitorId, removed.length === behind.length ? undefined : behind.filter((item) => !fits(item)));
-    this.#size -= removed.length;
+    this.#forget(removed);
     return removed;
   }
 
@@ -141,8 +148,13 @@ export class VisitorLanes<Item extends LaneItem> {
       if (behind !== undefined) this.#waiting.set(visitorId, behind.filter(keep));
       if (ready.has(visitorId) && !stillReady.has(visitorId)) this.#releaseVisitor(visitorId);
     }
-    this.#size -= removed.length;
+    this.#forget(removed);
     return removed;
+  }
+
+  #forget(items: readonly Item[]): void {
+    this.#size -= items.length;
+    for (const { bytes } of items) this.#bytes -= bytes;
   }
 
   /** No event of the visitor is ready or in flight any more: the next one is. */

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { OverBudgetError, Work } from './work.ts';
+
+test('work: what is written counts as about what it takes as JSON, however often the same value is written', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 1, max: 5 }), (value, times) => {
+      const work = new Work(Infinity);
+      for (let time = 0; time < times; time += 1) work.write(value);
+      const characters = JSON.stringify(value).length * times;
+      // Escapes, long numbers and short words make the difference.
+      expect(work.written).toBeLessThanOrEqual(characters * 3 + 10 * times);
+      expect(work.written * 7).toBeGreaterThanOrEqual(characters);
+      expect(work.spent).toBe(work.written);
+    }),
+  );
+});
+
+test('work: a large value that is written again and again is over what an event may take', () => {
+  const work = new Work(100_000);
+  const large = { text: 'x'.repeat(30_000) };
+  for (let time = 0; time < 3; time += 1) work.write(large);
+  expect(() => work.write(large)).toThrow(OverBudgetError);
+});
