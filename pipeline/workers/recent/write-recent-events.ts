@@ -7,6 +7,7 @@ import type { RecentEvent } from './recent-event.ts';
 import { readRecentEvent } from './recent-event.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { recorderConsumer } from './recorder-context.ts';
+import { eventUnits } from '../worker/turns.ts';
 import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
@@ -20,8 +21,7 @@ export type LinesToWrite = {
   readonly turns: Turns;
 };
 
-/** What reading an event costs in units of a turn: for itself, and how often its characters are looked at. */
-const eventUnits = 512;
+/** How often the characters of an event are looked at. */
 const looksAtEach = 3;
 
 /**

@@ -2,7 +2,7 @@ import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { bodyBytes, readEnvelope } from '../../../shared/contracts/events/envelope.ts';
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import { frameLines } from '../../../shared/contracts/events/frame.ts';
-import { Turns } from '../worker/turns.ts';
+import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
@@ -14,9 +14,6 @@ import type { ResolverContext } from './resolver-context.ts';
 import type { Candidate, Origin, StoredFrame, WaitingEvents } from './waiting-events.ts';
 
 type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts' | 'beginTurn'>;
-
-/** What an event costs beside its characters, in units of a turn. */
-const eventUnits = 512;
 
 /**
  * Reads the events of ingest frames and has those wait that are new and wanted. What leaves is counted, or kept with its

@@ -3,7 +3,7 @@ import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
-import { Turns } from '../worker/turns.ts';
+import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { deadLetter, drops, leave } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
@@ -22,9 +22,6 @@ export type ResolvedPart = {
 export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'predecessors'> & {
   readonly connection: { readonly messageBytesMax: number };
 };
-
-/** What a line costs beside its event's characters, in units of a turn. */
-const lineUnits = 512;
 
 /**
  * Finds the visitors of a part's events and writes each event with its visitor, in order. What leaves on the way takes
@@ -49,7 +46,7 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
     allowance.earn(candidate.touch.accountId, candidate.acceptedBytes);
     const leaving = write(candidate, outcomes[index], outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
-    const over = turns.spend(lineUnits + candidate.json.length);
+    const over = turns.spend(eventUnits + candidate.json.length);
     if (over !== undefined) await over;
   }
   for (const [accountId, visitors] of outgoing.cutVisitors) {

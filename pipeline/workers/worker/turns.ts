@@ -3,6 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 /** What an actor may do in one go, in characters looked at or written, some nanoseconds each: about a millisecond. */
 const turnUnitsMax = 128 * 1_024;
 
+/** What reading or writing an event costs beside its characters, in the same units. */
+export const eventUnits = 512;
+
 /**
  * Divides an actor's work into turns, so that the other actors of its thread wait for a turn of it and not for all it has
  * to do. What is done is counted, not measured: the same work has the same turns on every machine.
