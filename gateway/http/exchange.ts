@@ -41,6 +41,8 @@ export class Exchange implements FrameWaiter {
 
   /** Whether only the answer's head is asked for. */
   headOnly = false;
+  /** The client's address, once somebody asked for it: asking the engine is a system call. */
+  clientAddress: string | undefined;
   /** The address among whose requests it counts for as long as it is under way. */
   countedFor: string | undefined;
   /** What its body weighs, unpacked. */

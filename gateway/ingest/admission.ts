@@ -88,9 +88,9 @@ export class Admission {
     return addresses === undefined || addresses.includes(this.addressOf(exchange));
   }
 
-  /** The client's address; empty once it is gone. */
+  /** The client's address; empty where it was gone before anybody asked. */
   addressOf(exchange: Exchange): string {
-    return this.#clientAddress.of(exchange.remoteAddress(), exchange.head.forwardedFor);
+    return (exchange.clientAddress ??= this.#clientAddress.of(exchange.remoteAddress(), exchange.head.forwardedFor));
   }
 }
 
