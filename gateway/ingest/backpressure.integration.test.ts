@@ -26,7 +26,7 @@ beforeAll(async () => {
   nats = await startTestNats();
   log = await openTestLog(nats.url);
   buckets = await openBuckets(log.connection, 1);
-  await log.publishSources([testSources.server]);
+  await log.publishSources([testSources.server, testSources.link]);
   const source = { id: 'other', name: 'other', type: 'NodejsApi', status: 'Enabled' };
   const sourceKeys = [{ keyHash: hashSourceKey(otherToken), sourceId: 'other', test: false }];
   const other = testAccountConfig({ sources: [source] }, { accountId: 'account-2', sourceKeys });
@@ -78,6 +78,16 @@ test('backpressure: an account whose events wait for too long is 429 with a time
   expect(await gateway.metrics()).toContain('sluice_gateway_backpressure_accounts 1\n');
   await forget();
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(200);
+});
+
+test('backpressure: who follows a link gets there all the same, without an event', async () => {
+  await keepTelling({ accounts: [[testAccountId, 2_500]] });
+  await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(429);
+  const followed = await fetch(`${gateway.url}/redirect/link?distinctId=held-back`, { redirect: 'manual' });
+  expect(followed.status).toBe(302);
+  expect(followed.headers.get('location')).toBe('https://example.com/landing?a=b');
+  expect((await log.envelopes()).map(({ id }) => id)).not.toContain('held-back');
+  expect(await gateway.metrics()).toMatch(/events_total\{source_type="RedirectSource",result="backpressure"\} 1\n/);
 });
 
 test('backpressure: where the resolver is late, who sent most is 429, and who sent little is not', async () => {

@@ -6,7 +6,7 @@ import type { Intake } from '../ingest/intake.ts';
 import { decodeSegment } from '../http/request-head.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
-import { answer, identityParameters, laterAnswer, otherParameters, pathParameter } from './openapi/parts.ts';
+import { answer, identityParameters, otherParameters, pathParameter } from './openapi/parts.ts';
 import { visitorCookie, visitorOf } from './visitor-cookie.ts';
 import type { PublishedSources } from '../ingest/published-sources.ts';
 
@@ -19,8 +19,8 @@ export type RedirectParts = {
 
 /**
  * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource, and the way leads to that
- * source's own redirectUrl only. Who follows a link gets there even while the log takes nothing: the event is then
- * lost, and counted as such.
+ * source's own redirectUrl only. Who follows a link gets there even while the log takes nothing, or the source sends more
+ * than it may: the event is then lost, and counted as such.
  */
 export function createRedirectRoute({ admission, sources, intake, events }: RedirectParts): GetRoute {
   return {
@@ -33,12 +33,13 @@ export function createRedirectRoute({ admission, sources, intake, events }: Redi
       const source = sources.bySourceId(code) ?? sources.byToken(code);
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
       const admitted = admission.admit(exchange, source, 1);
-      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      const { fields, identified } = readQueryEvent(query);
-      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(admitted.atMs));
+      if (!(admitted instanceof Admitted) && admitted.code !== tooManyCode) return exchange.send(admitted);
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(Date.now()));
       const reply = createReply(302, Buffer.alloc(0), {
         headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], visitorCookie(visitorId)],
       });
+      if (!(admitted instanceof Admitted)) return exchange.send(reply);
+      const { fields, identified } = readQueryEvent(query);
       const identity = identified ? {} : { userId: visitorId };
       const payload = { ...fields, ...identity, token: madeToken, event: source.name };
       events.made(exchange, admitted, payload, { stored: reply, lost: reply });
@@ -46,17 +47,16 @@ export function createRedirectRoute({ admission, sources, intake, events }: Redi
   };
 }
 
+/** What a source is answered that sends too much, or whose account has too much that waits. */
+const tooManyCode = 429;
+
 const description: object = {
   operationId: 'redirect',
   summary: "Follow a short link to the source's redirectUrl",
-  description: `Tracks an event named as the source, if the log takes it. ${otherParameters}`,
+  description: `Tracks an event named as the source, if the log takes it and the source may send one more. ${otherParameters}`,
   parameters: [pathParameter('code', 'Id or key of a RedirectSource'), ...identityParameters],
   responses: {
     302: { description: 'To the redirectUrl' },
     404: answer('No such link', 'Failure'),
-    429: laterAnswer(
-      'Too many events for this source, or events of its account wait for too long to be delivered',
-      'Failure',
-    ),
   },
 };
