@@ -9,6 +9,7 @@ import { dispatch } from './dispatch.ts';
 import { endToEnd } from './end-to-end.ts';
 import { experiments } from './experiments.ts';
 import { idleAndSmall } from './idle-and-small.ts';
+import { inTime } from './in-time.ts';
 import { isolation } from './isolation.ts';
 import { latency } from './latency.ts';
 import { many } from './many.ts';
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   latency,
   dispatch,
   endToEnd,
+  inTime,
   replicated,
   cost,
   idleAndSmall,
