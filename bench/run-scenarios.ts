@@ -3,6 +3,7 @@ import { lengthsFor } from './options.ts';
 import type { RunOptions } from './options.ts';
 import { describeTrouble } from './machine/describe-trouble.ts';
 import { describeMachine } from './machine/machine.ts';
+import { describeStolenTime, watchStolenTime } from './machine/stolen-time.ts';
 import { createProgress } from './report/progress.ts';
 import type { Progress } from './report/progress.ts';
 import { savePage, saveResult } from './report/save-result.ts';
@@ -80,7 +81,10 @@ export async function runScenario(
   const lengths = lengthsFor(options, scenario.usual);
   const attempts = createAttempts(say, isEnding);
   const { attempt } = attempts;
-  const result = await stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
+  const stolenTime = watchStolenTime();
+  const run = stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
+  // The watch ends whatever became of the run.
+  const [result, stolen] = await Promise.all([run, run.then(stolenTime, stolenTime)]);
   progress.clear();
   const { name, summary, bars } = scenario;
   const { settings, profileFolder } = options;
@@ -92,7 +96,7 @@ export async function runScenario(
     at: at.toISOString(),
     isQuick: options.isQuick,
     tookS: (Date.now() - at.getTime()) / 1000,
-    machine,
+    machine: stolen === undefined ? machine : { ...machine, stolen },
     bars,
     ...result,
     ...(attempts.failures.length === 0 ? {} : { failures: attempts.failures }),
@@ -110,6 +114,8 @@ export async function runScenario(
   const unread = Object.keys(settings).filter((variable) => !read.has(variable));
   if (unread.length > 0) say(`! nothing that ${name} starts reads ${unread.join(', ')}`);
   say(`\n${renderTable(result.rows)}\n`);
+  const stolenFrom = describeStolenTime(stolen);
+  if (stolenFrom !== undefined) say(`! this machine: ${stolenFrom}\n`);
   if (bars.length > 0) say(`${renderBars(bars, result.measured)}\n`);
   if (result.advice !== undefined) say(`${result.advice.join('\n')}\n`);
   return stored;

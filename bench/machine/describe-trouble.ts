@@ -1,5 +1,6 @@
 import type { Machine } from './machine.ts';
 import { describeOtherWork } from './other-work.ts';
+import { describeStolenTime } from './stolen-time.ts';
 
 /** The machine of the records takes 0.2 to 0.3 ms; from here on the disk is what is measured. */
 const syncMsMax = 2;
@@ -11,8 +12,8 @@ const loopUnevenMax = 1.25;
 const loadPerCoreMax = 0.5;
 
 /**
- * Why figures of this machine say more of it than of what was measured: it was busy with something else, or its disk or
- * its cores are slow. Undefined where nothing is wrong with it, or where a result does not say.
+ * Why figures of this machine say more of it than of what was measured: it was busy with something else, its host was, or
+ * its disk or its cores are slow. Undefined where nothing is wrong with it, or where a result does not say.
  */
 export function describeTrouble({
   cores,
@@ -20,7 +21,8 @@ export function describeTrouble({
   otherWork,
   cpuLoopMs,
   loadAverage,
-}: Pick<Machine, 'cores' | 'disk' | 'otherWork' | 'cpuLoopMs' | 'loadAverage'>): string | undefined {
+  stolen,
+}: Pick<Machine, 'cores' | 'disk' | 'otherWork' | 'cpuLoopMs' | 'loadAverage' | 'stolen'>): string | undefined {
   const found = [
     describeOtherWork(otherWork),
     loadAverage !== undefined && loadAverage > cores * loadPerCoreMax
@@ -32,6 +34,7 @@ export function describeTrouble({
     cpuLoopMs !== undefined && cpuLoopMs.best > loopMsMax
       ? `a fixed loop took ${cpuLoopMs.best.toFixed(0)} ms at best, more than ${loopMsMax}: its cores are slow`
       : undefined,
+    describeStolenTime(stolen),
     disk.p50 > syncMsMax ? `a sync of the disk took ${disk.p50.toFixed(1)} ms, more than ${syncMsMax}` : undefined,
   ].filter((reason) => reason !== undefined);
   return found.length === 0 ? undefined : found.join('; ');

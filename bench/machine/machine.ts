@@ -9,6 +9,7 @@ import type { CpuLoop } from './cpu-loop.ts';
 import { measureCpuLoop } from './cpu-loop.ts';
 import { inheritedEnv } from './env.ts';
 import { measureOtherWork } from './other-work.ts';
+import type { StolenTime } from './stolen-time.ts';
 
 /** The machine a result was measured on: a figure without it says nothing. */
 export type Machine = {
@@ -28,6 +29,8 @@ export type Machine = {
   readonly cpuLoopMs?: CpuLoop;
   /** Of the minute before, where nothing of it can have been the bench's own. */
   readonly loadAverage?: number;
+  /** While it was measured; left out where the system does not tell, and in results of before this was looked at. */
+  readonly stolen?: StolenTime;
 };
 
 /** How long the disk takes to make 4 KiB durable (fdatasync), in ms. */

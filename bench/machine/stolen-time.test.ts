@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { coreTimeOf, describeStolenTime, stolenTime } from './stolen-time.ts';
+
+const stat = 'cpu  10 20 30 400 5 6 7 22 3 4\ncpu0 5 10 15 200 2 3 3 11 1 2\nintr 5\n';
+
+test('stolen time: is the eighth of the states of all cores, and time of guests counts once', () => {
+  expect(coreTimeOf(stat)).toEqual({ all: 500, stolen: 22 });
+});
+
+test.each(['', 'cpu  1 2 3 4\n', 'cpu0 5 10 15 200 2 3 3 11 1 2\n'])('stolen time: %j does not say', (text) => {
+  expect(coreTimeOf(text)).toBeUndefined();
+});
+
+test('stolen time: is known between two looks, and the worst stretch beside the whole', () => {
+  const looks = [0, 10, 90, 100].map((stolen, index) => ({ all: index * 100, stolen }));
+  expect(stolenTime(looks)).toEqual({ share: 1 / 3, most: 0.8 });
+  expect(stolenTime(looks.slice(0, 1))).toBeUndefined();
+});
+
+test('stolen time: is told where a figure may have moved by it', () => {
+  expect([describeStolenTime(undefined), describeStolenTime({ share: 0.01, most: 0.05 })]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(describeStolenTime({ share: 0.015, most: 0.28 })).toContain('1.5 % of its cores');
+  expect(describeStolenTime({ share: 0.12, most: 0.2 })).toContain('12 % of its cores');
+});
