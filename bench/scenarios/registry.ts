@@ -24,6 +24,7 @@ import { replicated } from './replicated.ts';
 import { scaling } from './scaling.ts';
 import { soak } from './soak.ts';
 import { startWithHistory } from './start-with-history.ts';
+import { tls } from './tls.ts';
 import { track } from './track.ts';
 import { tune } from './tune.ts';
 
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   compat,
   latency,
   dispatch,
+  tls,
   endToEnd,
   inTime,
   replicated,

@@ -159,6 +159,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'whole-path',
     'sustained',
     'peers',
+    'tls',
     'micro',
     'tune',
     'neighbours/attacks',
