@@ -3,6 +3,7 @@ import type { JsonObject } from '../runtime/json.ts';
 import type { ClearedIdentity, IdentityRow, StoredVisitor, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
 import { erasedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
+import { jsonLines, jsonbOfLines } from '../postgres/json-lines.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
 /** A pool, or one connection inside a transaction. */
@@ -136,14 +137,15 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   const { rows } = await db.query<WrittenRecord>({
     name: 'insert-visitors',
     text: `insert into visitors as v (account_id, id, properties, merged_into)
-      select * from unnest($1::uuid[], $2::text[], $3::jsonb[], $4::text[]) as k (account_id, id, properties, merged_into)
+      select * from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[])
+        as k (account_id, id, properties, merged_into)
       order by 1, 2
       on conflict do nothing
       returning ${writtenColumns}`,
     values: [
       writes.map((write) => write.accountId),
       writes.map((write) => write.id),
-      writes.map((write) => write.properties.text),
+      jsonLines(writes.map((write) => write.properties.text)),
       writes.map((write) => write.mergedInto ?? null),
     ],
   });
@@ -158,7 +160,7 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
     // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
     text: `with locked as materialized (
         select v.account_id, v.id, k.properties, k.merged_into
-        from unnest($1::uuid[], $2::text[], $3::int[], $4::jsonb[], $5::text[])
+        from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[])
           as k (account_id, id, version, properties, merged_into)
         join visitors v on v.account_id = k.account_id and v.id = k.id and v.version = k.version
         order by v.account_id, v.id
@@ -172,7 +174,7 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.accountId),
       writes.map((write) => write.id),
       writes.map((write) => write.stored?.version ?? null),
-      writes.map((write) => write.properties.text),
+      jsonLines(writes.map((write) => write.properties.text)),
       writes.map((write) => write.mergedInto ?? null),
     ],
   });

@@ -217,6 +217,18 @@ test('visitor store: odd ids and values come back as they were given', async () 
   expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
 });
 
+test('visitor store: properties are kept as they are, whatever stands in them, of many visitors at once', async () => {
+  const store = createVisitorStore(pool);
+  const account = randomUUID();
+  const texts = ['a\nb', '"', '\\', '{a,b}', '\u2028', 'NULL', '\\n', ''];
+  const properties = texts.map((text, n) => ({ n, text: `<${text}>`, [`k${text}`]: n }));
+  const touches = properties.map((own, n) => touch(account, { userId: `odd-${n}` }, own));
+  await store.resolve(touches);
+  await store.resolve(properties.map((own, n) => touch(account, { userId: `odd-${n}` }, { ...own, again: '\n' })));
+  const found = await Promise.all(texts.map((_, n) => store.find(account, { id: `odd-${n}` })));
+  expect(found.map((visitor) => visitor?.properties)).toEqual(properties.map((own) => ({ ...own, again: '\n' })));
+});
+
 test('visitor store: plans made while the tables are empty look at no other rows once they are full', async () => {
   const account = randomUUID();
   const fresh = openTestPool(database.url, 1);
@@ -231,9 +243,9 @@ test('visitor store: plans made while the tables are empty look at no other rows
     const statements = [
       `"select-visitors"(${accounts}, ${ids}, '{null,null}')`,
       `"select-identities"(${accounts}, '{external_id,external_id}', '{x,x-7}', '{a,b}')`,
-      `"insert-visitors"(${accounts}, '{u,new}', '{"{}","{}"}', '{null,null}')`,
+      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}')`,
       `"insert-identities"(${accounts}, '{external_id,external_id}', '{x,new}', ${ids})`,
-      `"update-visitors"(${accounts}, ${ids}, '{2,1}', '{"{}","{}"}', '{null,null}')`,
+      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}')`,
     ];
     for (const statement of statements) {
       expect([statement, await rowsLookedAt(fresh, statement)]).toEqual([statement, expect.toSatisfy(isFew)]);

@@ -11,6 +11,7 @@ import { eventUnits } from '../worker/turns.ts';
 import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
+import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 
 /** Lines of one stored time that go into the view. */
@@ -108,7 +109,7 @@ const statement = `
   insert into recent_events
     (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
   select k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
-      $7::text[], $8::boolean[], $9::int[], $10::int[], $11::jsonb[])
+      $7::text[], $8::boolean[], $9::int[], $10::int[], ${jsonbOfLines('$11')})
     as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
   where not exists (
     select 1 from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
@@ -128,6 +129,6 @@ function columns(events: readonly RecentEvent[]): unknown[] {
     events.map((event) => event.test),
     events.map((event) => event.versionNumber ?? null),
     events.map((event) => event.sampleOf),
-    events.map((event) => event.body),
+    jsonLines(events.map((event) => event.body)),
   ];
 }
