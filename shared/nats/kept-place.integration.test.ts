@@ -59,7 +59,7 @@ async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMe
 
 /** Tries until the log is there again. */
 const untilBack = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  retry(work, { signal: AbortSignal.timeout(30_000), isPassing: () => true });
+  retry(work, { signal: AbortSignal.timeout(60_000), isPassing: () => true });
 
 /** All three at once: what they had in memory alone is gone. */
 async function restartAll(): Promise<void> {
@@ -76,7 +76,7 @@ test('kept place: only a consumer whose reader keeps its place is kept in memory
   expect(await inMemory(consumerOf('unkept', false))).toBe(false);
 });
 
-test('kept place: a reader goes on where it was after all nodes were killed at once', { timeout: 60_000 }, async () => {
+test('kept place: a reader goes on where it was after all nodes were killed at once', async () => {
   await put('alive', 0, 8);
   const reader = await openPullConsumer(connection, { consumer: consumerOf('alive', true), bufferedMax: 10 });
   const had = await takeAll(reader, 6);
@@ -89,7 +89,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
   await reader.close();
 });
 
-test('kept place: the next reader begins behind what was finished', { timeout: 60_000 }, async () => {
+test('kept place: the next reader begins behind what was finished', async () => {
   await untilBack(() => put('handed-on', 0, 8));
   const consumer = consumerOf('handed-on', true);
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
