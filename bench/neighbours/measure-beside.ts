@@ -49,6 +49,8 @@ export type QuietLoad = {
 
 export const quietPerS = 200;
 const connections = 32;
+/** All of them are known by the end of the warm-up: first events of visitors are written to the database. */
+const visitors = 1_000;
 const readEveryMs = 50;
 const windowMs = 500;
 const mebibyte = 1024 ** 2;
@@ -64,6 +66,7 @@ export async function startQuietLoad(stage: Stage, place: Neighbourhood, warmUpM
     bodies: [trackBody(control.sourceToken)],
     connections,
     ratePerS: quietPerS,
+    visitors,
     warmUpMs,
     measureMs: loadMsMax,
   };
