@@ -17,10 +17,13 @@ process.once('message', (order: LoadOrder) => {
     visitors: order.visitors ?? visitorsByDefault,
     sequenceFrom: order.sequenceFrom,
   };
+  const ending = new AbortController();
+  process.once('message', () => ending.abort());
   const timing: LoopTiming = {
     warmUpMs: order.warmUpMs,
     warmUpMaxMs: order.warmUpMaxMs,
     measureMs: order.measureMs,
+    ending: ending.signal,
     onMeasuring: () => tell({ kind: 'measuring' }),
     onWindow: (window) => tell({ kind: 'window', window }),
   };

@@ -26,12 +26,16 @@ export type LoadMessage =
 const sequencesPerLoad = 1_000_000_000;
 let loads = 0;
 
-/** Generates load in a process of its own, so that it never shares an event loop with what it measures. */
+/**
+ * Generates load in a process of its own, so that it never shares an event loop with what it measures. `ending` ends it
+ * before its time.
+ */
 export async function runLoad(
   stage: Stage,
   order: Omit<LoadOrder, 'sequenceFrom'>,
   onWindow?: (window: LoadWindow) => void,
   onMeasuring?: () => void,
+  ending?: AbortSignal,
 ): Promise<LoadResult> {
   loads += 1;
   const child = await stage.startChild({ name: 'load', entry: 'bench/load/load-main' });
@@ -50,6 +54,7 @@ export async function runLoad(
       });
     });
     child.send({ ...order, sequenceFrom: loads * sequencesPerLoad } satisfies LoadOrder);
+    ending?.addEventListener('abort', () => child.send('end'));
     return await Promise.race([result, child.failed, tooLate((order.warmUpMaxMs ?? order.warmUpMs) + order.measureMs)]);
   } finally {
     await child.stop();

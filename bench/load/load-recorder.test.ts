@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { LoadRecorder } from './load-recorder.ts';
+import {
+  LoadRecorder,
+  createLatencies,
+  decodeLatencies,
+  encodeLatencies,
+  percentilesOf,
+  pooled,
+  recordMs,
+} from './load-recorder.ts';
 
 test('load recorder: windows have the rate and percentiles of their own second', () => {
   const recorder = new LoadRecorder(0);
@@ -43,4 +51,12 @@ test('load recorder: an answer after the end counts in the percentiles, not in t
   expect(recorder.closeWindow(1_000)).toMatchObject({ perSecond: 1, max: 1 });
   expect(recorder.percentiles().max).toBeGreaterThan(890);
   expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 1, 503: 1 });
+});
+
+test('latencies: pooled, and told to another process, they are those of all measurements', () => {
+  const [quick, slow] = [createLatencies(), createLatencies()];
+  for (let ms = 1; ms <= 90; ms += 1) recordMs(quick, ms);
+  for (let ms = 991; ms <= 1_000; ms += 1) recordMs(slow, ms);
+  const { p50, p90, p99, max } = percentilesOf(pooled([quick, decodeLatencies(encodeLatencies(slow))]));
+  expect([p50, p90, p99, max].map(Math.round)).toEqual([50, 90, 999, 1_000]);
 });

@@ -1,4 +1,4 @@
-import { build } from 'hdr-histogram-js';
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import type { Histogram } from 'hdr-histogram-js';
 
 /** Percentiles of a latency, in ms. */
@@ -33,6 +33,22 @@ export function createLatencies(): Histogram {
 
 export function recordMs(histogram: Histogram, ms: number): void {
   histogram.recordValue(Math.min(latencyMsMax * microsPerMs, Math.max(1, Math.round(ms * microsPerMs))));
+}
+
+/** Latencies as text, for another process. */
+export function encodeLatencies(histogram: Histogram): string {
+  return encodeIntoCompressedBase64(histogram);
+}
+
+export function decodeLatencies(text: string): Histogram {
+  return decodeFromCompressedBase64(text, 32, false);
+}
+
+/** Latencies of several measurements as if they had been one. */
+export function pooled(histograms: readonly Histogram[]): Histogram {
+  const all = createLatencies();
+  for (const histogram of histograms) all.add(histogram);
+  return all;
 }
 
 export function percentilesOf(histogram: Histogram): Percentiles {

@@ -3,6 +3,8 @@ import type { WarmUp } from './steady.ts';
 
 export type LoopTiming = WarmUp & {
   readonly measureMs: number;
+  /** Ends the measurement before its time, with the window that is under way. */
+  readonly ending?: AbortSignal;
   /** The warm-up is over. */
   onMeasuring?(): void;
   onWindow?(window: LoadWindow): void;
@@ -19,6 +21,6 @@ export async function measureWindows(recorder: LoadRecorder, timing: LoopTiming)
     await new Promise((resolve) => setTimeout(resolve, untilMs - performance.now()));
     const window = recorder.closeWindow(performance.now());
     if (window !== undefined) timing.onWindow?.(window);
-    if (index * windowMs >= timing.measureMs) return;
+    if (index * windowMs >= timing.measureMs || timing.ending?.aborted === true) return;
   }
 }

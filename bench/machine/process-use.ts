@@ -13,9 +13,28 @@ export async function processCpuMs(pid: number): Promise<number> {
 
 /** Nothing of a thread that has ended meanwhile. */
 async function threadCpuMs(pid: number, thread: string): Promise<number> {
-  const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '');
-  const [onCpuNs = ''] = text.split(' ');
+  const [onCpuNs = ''] = await readSchedule(pid, thread);
   return Number(onCpuNs) / 1e6;
+}
+
+/**
+ * How long the threads of a process, and of those it started that still run, could have run so far and waited for a core,
+ * in ms.
+ */
+export async function familyWaitMs(pid: number): Promise<number> {
+  let waitedMs = 0;
+  for (const member of [pid, ...(await childrenOf(pid))]) {
+    for (const thread of await readdir(`/proc/${member}/task`).catch(() => [])) {
+      const [, waitedNs = ''] = await readSchedule(member, thread);
+      waitedMs += Number(waitedNs) / 1e6;
+    }
+  }
+  return waitedMs;
+}
+
+/** Of a thread: nanoseconds on a core, nanoseconds waited for one, turns on one. */
+async function readSchedule(pid: number, thread: string): Promise<readonly string[]> {
+  return (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '')).split(' ');
 }
 
 /** The same with the processes it started, such as PostgreSQL's sessions, and with those of them that have ended. */

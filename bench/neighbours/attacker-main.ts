@@ -1,4 +1,4 @@
-import { attacks } from './attacks/registry.ts';
+import { attacks, controls } from './attacks/registry.ts';
 import type { Facts, Tally, Target } from './attacks/attack.ts';
 
 export type AttackerOrder = { readonly attack: string; readonly target: Target; readonly facts: Facts };
@@ -7,11 +7,13 @@ export type AttackerMessage = { readonly kind: 'begun' } | { readonly kind: 'end
 const tell = (message: AttackerMessage): void => void process.send?.(message);
 
 process.once('message', (order: AttackerOrder) => {
-  const attack = attacks.find(({ name }) => name === order.attack);
+  const attack = [...controls, ...attacks].find(({ name }) => name === order.attack);
   if (attack === undefined) throw new Error(`there is no attack '${order.attack}'`);
   const tally: Tally = { acceptedBytes: 0, answers: {} };
   const ending = new AbortController();
   process.once('message', () => ending.abort());
+  // An attack may have nothing to do, and one that is over is to be told to end: its last word would be lost otherwise.
+  process.channel?.ref();
   tell({ kind: 'begun' });
   void attack.run({ ...order, tally, signal: ending.signal }).then(() => tell({ kind: 'ended', tally }));
 });

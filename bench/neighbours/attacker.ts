@@ -1,4 +1,4 @@
-import { constants, setPriority } from 'node:os';
+import { putLast } from '../machine/lowest-priority.ts';
 import type { Stage } from '../system/stage.ts';
 import type { Tally } from './attacks/attack.ts';
 import type { AttackerMessage, AttackerOrder } from './attacker-main.ts';
@@ -16,7 +16,7 @@ const endDeadlineMs = 60_000;
  */
 export async function startAttacker(stage: Stage, order: AttackerOrder): Promise<Attacker> {
   const child = await stage.startChild({ name: 'attacker', entry: 'bench/neighbours/attacker-main' });
-  setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  await putLast(child.pid);
   const begun = child.nextMessage();
   child.send(order);
   await begun;

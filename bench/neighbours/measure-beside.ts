@@ -1,14 +1,15 @@
+import type { Histogram } from 'hdr-histogram-js';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { client } from '../../shared/nats/connection/client.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { trackBody } from '../load/bodies.ts';
+import { runLoad } from '../load/load-process.ts';
 import type { LoadResult } from '../load/load-result.ts';
 import { createLatencies, percentilesOf, recordMs } from '../load/load-recorder.ts';
-import { forgetPeakMemory, peakMemoryBytes, processFamilyCpuMs } from '../machine/process-use.ts';
+import { familyWaitMs, forgetPeakMemory, peakMemoryBytes, processFamilyCpuMs } from '../machine/process-use.ts';
 import { sleep } from '../machine/wait-until.ts';
-import type { Series } from '../result/result.ts';
+import type { Point } from '../result/result.ts';
 import { waitArrived } from '../sink/sink.ts';
-import { runPaced } from '../sustained/paced-run.ts';
 import type { ControlAccess } from '../system/control-client.ts';
 import type { Stage } from '../system/stage.ts';
 import { startAttacker } from './attacker.ts';
@@ -16,19 +17,21 @@ import type { Attack, Tally } from './attacks/attack.ts';
 import { quietGroup } from './neighbourhood.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 
-export type QuietTimes = { readonly warmUpMs: number; readonly measureMs: number };
-
-/** What the quiet account sees, and what the services take meanwhile. */
+/** What the quiet account sees for a while, and what the services take meanwhile. */
 export type QuietRun = {
   readonly deliveredPerS: number;
-  /** From due at the gateway to arrived at the destination, 99 of 100. */
-  readonly p99Ms: number;
+  /** From due at the gateway to arrived at the destination. */
+  readonly latencies: Histogram;
   /** A page of its sources read at the control plane, 9 of 10. */
   readonly readP90Ms: number;
-  readonly load: LoadResult;
-  readonly series: readonly Series[];
   readonly pipelineBytes: number;
   readonly gatewayBytes: number;
+  /** Cores that the services use. */
+  readonly cores: number;
+  /** Threads of the services that could run and have no core, on average. */
+  readonly waiting: number;
+  /** Deliveries a second, window by window; seconds count from the beginning of the load. */
+  readonly throughput: readonly Point[];
 };
 
 export type AttackedRun = QuietRun & {
@@ -37,66 +40,125 @@ export type AttackedRun = QuietRun & {
   readonly logRatio: number;
 };
 
+/** The quiet account's load. It goes on for as long as slices of it are measured: nothing is started or cold within one. */
+export type QuietLoad = {
+  measure(ms: number): Promise<QuietRun>;
+  /** Ends it and waits until all of it has arrived. */
+  stop(): Promise<LoadResult>;
+};
+
 export const quietPerS = 200;
 const connections = 32;
+/** All of them are known by the end of the warm-up: first events of visitors are written to the database. */
+const visitors = 1_000;
 const readEveryMs = 50;
+const windowMs = 500;
 const mebibyte = 1024 ** 2;
+/** Longer than any attack is measured. */
+const loadMsMax = 1_800_000;
 
-/** Runs the quiet account's load by itself, until all of it has arrived. */
-export async function measureQuiet(stage: Stage, place: Neighbourhood, times: QuietTimes): Promise<QuietRun> {
-  const begin = (await place.sink.group(quietGroup)).events;
-  const run = await runQuiet(stage, place, times);
-  await waitArrived(place.sink, quietGroup, begin + run.load.acceptedInAll);
-  return run;
-}
-
-async function runQuiet(stage: Stage, place: Neighbourhood, times: QuietTimes): Promise<QuietRun> {
-  const { gateway, pipeline, sink, control } = place;
-  await Promise.all([gateway, pipeline].map(({ pid }) => forgetPeakMemory(pid)));
-  const reading = startReading(control);
-  const paced = await runPaced({
-    stage,
-    sink,
-    group: quietGroup,
-    order: {
-      url: `${gateway.url}/api/v1/track`,
-      bodies: [trackBody(control.sourceToken)],
-      connections,
-      ratePerS: quietPerS,
-    },
-    ...times,
-    eventsPerRequest: 1,
-    // What is late is waited for once the attack is over.
-    isLast: true,
-    pids: { pipeline: pipeline.pid, gateway: gateway.pid },
+export async function startQuietLoad(stage: Stage, place: Neighbourhood, warmUpMs: number): Promise<QuietLoad> {
+  const { gateway, sink, control } = place;
+  const ending = new AbortController();
+  const begin = (await sink.group(quietGroup)).events;
+  const order = {
+    url: `${gateway.url}/api/v1/track`,
+    bodies: [trackBody(control.sourceToken)],
+    connections,
+    ratePerS: quietPerS,
+    visitors,
+    warmUpMs,
+    measureMs: loadMsMax,
+  };
+  let startedMs = 0;
+  let measuring: () => void = () => undefined;
+  const warm = new Promise<void>((resolve) => {
+    measuring = resolve;
   });
+  const loading = runLoad(stage, order, undefined, () => measuring(), ending.signal);
+  await Promise.race([warm, loading]);
+  // A failure from here on is seen when the load is awaited.
+  loading.catch(() => undefined);
+  startedMs = performance.now();
   return {
-    deliveredPerS: paced.deliveredPerS,
-    p99Ms: paced.arrived.overallMs.p99,
-    readP90Ms: await reading.stop(),
-    load: paced.load,
-    series: paced.series,
-    pipelineBytes: await peakMemoryBytes(pipeline.pid),
-    gatewayBytes: await peakMemoryBytes(gateway.pid),
+    measure: (ms) => Promise.race([measureSlice(place, ms, startedMs), loading.then(endedEarly)]),
+    async stop() {
+      ending.abort();
+      const load = await loading;
+      await waitArrived(sink, quietGroup, begin + load.acceptedInAll);
+      return load;
+    },
   };
 }
 
-/** Runs the same load beside an attack, which begins before it and ends behind it. */
+function endedEarly(): never {
+  throw new Error('measuring beside an attack: the quiet load ended');
+}
+
+async function measureSlice(place: Neighbourhood, ms: number, loadStartedMs: number): Promise<QuietRun> {
+  const { gateway, pipeline, sink, control, pids } = place;
+  await Promise.all([gateway, pipeline].map(({ pid }) => forgetPeakMemory(pid)));
+  const reading = startReading(control);
+  sink.forget();
+  const first = await sink.tally();
+  const used = await readUse(pids);
+  let last = first;
+  const eventsOf = ({ groups }: typeof first): number => groups[quietGroup]?.events ?? 0;
+  const throughput: Point[] = [];
+  for (let leftMs = ms; leftMs > windowMs / 2; leftMs = ms - (last.atMs - first.atMs)) {
+    await sleep(Math.min(windowMs, leftMs));
+    const now = await sink.tally();
+    const rate = ((eventsOf(now) - eventsOf(last)) * 1000) / (now.atMs - last.atMs);
+    throughput.push([(performance.now() - loadStartedMs) / 1000, rate]);
+    last = now;
+  }
+  const latencies = await sink.latencies(quietGroup);
+  const usedThen = await readUse(pids);
+  const tookMs = usedThen.atMs - used.atMs;
+  return {
+    deliveredPerS: ((eventsOf(last) - eventsOf(first)) * 1000) / (last.atMs - first.atMs),
+    latencies,
+    readP90Ms: await reading.stop(),
+    pipelineBytes: await peakMemoryBytes(pipeline.pid),
+    gatewayBytes: await peakMemoryBytes(gateway.pid),
+    cores: (usedThen.cpuMs - used.cpuMs) / tookMs,
+    waiting: (usedThen.waitMs - used.waitMs) / tookMs,
+    throughput,
+  };
+}
+
+type Use = { readonly atMs: number; readonly cpuMs: number; readonly waitMs: number };
+
+async function readUse(pids: readonly number[]): Promise<Use> {
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  const [cpu, waits] = await Promise.all([
+    Promise.all(pids.map(processFamilyCpuMs)),
+    Promise.all(pids.map(familyWaitMs)),
+  ]);
+  return { atMs: performance.now(), cpuMs: sum(cpu), waitMs: sum(waits) };
+}
+
+/** An attack is under way by then. */
+const attackLeadMs = 1_000;
+
+/** Measures a slice of the load beside an attack, which begins before it and ends behind it. */
 export async function measureAttacked(
   stage: Stage,
   place: Neighbourhood,
   attack: Attack,
-  times: QuietTimes,
+  quiet: QuietLoad,
+  options: { readonly ms: number; readonly usualCores: number },
 ): Promise<AttackedRun> {
   const before = await eventsBytes(place.natsUrl);
   const begin = (await place.sink.group(quietGroup)).events;
   const attacker = await startAttacker(stage, { attack: attack.name, target: place.target, facts: place.facts });
-  const run = await runQuiet(stage, place, times);
+  await sleep(attackLeadMs);
+  const run = await quiet.measure(options.ms);
   const tally = await attacker.stop();
-  await waitArrived(place.sink, quietGroup, begin + run.load.acceptedInAll);
-  await waitSettled(place.pids);
+  await waitSettled(place.pids, options.usualCores);
   const out = (await eventsBytes(place.natsUrl)) - before - mebibyte;
-  const sent = run.load.acceptedInAll * Buffer.byteLength(trackBody(place.control.sourceToken)) + tally.acceptedBytes;
+  const arrived = (await place.sink.group(quietGroup)).events - begin;
+  const sent = arrived * Buffer.byteLength(trackBody(place.control.sourceToken)) + tally.acceptedBytes;
   return { ...run, tally, logRatio: Math.max(0, out) / sent };
 }
 
@@ -137,18 +199,18 @@ async function eventsBytes(natsUrl: string): Promise<number> {
 }
 
 const lookMs = 500;
-const settledShare = 0.15;
+const settledCores = 0.15;
 const settleMs = 20_000;
 
-/** Waits until the services are nearly idle, but not for ever: what is retried goes on being retried. */
-export async function waitSettled(pids: readonly number[]): Promise<void> {
-  const used = async (): Promise<number> =>
-    (await Promise.all(pids.map(processFamilyCpuMs))).reduce((sum, ms) => sum + ms, 0);
+/**
+ * Waits until the services use hardly more than `usualCores`, but not for ever: what is retried goes on being retried.
+ */
+export async function waitSettled(pids: readonly number[], usualCores = 0): Promise<void> {
   const deadline = performance.now() + settleMs;
-  for (let last = await used(); performance.now() < deadline;) {
+  for (let last = await readUse(pids); performance.now() < deadline;) {
     await sleep(lookMs);
-    const now = await used();
-    if (now - last < lookMs * settledShare) return;
+    const now = await readUse(pids);
+    if ((now.cpuMs - last.cpuMs) / (now.atMs - last.atMs) < usualCores + settledCores) return;
     last = now;
   }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { constants, setPriority } from 'node:os';
 import { createKeyCommand } from '../../control-plane/keys/commands.ts';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { openStorage } from '../../shared/postgres/open-storage.ts';
 import { compiledPath } from '../../shared/runtime/compiled-path.ts';
 import { nameServerVariable } from '../machine/env.ts';
+import { putLast } from '../machine/lowest-priority.ts';
 import { startSink } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
 import { accessByKey, startControlClient } from '../system/control-client.ts';
@@ -12,13 +12,14 @@ import type { ControlAccess, ControlClient } from '../system/control-client.ts';
 import { startGateway, startPipeline } from '../system/services.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
+import { addDestination } from './attacks/attack.ts';
 import type { Attack, Facts, Ground, Target } from './attacks/attack.ts';
 import { answeredZone, silentZone } from './names.ts';
 
 /** What the quiet account's deliveries are counted as. */
 export const quietGroup = 'quiet';
 
-/** All services, an account that behaves, and one that is about to attack. */
+/** All services, an account that behaves, one that has much to send, and one that is about to attack. */
 export type Neighbourhood = {
   readonly natsUrl: string;
   readonly pids: readonly number[];
@@ -27,6 +28,8 @@ export type Neighbourhood = {
   readonly control: ControlClient;
   /** The quiet account's destination. */
   readonly sink: Sink;
+  /** The account with much to send. */
+  readonly busy: Target;
   readonly target: Target;
   readonly facts: Facts;
 };
@@ -34,19 +37,19 @@ export type Neighbourhood = {
 /** What a source may send unless an operator changes it; other scenarios take the limits off. */
 const usualLimits = { RATE_LIMIT_EVENTS_PER_S: '10000', RATE_LIMIT_BYTES_PER_S: String(16 * 1024 ** 2) };
 
-/** Starts everything from nothing, and sets both accounts up as their owners would. */
+/** Starts everything from nothing, and sets the accounts up as their owners would. */
 export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<Neighbourhood> {
   const [sink, attackedSink] = [await startSink(stage), await startSink(stage)];
-  const hostilePort = await startServer(stage, 'hostile', 'bench/neighbours/hostile-main');
-  const namesPort = await startServer(stage, 'name-server', 'bench/neighbours/name-server-main');
+  const hostile = await startServer(stage, 'hostile', 'bench/neighbours/hostile-main');
+  const names = await startServer(stage, 'name-server', 'bench/neighbours/name-server-main');
   // What the attacker brings gets the processor last, as the attacker does.
-  setPriority(attackedSink.pid, constants.priority.PRIORITY_LOW);
+  for (const { pid } of [attackedSink, hostile]) await putLast(pid);
   const log = await stage.startLog();
   const databaseUrl = await stage.createDatabase();
   const control = await startControlClient(stage, log.url, databaseUrl, { EGRESS_ALLOW: '127.0.0.0/8' });
   const gateway = await startGateway(stage, log.url, { env: usualLimits });
   const pipeline = await startPipeline(stage, log.url, databaseUrl, {
-    env: { [nameServerVariable]: `127.0.0.1:${namesPort}` },
+    env: { [nameServerVariable]: `127.0.0.1:${names.port}` },
     nodeArgs: ['--import', compiledPath(new URL('./ask-name-server.ts', import.meta.url))],
   });
   await control.call('POST', 'destinations', {
@@ -55,47 +58,55 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
     settings: { httpDestinationUrl: named(sink.urlOf(`${quietGroup}/1`)), method: 'POST', batchSize: '1' },
   });
   await control.publish();
-  const { target, access } = await addAttacker(databaseUrl, control, gateway);
+  const { target: busy, access: busyAccess } = await addAccount('busy', databaseUrl, control, gateway);
+  await addDestination({ control: busyAccess }, named(attackedSink.urlOf('busy/1')));
+  await busyAccess.publish();
+  const { target, access } = await addAccount('attacker', databaseUrl, control, gateway);
   const deadPort = await findFreePort();
   const ground: Ground = {
     control: access,
     sinkUrl: (path) => named(attackedSink.urlOf(path)),
-    hostileUrl: (behaviour) => `http://127.0.0.1:${hostilePort}/${behaviour}`,
+    hostileUrl: (behaviour) => `http://127.0.0.1:${hostile.port}/${behaviour}`,
     deadUrl: `http://127.0.0.1:${deadPort}/`,
     silentUrl: (name) => `http://${name}${silentZone}/`,
   };
   const facts = await attack.prepare(ground);
   await access.publish();
   const pids = [gateway.pid, pipeline.pid, control.service.pid, log.pid, await stage.postgresPid()];
-  return { natsUrl: log.url, pids, gateway, pipeline, control, sink, target, facts };
+  return { natsUrl: log.url, pids, gateway, pipeline, control, sink, busy, target, facts };
 }
 
 /** The quiet destination is reached by a name, too: whoever makes names hang may meet it there. */
 const named = (url: string): string => url.replace('127.0.0.1', `sink${answeredZone}`);
 
-async function startServer(stage: Stage, name: string, entry: string): Promise<number> {
+async function startServer(
+  stage: Stage,
+  name: string,
+  entry: string,
+): Promise<{ readonly pid: number; readonly port: number }> {
   const port = await findFreePort();
   const child = await stage.startChild({ name, entry, args: [String(port)] });
   await child.nextMessage();
-  return port;
+  return { pid: child.pid, port };
 }
 
-async function addAttacker(
+async function addAccount(
+  kind: string,
   databaseUrl: string,
   control: ControlClient,
   gateway: Service,
 ): Promise<{ readonly target: Target; readonly access: ControlAccess }> {
   const storage = await openStorage({ databaseUrl, connectionsMax: 2 });
   try {
-    const newAccount = `attacker-${randomBytes(4).toString('hex')}`;
+    const newAccount = `${kind}-${randomBytes(4).toString('hex')}`;
     const order = { name: 'bench', scopes: 'all', newAccount };
     const apiKey = await createKeyCommand({ storage, now: new Date() }, order);
     const [row] = await storage
       .fork()
       .execute<{ id: string }[]>('select id from accounts where name = ?', [newAccount]);
-    if (row === undefined) throw new Error('setting up the attacker: its account is not there');
+    if (row === undefined) throw new Error(`setting up the ${kind} account: it is not there`);
     const access = accessByKey(control.service.url, apiKey);
-    const { id } = await access.call('POST', 'sources', { type: 'NodejsApi', name: 'Attacker' });
+    const { id } = await access.call('POST', 'sources', { type: 'NodejsApi', name: kind });
     const { token } = await access.call('GET', `sources/${String(id)}/tokens`);
     const target: Target = {
       gatewayUrl: gateway.url,

@@ -1,26 +1,38 @@
-import { attacks } from '../neighbours/attacks/registry.ts';
+import type { Histogram } from 'hdr-histogram-js';
+import { attacks, controls } from '../neighbours/attacks/registry.ts';
 import type { Attack } from '../neighbours/attacks/attack.ts';
-import { measureAttacked, measureQuiet, quietPerS, waitSettled } from '../neighbours/measure-beside.ts';
+import { measureAttacked, quietPerS, startQuietLoad, waitSettled } from '../neighbours/measure-beside.ts';
 import type { AttackedRun, QuietRun } from '../neighbours/measure-beside.ts';
 import { startNeighbourhood } from '../neighbours/neighbourhood.ts';
 import type { Neighbourhood } from '../neighbours/neighbourhood.ts';
 import { batchBody } from '../load/bodies.ts';
+import { percentilesOf, pooled } from '../load/load-recorder.ts';
 import { runLoad } from '../load/load-process.ts';
+import type { LoadResult } from '../load/load-result.ts';
 import { plainFigure, ratioFigure } from '../result/figure.ts';
-import type { Figure, ResultRow } from '../result/result.ts';
+import type { Figure, ResultRow, Unit } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import type { Stage } from '../system/stage.ts';
 
-type Measured = { readonly alone: readonly QuietRun[]; readonly attacked: readonly AttackedRun[] };
+type Measured = {
+  readonly alone: readonly QuietRun[];
+  readonly attacked: readonly AttackedRun[];
+  readonly load: LoadResult;
+};
 
 const busyBatchesPerS = 10;
 const busyRows = 500;
+/** Its paths are compiled as it goes, at its low rate: for so many times as long as other loads. */
+const warmUpShare = 2;
+/** A p99 of less moves by half by itself. */
+const judged = { seconds: 4, rounds: 5 };
 
 /** What an account that behaves notices of one that attacks, an attack at a time. */
 export const neighbours: Scenario = {
   name: 'neighbours',
   summary: `an account of ${quietPerS} events a second beside one that attacks, by turns with and without; --attacks chooses some`,
   isLong: true,
+  usual: judged,
   bars: [
     {
       id: 'throughput',
@@ -38,8 +50,9 @@ export const neighbours: Scenario = {
     const chosen = chooseAttacks(context.attacks);
     const rows: ResultRow[] = [];
     for (const attack of chosen) rows.push(rowOf(attack, await measureAttack(context, attack)));
+    const judgedRows = rows.filter(({ name }) => controls.every((control) => control.name !== name));
     const worst = (figure: string, of: (...values: number[]) => number): number =>
-      of(...rows.map(({ figures }) => figures[figure]?.value ?? Number.NaN));
+      of(...judgedRows.map(({ figures }) => figures[figure]?.value ?? Number.NaN));
     return {
       settings: {
         quietPerS,
@@ -60,32 +73,40 @@ export const neighbours: Scenario = {
   },
 };
 
-/** Those with these names, or all. Throws where there is none of a name. */
+/** Those with these names, or all, what they are compared with included. Throws where there is none of a name. */
 export function chooseAttacks(names: readonly string[]): readonly Attack[] {
-  const unknown = names.filter((name) => attacks.every((attack) => attack.name !== name));
+  const all = [...controls, ...attacks];
+  const unknown = names.filter((name) => all.every((attack) => attack.name !== name));
   if (unknown.length > 0) {
     throw new Error(
-      `--attacks: there is no ${unknown.join(', ')}; there are ${attacks.map(({ name }) => name).join(', ')}`,
+      `--attacks: there is no ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`,
     );
   }
-  return names.length === 0 ? attacks : attacks.filter(({ name }) => names.includes(name));
+  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
 }
 
 function measureAttack(context: ScenarioContext, attack: Attack): Promise<Measured> {
   const { seconds, warmUpSeconds, rounds, progress } = context;
-  const times = { warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
+  const ms = seconds * 1000;
   return context.stage.scoped(async (stage) => {
     progress.step(`${attack.name}: starting`, 15);
     const place = await startNeighbourhood(stage, attack);
-    await keepBusy(stage, place, times);
+    await keepBusy(stage, place, ms);
+    const quiet = await startQuietLoad(stage, place, warmUpShare * warmUpSeconds * 1000);
     const [alone, attacked]: [QuietRun[], AttackedRun[]] = [[], []];
+    const measureAlone = async (round: number): Promise<void> => {
+      progress.step(`${attack.name}, round ${round}: alone`, seconds);
+      alone.push(await quiet.measure(ms));
+    };
     for (let round = 1; round <= rounds; round += 1) {
-      progress.step(`${attack.name}, round ${round}: alone`, seconds + warmUpSeconds + 3);
-      alone.push(await measureQuiet(stage, place, times));
-      progress.step(`${attack.name}, round ${round}: attacked`, seconds + warmUpSeconds + 6);
-      attacked.push(await measureAttacked(stage, place, attack, times));
+      // What is measured later runs on code that is compiled better: the order changes from round to round.
+      if (round % 2 === 1) await measureAlone(round);
+      progress.step(`${attack.name}, round ${round}: attacked`, seconds + 4);
+      const usualCores = Math.max(...alone.map(({ cores }) => cores));
+      attacked.push(await measureAttacked(stage, place, attack, quiet, { ms, usualCores }));
+      if (round % 2 === 0) await measureAlone(round);
     }
-    return { alone, attacked };
+    return { alone, attacked, load: await quiet.stop() };
   });
 }
 
@@ -93,19 +114,14 @@ function measureAttack(context: ScenarioContext, attack: Attack): Promise<Measur
  * A neighbour that behaves and has much to send. Heaps get the size they have in use, and code is compiled: what an attack
  * is compared with is not a process that was just started.
  */
-async function keepBusy(
-  stage: Stage,
-  { gateway, target, pids }: Neighbourhood,
-  times: { measureMs: number },
-): Promise<void> {
-  const order = { url: `${gateway.url}/api/v1/batch`, bodies: [batchBody(target.token, busyRows)], connections: 8 };
-  await runLoad(stage, { ...order, warmUpMs: 0, measureMs: times.measureMs, ratePerS: busyBatchesPerS });
+async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms: number): Promise<void> {
+  const order = { url: `${gateway.url}/api/v1/batch`, bodies: [batchBody(busy.token, busyRows)], connections: 8 };
+  await runLoad(stage, { ...order, warmUpMs: 0, measureMs: ms, ratePerS: busyBatchesPerS });
   await waitSettled(pids);
 }
 
-function rowOf({ name, summary }: Attack, { alone, attacked }: Measured): ResultRow {
+function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): ResultRow {
   const ratio = (read: (run: QuietRun) => number): Figure => ratioFigure(attacked.map(read), alone.map(read));
-  const worse = (read: (run: QuietRun) => number): Figure => ({ ...ratio(read), better: 'less' });
   // What was grown by one round's attack is not what the next one is compared with.
   const first = alone[0];
   const memory = (read: (run: QuietRun) => number): Figure =>
@@ -114,14 +130,20 @@ function rowOf({ name, summary }: Attack, { alone, attacked }: Measured): Result
       'less',
       attacked.map((run) => read(run) / (first === undefined ? Number.NaN : read(first))),
     );
-  const p99 = ({ p99Ms }: QuietRun): number => p99Ms;
+  const of = (unit: Unit, runs: readonly QuietRun[], read: (run: QuietRun) => number): Figure =>
+    plainFigure(unit, 'less', runs.map(read));
+  const [p99Alone, p99Attacked] = [p99Figure(alone), p99Figure(attacked)];
   return {
     name,
     figures: {
       throughput: ratio(({ deliveredPerS }) => deliveredPerS),
-      p99: worse(p99),
-      'p99 alone': plainFigure('ms', 'less', alone.map(p99)),
-      'p99 attacked': plainFigure('ms', 'less', attacked.map(p99)),
+      p99: {
+        ...ratioFigure(p99Attacked.values ?? [], p99Alone.values ?? []),
+        better: 'less',
+        value: p99Attacked.value / p99Alone.value,
+      },
+      'p99 alone': p99Alone,
+      'p99 attacked': p99Attacked,
       'log out/in': plainFigure(
         'ratio',
         'less',
@@ -129,20 +151,34 @@ function rowOf({ name, summary }: Attack, { alone, attacked }: Measured): Result
       ),
       'pipeline memory': memory(({ pipelineBytes }) => pipelineBytes),
       'gateway memory': memory(({ gatewayBytes }) => gatewayBytes),
-      'read alone': plainFigure(
-        'ms',
-        'less',
-        alone.map(({ readP90Ms }) => readP90Ms),
-      ),
-      'read attacked': plainFigure(
-        'ms',
-        'less',
-        attacked.map(({ readP90Ms }) => readP90Ms),
-      ),
+      'read alone': of('ms', alone, ({ readP90Ms }) => readP90Ms),
+      'read attacked': of('ms', attacked, ({ readP90Ms }) => readP90Ms),
+      'cores alone': of('count', alone, ({ cores }) => cores),
+      'cores attacked': of('count', attacked, ({ cores }) => cores),
+      'waiting alone': of('count', alone, ({ waiting }) => waiting),
+      'waiting attacked': of('count', attacked, ({ waiting }) => waiting),
     },
-    series: attacked.at(-1)?.series ?? [],
-    note: `${summary}; the attacker was answered ${describeAnswers(attacked.at(-1))}, the quiet account ${JSON.stringify(attacked.at(-1)?.load.byStatus)}`,
+    series: [
+      {
+        chart: 'throughput',
+        name: 'delivered while attacked',
+        unit: 'per_s',
+        points: attacked.flatMap(({ throughput }) => throughput),
+      },
+    ],
+    note: `${summary}; the attacker was answered ${describeAnswers(attacked.at(-1))}, the quiet account ${JSON.stringify(load.byStatus)}`,
   };
+}
+
+/** 99 of 100 of the events of all slices: of one slice it moves by half by itself. */
+function p99Figure(runs: readonly QuietRun[]): Figure {
+  const p99 = (histograms: readonly Histogram[]): number => percentilesOf(pooled(histograms)).p99;
+  const each = plainFigure(
+    'ms',
+    'less',
+    runs.map(({ latencies }) => p99([latencies])),
+  );
+  return { ...each, value: p99(runs.map(({ latencies }) => latencies)) };
 }
 
 function describeAnswers(run: AttackedRun | undefined): string {

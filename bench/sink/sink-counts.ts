@@ -1,5 +1,5 @@
 import type { Histogram } from 'hdr-histogram-js';
-import { createLatencies, percentilesOf, recordMs } from '../load/load-recorder.ts';
+import { createLatencies, encodeLatencies, percentilesOf, recordMs } from '../load/load-recorder.ts';
 import { dueMark } from './sink-messages.ts';
 import type { SinkGroup, SinkTally } from './sink-messages.ts';
 
@@ -47,6 +47,11 @@ export class SinkCounts {
       latencies.reset();
     }
     return { atMs: nowMs, groups };
+  }
+
+  /** Overall latencies of a group, for `decodeLatencies`. */
+  latenciesOf(group: string): string {
+    return encodeLatencies(this.#groups.get(group)?.overall ?? createLatencies());
   }
 
   /** Starts the overall latencies and the paths anew; counts go on. */

@@ -42,6 +42,14 @@ uws
   });
 
 process.on('message', (message: SinkRequest) => {
-  if (message.kind === 'take') process.send?.(counts.take(now()));
-  else counts.forget();
+  switch (message.kind) {
+    case 'take':
+      process.send?.(counts.take(now()));
+      return;
+    case 'latencies':
+      process.send?.(counts.latenciesOf(message.group));
+      return;
+    case 'forget':
+      counts.forget();
+  }
 });

@@ -14,7 +14,11 @@ export type SinkGroup = {
 
 export type SinkTally = { readonly atMs: number; readonly groups: Readonly<Record<string, SinkGroup>> };
 
-export type SinkRequest = { readonly kind: 'take' } | { readonly kind: 'forget' };
+export type SinkRequest =
+  | { readonly kind: 'take' }
+  /** Asks for the overall latencies of a group, as text. */
+  | { readonly kind: 'latencies'; readonly group: string }
+  | { readonly kind: 'forget' };
 
 /** First part of the path of requests that are answered after half a minute. */
 export const slowGroup = 'slow';

@@ -1,5 +1,6 @@
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
-import { noPercentiles } from '../load/load-recorder.ts';
+import type { Histogram } from 'hdr-histogram-js';
+import { decodeLatencies, noPercentiles } from '../load/load-recorder.ts';
 import type { Stage } from '../system/stage.ts';
 import type { SinkGroup, SinkRequest, SinkTally } from './sink-messages.ts';
 import { waitUntil } from '../machine/wait-until.ts';
@@ -12,6 +13,8 @@ export type Sink = {
   tally(): Promise<SinkTally>;
   /** One group of a tally; zeros where nothing came. */
   group(name: string): Promise<SinkGroup>;
+  /** Latencies of a group since the sink was last told to forget. */
+  latencies(group: string): Promise<Histogram>;
   forget(): void;
   stop(): Promise<void>;
 };
@@ -23,23 +26,25 @@ export async function startSink(stage: Stage): Promise<Sink> {
   const child = await stage.startChild({ name: 'sink', entry: 'bench/sink/sink-main', args: [String(port)] });
   await child.nextMessage();
   let asking: Promise<unknown> = Promise.resolve();
-  const ask = (message: SinkRequest): void => child.send(message);
-  const tally = (): Promise<SinkTally> => {
+  const tell = (message: SinkRequest): void => child.send(message);
+  const ask = (message: SinkRequest): Promise<unknown> => {
     // One question at a time: answers carry no number.
     const asked = asking.then(() => {
       const answer = child.nextMessage();
-      ask({ kind: 'take' });
-      return answer as Promise<SinkTally>;
+      tell(message);
+      return answer;
     });
     asking = asked.catch(() => undefined);
     return asked;
   };
+  const tally = (): Promise<SinkTally> => ask({ kind: 'take' }) as Promise<SinkTally>;
   return {
     pid: child.pid,
     urlOf: (path) => `http://127.0.0.1:${port}/${path}`,
     tally,
     group: async (name) => (await tally()).groups[name] ?? nothing,
-    forget: () => ask({ kind: 'forget' }),
+    latencies: async (group) => decodeLatencies((await ask({ kind: 'latencies', group })) as string),
+    forget: () => tell({ kind: 'forget' }),
     stop: () => child.stop(),
   };
 }

@@ -6,15 +6,19 @@ import { createReplayService, deadLettersEnv, readDeadLetterBounds } from './rep
 const bounds = readDeadLetterBounds(defaultsOf(deadLettersEnv));
 
 /** A log whose bucket of replays holds nothing, or fails. */
-function linkTo(connected: boolean, keys: () => Promise<string[]>): Pick<LogBuckets, 'connection' | 'buckets'> {
-  return { connection: { connected }, buckets: { replays: { keys } } } as unknown as LogBuckets;
+function linkTo(connected: boolean, answer: () => Promise<void>): Pick<LogBuckets, 'connection' | 'buckets'> {
+  const watch = async ({ onReady }: { readonly onReady: () => void }): Promise<{ stop(): void }> => {
+    await answer();
+    onReady();
+    return { stop: () => undefined };
+  };
+  return { connection: { connected }, buckets: { replays: { watch } } } as unknown as LogBuckets;
 }
 
+const nothing = (): Promise<void> => Promise.resolve();
+
 test('replay service: a log that is away, or does not answer, is a 503', async () => {
-  const away = createReplayService(
-    linkTo(false, async () => []),
-    bounds,
-  );
+  const away = createReplayService(linkTo(false, nothing), bounds);
   await expect(away.list('destination')).rejects.toMatchObject({
     status: 503,
     message: expect.stringContaining('log'),
@@ -24,10 +28,5 @@ test('replay service: a log that is away, or does not answer, is a 503', async (
     bounds,
   );
   await expect(silent.list('destination')).rejects.toMatchObject({ status: 503 });
-  expect(
-    await createReplayService(
-      linkTo(true, async () => []),
-      bounds,
-    ).list('destination'),
-  ).toEqual([]);
+  expect(await createReplayService(linkTo(true, nothing), bounds).list('destination')).toEqual([]);
 });

@@ -13,7 +13,7 @@ test('inflate: an address decompresses no more at a time than its part, and othe
   const start = (address: string): boolean => {
     let started = false;
     const result = new Promise<Inflated>((resolve) => {
-      started = inflater.inflate(body, address, resolve);
+      started = inflater.inflate({ compressed: body, address, done: resolve });
     });
     if (started) results.push(result);
     return started;
@@ -21,4 +21,32 @@ test('inflate: an address decompresses no more at a time than its part, and othe
   expect([start('a'), start('a'), start('a'), start('b'), start('b')]).toEqual([true, true, false, true, false]);
   expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['body', 'body', 'body']);
   expect(start('a')).toBe(true);
+});
+
+test('inflate: a body whose beginning is not wanted is decompressed no further, and its share is free again', async () => {
+  const inFlight = new AddressShares(1, 1);
+  const inflater = new Inflater({ bytesMax: 64 * 1024 ** 2, ratioMax: Number.POSITIVE_INFINITY, inFlight });
+  const compressed = gzipSync(`{"token":"nobody"}${' '.repeat(32 * 1024 ** 2)}`);
+  const seen: number[] = [];
+  const result = await new Promise<Inflated>((done) => {
+    const isWanted = (beginning: Buffer): boolean => {
+      seen.push(beginning.length);
+      return false;
+    };
+    inflater.inflate({ compressed, address: 'a', isWanted, done });
+  });
+  expect(result.kind).toBe('unwanted');
+  expect(seen).toEqual([64 * 1024]);
+  expect(inFlight.total).toBe(0);
+});
+
+test('inflate: a body that is wanted, one that becomes too large, and one that ends early', async () => {
+  const inflater = new Inflater({ ...settings, ratioMax: Number.POSITIVE_INFINITY });
+  const inflate = (compressed: Buffer): Promise<Inflated> =>
+    new Promise((done) => void inflater.inflate({ compressed, address: 'a', isWanted: () => true, done }));
+  const text = 'x'.repeat(300_000);
+  expect(await inflate(gzipSync(text))).toEqual({ kind: 'body', body: Buffer.from(text) });
+  expect(await inflate(gzipSync(Buffer.alloc(settings.bytesMax + 1)))).toEqual({ kind: 'too_large' });
+  expect(await inflate(gzipSync(text).subarray(0, 100))).toEqual({ kind: 'malformed' });
+  expect(await inflate(gzipSync(''))).toEqual({ kind: 'body', body: Buffer.alloc(0) });
 });

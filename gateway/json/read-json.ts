@@ -6,7 +6,7 @@ import type { ScanProblem } from './scan-body.ts';
 import { BodyScan, scanBody } from './scan-body.ts';
 import type { JsonFacts } from './scan-json.ts';
 import type { Reply } from '../http/reply.ts';
-import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8 } from '../http/reply.ts';
+import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8, unauthorized } from '../http/reply.ts';
 import { trackPayload } from '../payload/track-payload.ts';
 
 /** What a body may hold before parsing it costs too much. */
@@ -64,6 +64,8 @@ export function scanRefusal(problem: ScanProblem): Reply {
       return malformedJson;
     case 'not_object':
       return notObject;
+    case 'unknown_token':
+      return unauthorized;
     case 'duplicate_key':
       return duplicateKey;
   }

@@ -189,6 +189,25 @@ test.each([
   expect(scanText(json).problem).toBe('duplicate_key');
 });
 
+test('scanBody: behind a token that is nobody’s nothing is looked at', () => {
+  const text = `{"events":[{"event":"a"}],"token":"nobody","b":{"c":1}} no JSON`;
+  const asked: string[] = [];
+  const isKnown = (token: string): boolean => asked.push(token) === 0;
+  expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).toBe('unknown_token');
+  expect(scanBody(scan, Buffer.from(text), rowsMax, () => true)).toBe('malformed');
+  expect(asked).toEqual(['nobody']);
+});
+
+test.each([
+  ['cut within its token', '{"token":"src_li'],
+  ['whose token is written with an escape', '{"token":"src_\\u0061"}'],
+  ['whose token is no text', '{"token":7}'],
+  ['without a token of its own', '{"events":[{"token":"nobody"}]}'],
+])('scanBody: a body %s is not judged by it', (_, text) => {
+  const isKnown = (): boolean => false;
+  expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).not.toBe('unknown_token');
+});
+
 test('scanBody: rows beyond the limit are counted but not kept', () => {
   const { problem } = scanText(JSON.stringify({ events: Array.from({ length: 80 }, (_, i) => ({ i })) }));
   expect(problem).toBeUndefined();

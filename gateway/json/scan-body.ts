@@ -282,15 +282,22 @@ export class BodyScan {
  * - `malformed`: no JSON, seen without parsing it.
  * - `not_object`: no JSON object.
  * - `duplicate_key`: the top level has `token` or `events` twice, so readers could differ on which one counts.
+ * - `unknown_token`: the token is nobody's; what stands behind it was not looked at.
  */
-export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key';
+export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key' | 'unknown_token';
 
 /**
  * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, when `rowsMax` > 0, its rows
  * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
- * line of a frame.
+ * line of a frame. `isKnown` is asked about the token as soon as it is there, unless its text is written with an escape:
+ * nobody's body is read no further. So a body may be the beginning of one only.
  */
-export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProblem | undefined {
+export function scanBody(
+  scan: BodyScan,
+  bytes: Buffer,
+  rowsMax = 0,
+  isKnown?: (token: string) => boolean,
+): ScanProblem | undefined {
   const { facts } = scan;
   facts.reset();
   scan.tokenStart = -1;
@@ -323,6 +330,8 @@ export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProble
       if (bytes[at] === quote) {
         scan.tokenStart = at + 1;
         scan.tokenEnd = end - 1;
+        const isWhole = end <= bytes.length && bytes[end - 1] === quote && !facts.stringEscaped;
+        if (isWhole && isKnown?.(bytes.toString('utf8', at + 1, end - 1)) === false) return 'unknown_token';
       }
       at = end;
     } else if (key === 'events' && rowsMax > 0) {

@@ -123,16 +123,14 @@ class Webhooks {
     const { admission } = this.#parts;
     // Before any work on the body.
     if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
-    // The bytes handed over are gone when this returns.
-    const started = this.#inflater.inflate(Buffer.from(body), admission.addressOf(exchange), (result) => {
-      switch (result.kind) {
-        case 'body':
-          return exchange.attempt(() => this.#admit(exchange, result.body, token, query));
-        case 'too_large':
-          return exchange.send(tooLarge(this.#parts.bodyBytesMax));
-        case 'malformed':
-          return exchange.send(malformedGzip);
-      }
+    const started = this.#inflater.inflate({
+      // The bytes handed over are gone when this returns.
+      compressed: Buffer.from(body),
+      address: admission.addressOf(exchange),
+      done: (result) => {
+        if (result.kind === 'body') exchange.attempt(() => this.#admit(exchange, result.body, token, query));
+        else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#parts.bodyBytesMax));
+      },
     });
     if (!started) exchange.send(busy);
   }

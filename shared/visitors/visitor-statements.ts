@@ -38,15 +38,19 @@ const visitorColumns = `k.account_id, v.id, v.version, v.merged_into,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us, v.erased_at is not null as erased`;
 
-/** Reads the visitors that are there and whose version is not the known one. */
+/**
+ * Reads the visitors that are there and whose version is not the known one. The lateral query that cannot be taken apart
+ * keeps the planner from beginning with a table that it believes to be empty.
+ */
 export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked[]): Promise<StoredVisitor[]> {
   if (asked.length === 0) return [];
   const { rows } = await db.query<VisitorRecord>({
     name: 'select-visitors',
     text: `select ${visitorColumns}
       from unnest($1::text[], $2::text[], $3::int[]) as k (account_id, id, version)
-      join visitors v on v.account_id = k.account_id::uuid and v.id = k.id
-      where v.version is distinct from k.version`,
+      join lateral (
+        select * from visitors v where v.account_id = k.account_id::uuid and v.id = k.id offset 0
+      ) v on v.version is distinct from k.version`,
     values: [asked.map((key) => key.accountId), asked.map((key) => key.id), asked.map((key) => key.version ?? null)],
   });
   return rows.map(readVisitor);
@@ -55,8 +59,9 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
 
 /**
- * Reads the visitors identities lead to, those of erased visitors included. The lateral join keeps the planner from
- * joining by account and kind alone, which fits nearly every row.
+ * Reads the visitors identities lead to, those of erased visitors included. Each of the two lookups names the whole key:
+ * by either of two values the planner would rather read all rows of an account, for as long as it believes that these are
+ * few, which is until the table is analysed the next time.
  */
 export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
   if (asked.length === 0) return [];
@@ -66,9 +71,13 @@ export async function selectIdentities(db: Queryable, asked: readonly IdentityAs
       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as k (account_id, kind, value, erased_value)
       join lateral (
         select * from visitor_identities i
-        where i.account_id = k.account_id::uuid and i.kind = k.kind and i.value = any (array[k.value, k.erased_value])
+        where i.account_id = k.account_id::uuid and i.kind = k.kind and i.value = k.value
+        union all
+        select * from visitor_identities i
+        where i.account_id = k.account_id::uuid and i.kind = k.kind and i.value = k.erased_value
+        offset 0
       ) i on true
-      join visitors v on v.account_id = i.account_id and v.id = i.visitor_id`,
+      join lateral (select * from visitors v where v.account_id = i.account_id and v.id = i.visitor_id offset 0) v on true`,
     values: [
       asked.map((key) => key.accountId),
       asked.map((key) => key.kind),

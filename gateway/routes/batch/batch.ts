@@ -45,6 +45,8 @@ export type BatchSettings = {
 };
 
 const firstNonAscii = 0x80;
+/** A token that stands further behind is found when all of its body is there. */
+const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 
 /** `POST /api/v1/batch`: many events, each checked and answered for itself. */
@@ -73,6 +75,7 @@ class Batches {
   readonly #settings: BatchSettings;
   readonly #inflater: Inflater;
   readonly #scan = new BodyScan();
+  readonly #isKnown = (token: string): boolean => this.#admission.sourceOf(token) !== undefined;
 
   constructor(admission: Admission, intake: Intake, settings: BatchSettings) {
     this.#admission = admission;
@@ -82,13 +85,32 @@ class Batches {
   }
 
   inflate(exchange: Exchange, body: Buffer): void {
-    // The bytes handed over are gone when this returns.
-    const address = this.#admission.addressOf(exchange);
-    const started = this.#inflater.inflate(Buffer.from(body), address, (result) => {
-      if (result.kind === 'body') exchange.attempt(() => this.#acceptUnpacked(exchange, result.body));
-      else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
+    const started = this.#inflater.inflate({
+      // The bytes handed over are gone when this returns.
+      compressed: Buffer.from(body),
+      address: this.#admission.addressOf(exchange),
+      // Nearly all bodies begin with their token: nobody's is not worth the rest.
+      isWanted: (beginning) => this.#isWanted(beginning),
+      done: (result) => {
+        switch (result.kind) {
+          case 'body':
+            return exchange.attempt(() => this.#acceptUnpacked(exchange, result.body));
+          case 'too_large':
+            return exchange.send(tooLarge(this.#settings.bodyBytesMax));
+          case 'unwanted':
+            return exchange.send(unauthorized);
+          case 'malformed':
+            return exchange.send(malformedGzip);
+        }
+      },
     });
     if (!started) exchange.send(busy);
+  }
+
+  /** A scan changes bytes, and where a body is cut it would change what goes on behind: it gets some of its own. */
+  #isWanted(beginning: Buffer): boolean {
+    const some = Buffer.from(beginning.subarray(0, tokenWithinBytes));
+    return scanBody(this.#scan, some, 1, this.#isKnown) !== 'unknown_token';
   }
 
   #acceptUnpacked(exchange: Exchange, body: Buffer): void {
@@ -118,7 +140,7 @@ class Batches {
   #read(exchange: Exchange, body: Buffer): ReadBatch | undefined {
     const { rowsMax, keysMax, row } = this.#settings;
     const { facts } = this.#scan;
-    const problem = scanBody(this.#scan, body, rowsMax);
+    const problem = scanBody(this.#scan, body, rowsMax, this.#isKnown);
     if (problem !== undefined) return refuse(exchange, scanRefusal(problem));
     if (facts.depth > row.depthMax) return refuse(exchange, tooDeep(this.#scan, body, row.depthMax));
     if (facts.keys > keysMax) return refuse(exchange, tooManyKeys(keysMax));

@@ -93,11 +93,14 @@ export class CompatIntake {
     // A key that stands outside of the body is looked at before any work on that.
     const user = basicUser(exchange.head.authorization);
     if (user !== '' && this.#admission.sourceOf(user) === undefined) return exchange.send(unauthorized);
-    const address = this.#admission.addressOf(exchange);
-    // The bytes handed over are gone when this returns.
-    const started = this.#inflater.inflate(Buffer.from(body), address, (result) => {
-      if (result.kind === 'body') exchange.attempt(() => this.#accept(exchange, result.body, query, dialect));
-      else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
+    const started = this.#inflater.inflate({
+      // The bytes handed over are gone when this returns.
+      compressed: Buffer.from(body),
+      address: this.#admission.addressOf(exchange),
+      done: (result) => {
+        if (result.kind === 'body') exchange.attempt(() => this.#accept(exchange, result.body, query, dialect));
+        else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
+      },
     });
     if (!started) exchange.send(busy);
   }

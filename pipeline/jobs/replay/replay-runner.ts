@@ -4,6 +4,7 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { allReplays, decodeReplay, encodeReplay, isOver } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
+import { ReplayTurns } from './replay-turns.ts';
 import { runReplay } from './run-replay.ts';
 
 export type ReplayRunnerOptions = {
@@ -31,6 +32,7 @@ const lookEveryMs = 1_000;
 export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
   const { connection, bucket, instanceId, logger, isLive, abandonedAfterMs = 15_000 } = options;
   const abort = new AbortController();
+  const turns = new ReplayTurns();
   const known = new Map<string, HeardReplay>();
   const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
 
@@ -47,7 +49,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     if (revision === undefined || isCancelled) return revision !== undefined;
     const fields = { replay: job.id, destinationId: job.destinationId };
     logger.info({ ...fields, what: job.request.what }, 'replay begins');
-    const context = { connection, bucket, instanceId, signal: abort.signal };
+    const context = { connection, bucket, instanceId, signal: abort.signal, turns: turns.ofReplay() };
     await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
     logger.info(fields, 'replay ended or handed over');
     return true;

@@ -24,6 +24,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
+import { ReplayTurns } from './replay-turns.ts';
 import { queueEvents } from './run-replay.ts';
 import { startReplayRunner } from './replay-runner.ts';
 import type { ReplayRunner } from './replay-runner.ts';
@@ -249,7 +250,12 @@ test('replay: crash: what was put before the destination but not noted is sent a
   // As an instance leaves it that dies while it removes what it has queued.
   const begun: ReplayJob = { ...job, state: 'running', firstSeq, nextSeq: firstSeq, endSeq: events.at(-1)?.seq ?? 0 };
   await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay({ ...begun, owner: 'test' }));
-  await queueEvents(rig.connection, begun, events.slice(0, 256), new AbortController().signal);
+  const working = {
+    connection: rig.connection,
+    turns: new ReplayTurns().ofReplay(),
+    signal: new AbortController().signal,
+  };
+  await queueEvents(working, begun, events.slice(0, 256));
   for (const { seq } of events.slice(0, 100)) await deleteMessage(rig.connection, streams.deadLetters, seq);
   await run();
   await until('it is done', () => isDone(job.id));

@@ -3,11 +3,13 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
 import { countBySubject, deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
+import { eventUnits } from '../../workers/worker/turns.ts';
+import type { Turns } from '../../workers/worker/turns.ts';
 import type { ReplayNotes, ReplayNotesOptions } from './replay-notes.ts';
 import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';
 import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter.ts';
 import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../../shared/contracts/events/dead-letter.ts';
-import { resolvedEvents } from '../../../shared/contracts/events/resolved-event.ts';
+import { readResolvedEvents } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { findSeqAt, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { deadLetterSubject, eventsOfAccount, retrySubject } from '../../../shared/contracts/subjects.ts';
@@ -19,6 +21,8 @@ import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 
 export type ReplayContext = ReplayNotesOptions & {
   readonly connection: LogConnection;
+  /** What it reads and writes is divided into. */
+  readonly turns: Turns;
   /** The process ends. */
   readonly signal: AbortSignal;
 };
@@ -43,7 +47,7 @@ export async function runReplay(context: ReplayContext, claimed: ReplayJob, revi
   }
 }
 
-async function work({ connection, signal: stopping }: ReplayContext, notes: ReplayNotes): Promise<void> {
+async function work({ connection, turns, signal: stopping }: ReplayContext, notes: ReplayNotes): Promise<void> {
   const signal = AbortSignal.any([stopping, notes.ended]);
   const source = replaySourceOf(connection, notes.job);
   if (notes.job.nextSeq === undefined) {
@@ -52,9 +56,9 @@ async function work({ connection, signal: stopping }: ReplayContext, notes: Repl
   }
   for (;;) {
     const { nextSeq = 1, endSeq = 0, scanned, queued } = notes.job;
-    const batch = await collect(connection, source, { nextSeq, endSeq }, signal);
+    const batch = await collect({ connection, turns, signal }, source, { nextSeq, endSeq });
     if (batch.scanned === 0) break;
-    await queueEvents(connection, notes.job, batch.events, signal);
+    await queueEvents({ connection, turns, signal }, notes.job, batch.events);
     if (source.isConsumed) await removeAll(connection, source.stream, batch.events);
     const progress = { scanned: scanned + batch.scanned, queued: queued + batch.events.length };
     await notes.put({ ...progress, nextSeq: batch.nextSeq });
@@ -62,16 +66,14 @@ async function work({ connection, signal: stopping }: ReplayContext, notes: Repl
   await notes.put({ state: 'done' });
 }
 
+/** What a part of a replay works with. */
+type Working = Pick<ReplayContext, 'connection' | 'turns' | 'signal'>;
+
 type Range = { readonly nextSeq: number; readonly endSeq: number };
 type Batch = { readonly events: readonly ReplayedEvent[]; readonly scanned: number; readonly nextSeq: number };
 
 /** Reads on until there is enough for a write, or progress should be noted. */
-async function collect(
-  connection: LogConnection,
-  source: ReplaySource,
-  range: Range,
-  signal: AbortSignal,
-): Promise<Batch> {
+async function collect({ connection, turns, signal }: Working, source: ReplaySource, range: Range): Promise<Batch> {
   const events: ReplayedEvent[] = [];
   let { nextSeq } = range;
   let scanned = 0;
@@ -79,8 +81,11 @@ async function collect(
     signal.throwIfAborted();
     const message = await readNext(connection, source.stream, source.subject, nextSeq);
     if (message === undefined || message.seq > range.endSeq) break;
-    const wanted = source.events(message).filter(({ event }) => !event.test);
-    events.push(...wanted.map((event) => ({ seq: message.seq, event })));
+    for (const { event, characters } of source.events(message)) {
+      if (!event.event.test) events.push({ seq: message.seq, event });
+      const over = turns.spend(eventUnits + characters);
+      if (over !== undefined) await over;
+    }
     scanned += 1;
     nextSeq = message.seq + 1;
   }
@@ -97,8 +102,8 @@ type ReplaySource = {
   readonly subject: string;
   /** Where to begin and where to end when it starts: what comes later, from the replay itself too, is not part of it. */
   range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
-  /** The events of a message that are to be sent again. */
-  events(message: StoredMessage): readonly ResolvedEvent[];
+  /** The events of a message that are to be sent again, and how long their lines are; none is read before it is asked for. */
+  events(message: StoredMessage): ReturnType<typeof readResolvedEvents>;
   /** Whether a message leaves its stream once its events are before the destination again. */
   readonly isConsumed: boolean;
 };
@@ -129,14 +134,14 @@ function replaySourceOf(connection: LogConnection, { destinationId, accountId, r
           nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
           endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
         }),
-        events: ({ data }) => resolvedEvents(data),
+        events: ({ data }) => readResolvedEvents(data),
       };
   }
 }
 
-function deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): readonly ResolvedEvent[] {
+function* deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): ReturnType<typeof readResolvedEvents> {
   const letter = decodeDeadLetter(data);
-  return letter !== undefined && matchesFilter(letter, filter) ? [letter.event] : [];
+  if (letter !== undefined && matchesFilter(letter, filter)) yield { event: letter.event, characters: data.length };
 }
 
 function earlier(timeMs: number): number {
@@ -146,9 +151,12 @@ function earlier(timeMs: number): number {
 /** An event of a replay and the message it is from. */
 type ReplayedEvent = { readonly seq: number; readonly event: ResolvedEvent };
 
-/** Frames of a replay before the destination at a time: the retry log is for everybody's retries. */
-const framesWaitingMax = 16;
-const frameBytesMax = 256 * 1024;
+/**
+ * Frames of a replay before the destination at a time: the retry log is for everybody's retries. A frame is what its
+ * destination's thread reads in one go, while others wait.
+ */
+const framesWaitingMax = 64;
+const frameBytesMax = 64 * 1024;
 const roomEveryMinMs = 100;
 const roomEveryMaxMs = 2_000;
 
@@ -158,13 +166,12 @@ const roomEveryMaxMs = 2_000;
  * what it held be gone meanwhile.
  */
 export async function queueEvents(
-  connection: LogConnection,
+  { connection, turns, signal }: Working,
   { id, destinationId }: ReplayJob,
   events: readonly ReplayedEvent[],
-  signal: AbortSignal,
 ): Promise<void> {
   const subject = retrySubject(destinationId, replayTier);
-  for (const { payload, digest } of framesOf(events)) {
+  for await (const { payload, digest } of framesOf(events, turns)) {
     await waitForRoom(connection, subject, signal);
     const msgId = `replay.${id}.${digest}`;
     await publishWithRetry(connection, { subject, payload, msgId }, { signal, backoff: crowdBackoff });
@@ -174,25 +181,26 @@ export async function queueEvents(
 
 type Frame = { readonly payload: Uint8Array; readonly digest: string };
 
-function framesOf(events: readonly ReplayedEvent[]): Frame[] {
+async function* framesOf(events: readonly ReplayedEvent[], turns: Turns): AsyncGenerator<Frame, void, undefined> {
   const nowMs = Date.now();
   const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore: nowMs };
-  const frames: Frame[] = [];
   const writer = new FrameWriter();
   let digest = createHash('sha256');
-  const close = (): void => {
-    if (writer.length > 0) frames.push({ payload: writer.bytes(), digest: digest.digest('base64url') });
+  const close = (): Frame => {
+    const frame = { payload: writer.bytes(), digest: digest.digest('base64url') };
     writer.reset();
     digest = createHash('sha256');
+    return frame;
   };
   for (const { seq, event } of events) {
     const line = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event });
-    if (writer.length + line.length > frameBytesMax) close();
+    if (writer.length > 0 && writer.length + line.length > frameBytesMax) yield close();
     writer.appendLine(line);
     digest.update(`${seq}\n${event.event.id}\n`);
+    const over = turns.spend(eventUnits + line.length);
+    if (over !== undefined) await over;
   }
-  close();
-  return frames;
+  if (writer.length > 0) yield close();
 }
 
 async function waitForRoom(connection: LogConnection, subject: string, signal: AbortSignal): Promise<void> {

@@ -18,3 +18,15 @@ test('turns: others go first once enough was done, and a turn begins', async () 
   expect(waits).toBeGreaterThan(5);
   expect(begun).toBe(waits);
 });
+
+test('turns: who shares them waits for a turn that others may have first', async () => {
+  const waiting: (() => void)[] = [];
+  const turns = new Turns(
+    () => undefined,
+    () => new Promise((resolve) => waiting.push(resolve)),
+  );
+  const over = turns.spend(1_000_000);
+  expect(waiting).toHaveLength(1);
+  waiting[0]?.();
+  await over;
+});

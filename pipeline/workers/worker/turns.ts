@@ -12,11 +12,13 @@ export const eventUnits = 512;
  */
 export class Turns {
   readonly #begin: () => void;
+  readonly #waitTurn: () => Promise<void>;
   #spent = 0;
 
-  /** `begin` is called at the beginning of each turn but the first. */
-  constructor(begin: () => void) {
+  /** `begin` is called at the beginning of each turn but the first. `waitTurn` says when that is; the next round by default. */
+  constructor(begin: () => void, waitTurn: () => Promise<void> = () => setImmediate()) {
     this.#begin = begin;
+    this.#waitTurn = waitTurn;
   }
 
   /** Something was done. A promise once the turn is over, to be waited for: the others go first. */
@@ -24,6 +26,6 @@ export class Turns {
     this.#spent += units;
     if (this.#spent < turnUnitsMax) return undefined;
     this.#spent = 0;
-    return setImmediate().then(this.#begin);
+    return this.#waitTurn().then(this.#begin);
   }
 }

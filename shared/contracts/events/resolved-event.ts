@@ -172,14 +172,23 @@ export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
 
 /** The events of a frame that can be read. */
 export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
+  return [...readResolvedEvents(bytes)].map(({ event }) => event);
+}
+
+/** The same one by one, each with the characters of its line: none is parsed before it is asked for. */
+export function* readResolvedEvents(
+  bytes: Uint8Array,
+): Generator<{ readonly event: ResolvedEvent; readonly characters: number }, void, undefined> {
   const lines = openIfReadable(bytes)?.toString('utf8').split('\n') ?? [];
-  return lines.flatMap((line) => {
+  for (const line of lines) {
+    let event: ResolvedEvent | undefined;
     try {
-      return parseAmong(line, lines);
+      event = parseAmong(line, lines);
     } catch {
-      return [];
+      continue;
     }
-  });
+    yield { event, characters: line.length };
+  }
 }
 
 /** The lines of a frame; undefined for one that cannot be opened, or ends within a line. */

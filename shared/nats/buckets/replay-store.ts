@@ -43,15 +43,13 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
   const find = async (destinationId: string, id: string): Promise<ReplayJob | undefined> =>
     decodeReplay((await bucket.get(replayKey(destinationId, id)))?.value);
   const list = async (destinationId: string): Promise<ReplayJob[]> => {
-    const keys = await bucket.keys(replaysOfDestination(destinationId));
-    const jobs = await Promise.all(keys.map(async (key) => decodeReplay((await bucket.get(key))?.value)));
-    const known = jobs.filter((job) => job !== undefined);
+    const jobs = await readAll(bucket, replaysOfDestination(destinationId));
     // Ids are made in the order of time.
-    return known.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+    return jobs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   };
   /** Has an account hold to its share of the bucket: what is over longest goes, and too much that waits is refused. */
   const makeRoom = async (accountId: string): Promise<void> => {
-    const own = (await readAll(bucket)).filter((job) => job.accountId === accountId);
+    const own = (await readAll(bucket, allReplays)).filter((job) => job.accountId === accountId);
     const over = own.filter(isOver).toSorted((a, b) => (a.id < b.id ? 1 : -1));
     if (own.length - over.length >= replaysOfAccountWaitingMax)
       throw new TooManyReplaysError('too many replays of the account wait');
@@ -108,8 +106,8 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
   };
 }
 
-/** Every replay there is. */
-async function readAll(bucket: Bucket): Promise<readonly ReplayJob[]> {
+/** Every replay whose key fits, by one question: there may be many. */
+async function readAll(bucket: Bucket, filter: string): Promise<readonly ReplayJob[]> {
   const jobs: ReplayJob[] = [];
   let watch: BucketWatch | undefined;
   let late: NodeJS.Timeout | undefined;
@@ -118,7 +116,7 @@ async function readAll(bucket: Bucket): Promise<readonly ReplayJob[]> {
       late = setTimeout(() => reject(new Error('reading the replays: the log does not answer')), readMs);
       bucket
         .watch({
-          filter: allReplays,
+          filter,
           onEntry({ value }) {
             const job = decodeReplay(value);
             if (job !== undefined) jobs.push(job);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
@@ -6,7 +6,7 @@ import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { publishWithRetry } from '../publish/publisher.ts';
-import { deleteMessage, readStored } from './subject-log.ts';
+import { deleteMessage, readNext, readStored } from './subject-log.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
 
@@ -40,4 +40,16 @@ test.each([
   await deleteMessage(connection, streams.deadLetters, second);
   expect(await readStored(connection, streams.deadLetters, second)).toBeUndefined();
   expect(await readStored(connection, streams.deadLetters, second + 100)).toBeUndefined();
+});
+
+test('stored message: one that was looked for is read byte by byte, and not by the client, which takes long for a large one', async () => {
+  const seq = await store(`größe ${'x'.repeat(10_000)}`);
+  const decode = vi.spyOn(globalThis, 'atob');
+  try {
+    const message = await readNext(connection, streams.deadLetters, deadLetterSubject('a'), seq);
+    expect(Buffer.from(message?.data ?? []).toString()).toBe(`größe ${'x'.repeat(10_000)}`);
+    expect(decode).not.toHaveBeenCalled();
+  } finally {
+    decode.mockRestore();
+  }
 });

@@ -1,3 +1,4 @@
+import type { StoredMsg } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNoMessage } from '../connection/server-error.ts';
@@ -71,9 +72,9 @@ async function find(connection: LogConnection, stream: string, place: Place): Pr
     return {
       seq: message.seq,
       subject: message.subject,
-      // The client decodes it each time it is asked, which takes milliseconds for a large frame: some only want the time.
+      // Some only want the time.
       get data() {
-        return (bytes ??= message.data);
+        return (bytes ??= dataOf(message));
       },
       storedAtMs: message.time.getTime(),
       header: (name) => message.header.get(name) || undefined,
@@ -82,6 +83,15 @@ async function find(connection: LogConnection, stream: string, place: Place): Pr
     if (isNoMessage(error)) return undefined;
     throw error;
   }
+}
+
+/** What of the client's message its type does not have: the bytes as the server sent them. */
+type AnsweredMessage = { readonly smr?: { readonly message?: { readonly data?: string } } };
+
+/** The client decodes base64 character by character, which takes 20 ms for a frame of 256 KiB, and this a fraction of one. */
+function dataOf(message: StoredMsg): Uint8Array {
+  const base64 = (message as AnsweredMessage).smr?.message?.data;
+  return base64 === undefined ? message.data : Buffer.from(base64, 'base64');
 }
 
 /**

@@ -8,6 +8,7 @@ import { CreateExperimentVisitors } from './0006-create-experiment-visitors.ts';
 import { CreateDeployment } from './0007-create-deployment.ts';
 import { CreateSignInLinks } from './0008-create-sign-in-links.ts';
 import { PublishOnCreate } from './0009-publish-on-create.ts';
+import { TellAccountsAreLarge } from './0010-tell-accounts-are-large.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -28,4 +29,5 @@ export const migrationList: MigrationList = [
   { name: '0007-create-deployment', class: CreateDeployment },
   { name: '0008-create-sign-in-links', class: CreateSignInLinks },
   { name: '0009-publish-on-create', class: PublishOnCreate },
+  { name: '0010-tell-accounts-are-large', class: TellAccountsAreLarge },
 ];

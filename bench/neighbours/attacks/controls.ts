@@ -1,0 +1,42 @@
+import { addDestination } from './attack.ts';
+import type { Attack } from './attack.ts';
+import { createSend, runId, strikeAtRate } from './strike-loops.ts';
+
+const batchesPerS = 9;
+const rows = 1_000;
+
+/** Not an attack: what a figure comes to where nothing happens, and so how far it can be trusted. */
+export const nobody: Attack = {
+  name: 'nobody',
+  summary: 'nothing at all: how far these figures move by themselves',
+  prepare: () => Promise.resolve({}),
+  async run({ signal }) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  },
+};
+
+/** Not an attack: what the same machine shows of somebody who may have a large share of it. */
+export const busyNeighbour: Attack = {
+  name: 'busy-neighbour',
+  summary: `${batchesPerS * rows} ordinary events a second of an account that behaves, in batches of ${rows}`,
+  async prepare(ground) {
+    await addDestination(ground, ground.sinkUrl('attacked/1'));
+    return {};
+  },
+  async run(strike) {
+    const { target, signal } = strike;
+    const send = createSend(strike, 8);
+    await strikeAtRate(signal, { perS: batchesPerS, atOnceMax: 8 }, (index) => {
+      const events = Array.from({ length: rows }, (_, row) => ({
+        event: 'Product Viewed',
+        distinctId: `${runId}-${index}-${row}`,
+        userId: `visitor-${(index * rows + row) % 5_000}`,
+        properties: { product_id: 'sku-48151', name: 'Walnut desk with two drawers', price: 249.5, currency: 'EUR' },
+      }));
+      return send({
+        url: `${target.gatewayUrl}/api/v1/batch`,
+        body: JSON.stringify({ token: target.token, events }),
+      });
+    });
+  },
+};
