@@ -37,6 +37,8 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export async function openWorkMeter(stage: Stage, stack: WholeStack): Promise<WorkMeter> {
   const session = new Client({ connectionString: stack.databaseUrl, query_timeout: deadlineMs });
+  // Whoever reads next is told; without a listener the database's end would be the bench's.
+  session.on('error', () => undefined);
   await session.connect();
   return {
     async read() {
