@@ -1,19 +1,30 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { Turns } from '../../workers/worker/turns.ts';
 
+/** A turn is about a millisecond of work here, and as much again for whoever delivers what it has put there. */
+const turnEveryMs = 10;
+
 /**
- * What all replays of a process read and write, in turns that they take one after the other: one in a round of the event
- * loop, however many replays there are. The main thread they run on has others to answer, and a core that it may share
- * with those who deliver.
+ * What all replays of a process read and write, in turns that they take one after the other, with a pause before each: some
+ * ten megabytes a second, however many replays there are. Nobody waits for a replay as for an event that has just
+ * happened, and one that is cancelled soon has not put much before its destination.
  */
 export class ReplayTurns {
-  #last: Promise<void> = Promise.resolve();
+  readonly #pause: () => Promise<unknown>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(pause: () => Promise<unknown> = () => setTimeout(turnEveryMs)) {
+    this.#pause = pause;
+  }
 
   /** The turns of one replay. */
   ofReplay(): Turns {
     return new Turns(
       () => undefined,
-      () => (this.#last = this.#last.then(() => setImmediate())),
+      async () => {
+        this.#last = this.#last.then(this.#pause);
+        await this.#last;
+      },
     );
   }
 }

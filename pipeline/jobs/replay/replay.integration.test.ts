@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
-import { deleteMessage, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { countBySubject, deleteMessage, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { listDeadLetters } from '../../../shared/nats/messages/list-dead-letters.ts';
@@ -25,7 +25,7 @@ import { startScriptedDestination } from '../../../shared/testing/scripted-desti
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { ReplayTurns } from './replay-turns.ts';
-import { queueEvents } from './run-replay.ts';
+import { framesWaitingMax, queueEvents } from './run-replay.ts';
 import { startReplayRunner } from './replay-runner.ts';
 import type { ReplayRunner } from './replay-runner.ts';
 
@@ -86,7 +86,7 @@ async function isIn(id: string, state: ReplayJob['state']): Promise<boolean> {
 const isDone = (id: string): Promise<boolean> => isIn(id, 'done');
 
 /** Fills the part of the retry log that replays may use. Nobody takes it out while no dispatcher runs. */
-async function fillRoom(frames = 16): Promise<void> {
+async function fillRoom(frames = framesWaitingMax): Promise<void> {
   const subject = retrySubject(rig.destinationId, replayTier);
   for (let frame = 0; frame < frames; frame += 1) {
     await publish(rig.connection, subject, new Uint8Array(), { msgId: randomUUID(), timeoutMs: 30_000 });
@@ -280,11 +280,14 @@ test('replay: crash: another instance takes over what nobody has noted anything 
 test('replay: restart: goes on where it was', async () => {
   const dispatcher = await refuseAll(300);
   await dispatcher.stop(5_000);
-  await fillRoom(15);
+  // So that a batch of 256 has room, and the next one has not.
+  await fillRoom(framesWaitingMax - 3);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
   // Nobody takes them off the retry log, so it waits for room in the middle.
   await until('it waits for room', async () => (await replayStore.find(rig.destinationId, id))?.queued === 256);
+  const subject = retrySubject(rig.destinationId, replayTier);
+  expect((await countBySubject(rig.connection, streams.retry, subject)).get(subject)).toBe(framesWaitingMax);
   await runner?.stop();
   await run();
   const next = await rig.start();

@@ -155,7 +155,7 @@ type ReplayedEvent = { readonly seq: number; readonly event: ResolvedEvent };
  * Frames of a replay before the destination at a time: the retry log is for everybody's retries. A frame is what its
  * destination's thread reads in one go, while others wait.
  */
-const framesWaitingMax = 64;
+export const framesWaitingMax = 64;
 const frameBytesMax = 64 * 1024;
 const roomEveryMinMs = 100;
 const roomEveryMaxMs = 2_000;
