@@ -834,6 +834,7 @@ async function openParts(options: DispatcherOptions, counts: DispatcherCounts): 
   const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax: settings.framesBufferedMax,
+    isOneOfMany: true,
     onTrouble: logConsumerTrouble(logger, { destinationId }),
     losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
       counts.lost_frames += 1;
