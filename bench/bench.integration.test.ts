@@ -62,7 +62,7 @@ test(
     const progress = { step: () => undefined, note: () => undefined, clear: () => undefined };
     const settings = { PIPELINE_THREADS: '4' };
     const lengths = { seconds: 1, warmUpSeconds: 0, warmUpSecondsMax: 0, rounds: 1, minutes: 1 };
-    const options = { ...lengths, asked: {}, attacks: [], isQuick: true, settings };
+    const options = { ...lengths, asked: {}, attacks: [], destinations: [], isQuick: true, settings };
     try {
       const result = await runScenario(tiny, options, { stage, progress, say: (text) => said.push(text) });
       expect(result.rows[0]?.figures['allocated an event']?.value).toBeGreaterThan(0);

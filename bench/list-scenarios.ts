@@ -17,7 +17,7 @@ export function listScenarios(scenarios: readonly Scenario[]): string {
     `  ${'compare'.padEnd(width)}two results: what changed for certain`,
     `  ${'page'.padEnd(width)}results that are kept, as one page with charts`,
     '',
-    'npm run bench -- <scenario> [--seconds N] [--rounds N] [--minutes N] [--quick] [--attacks A,B] [--set NAME=VALUE] [--profile FOLDER]',
+    'npm run bench -- <scenario> [--seconds N] [--rounds N] [--minutes N] [--quick] [--attacks A,B] [--destinations N,M] [--set NAME=VALUE] [--profile FOLDER]',
     'npm run bench -- compare before.json after.json [--fail-on-regression]',
     'npm run bench -- page result.json …',
   ].join('\n');

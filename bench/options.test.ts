@@ -22,6 +22,7 @@ test('options: a scenario runs with the usual lengths', () => {
       minutes: 10,
       isQuick: false,
       attacks: [],
+      destinations: [],
       settings: {},
       asked: {},
     },
@@ -52,6 +53,11 @@ test('options: all is every scenario but those that take long', () => {
 test('options: --attacks are names, comma separated', () => {
   expect(read('track', '--attacks', 'merges, doors')).toMatchObject({ options: { attacks: ['merges', 'doors'] } });
   expect(read('track', '--attacks', 'merges,')).toMatchObject({ kind: 'said', exitCode: 1 });
+});
+
+test('options: --destinations are whole numbers, comma separated', () => {
+  expect(read('track', '--destinations', '1, 100')).toMatchObject({ options: { destinations: [1, 100] } });
+  expect(read('track', '--destinations', '1,')).toMatchObject({ kind: 'said', exitCode: 1 });
 });
 
 test('options: --set may be repeated and keeps what stands behind the first equals sign', () => {

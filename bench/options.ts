@@ -16,6 +16,8 @@ export type RunOptions = Lengths & {
   readonly isQuick: boolean;
   /** Of neighbours: names of attacks; empty: all of them. */
   readonly attacks: readonly string[];
+  /** Of dispatch: to how many destinations; empty: to each number it measures. */
+  readonly destinations: readonly number[];
   /** Environment of the services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
   /** Where every thread of the services leaves a CPU profile when it ends; none without it. */
@@ -42,6 +44,7 @@ type Flags = {
   readonly minutes?: number;
   readonly quick?: boolean;
   readonly attacks?: readonly string[];
+  readonly destinations?: readonly number[];
   readonly failOnRegression?: boolean;
   readonly set?: Readonly<Record<string, string>>;
   readonly profile?: string;
@@ -71,6 +74,7 @@ export function readOrder(
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
     .option('--attacks <names>', 'neighbours: attacks to run, comma separated (default all)', readNames)
+    .option('--destinations <numbers>', 'dispatch: to how many, comma separated (default all it measures)', readCounts)
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
     .option(
       '--profile <folder>',
@@ -137,6 +141,7 @@ function orderOf(
     minutes: flags.minutes ?? usual.minutes,
     isQuick,
     attacks: flags.attacks ?? [],
+    destinations: flags.destinations ?? [],
     settings: flags.set ?? {},
     ...(flags.profile === undefined ? {} : { profileFolder: flags.profile }),
   };
@@ -163,6 +168,10 @@ function readNames(value: string): readonly string[] {
   const names = value.split(',').map((name) => name.trim());
   if (names.includes('')) throw new InvalidArgumentError('it must be names, comma separated');
   return names;
+}
+
+function readCounts(value: string): readonly number[] {
+  return value.split(',').map(readCount);
 }
 
 function readSetting(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -99,3 +99,14 @@ async function statusBytes(pid: number, field: string): Promise<number | undefin
   const match = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text);
   return match === null ? undefined : Number(match[1]) * 1024;
 }
+
+/** What each of so many events took, in ns, by two readings of the above. */
+export function cpuNsAnEvent(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+  events: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([process, ms]) => [process, ((ms - (before[process] ?? 0)) * 1e6) / events]),
+  );
+}

@@ -9,7 +9,8 @@ import type { GcWatch } from '../system/gc-watch.ts';
 import { familyMemoryProbe, startSampler } from '../system/sampler.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { assertNoneRefused } from '../system/services.ts';
-import { cpuMsOf, cpuNsAnEvent, startWholePath } from '../whole-path/whole-path.ts';
+import { cpuNsAnEvent } from '../machine/process-use.ts';
+import { cpuMsOf, startWholePath } from '../whole-path/whole-path.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
 const group = 'in';

@@ -3,24 +3,26 @@ import { benchAccountId, destinationIdOf } from '../config/ids.ts';
 import { publishAccounts } from '../config/account-document.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
-import type { Bar, ResultRow } from '../result/result.ts';
+import type { Bar, Figure, ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { timesOf } from '../system/scenario.ts';
 import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { startSink } from '../sink/sink.ts';
-import { peakMemoryBytes } from '../machine/process-use.ts';
+import { peakMemoryBytes, processFamilyCpuMs } from '../machine/process-use.ts';
 import { gcFigures } from '../system/gc-watch.ts';
 import { startPipeline, whilePaused } from '../system/services.ts';
 
-const destinationCounts = [1, 10, 100, 1_000] as const;
+const destinationCounts: readonly number[] = [1, 10, 100, 1_000];
 const batchSizes = [1, 100] as const;
 const connections = 64;
 /** What a backlog is sized for, so that it outlasts the measurement. */
 const deliveriesPerS = { 1: 24_000, 100: 150_000 } as const;
 
+/** Whose CPU is looked at. */
+const processes = ['sender', 'log', 'PostgreSQL', 'sink'] as const;
+
 type BatchSize = (typeof batchSizes)[number];
-type DestinationCount = (typeof destinationCounts)[number];
 type Variant = { readonly name: string; readonly batchSize: BatchSize; readonly destinations: number };
 type Measured = { readonly arrived: Arrived; readonly memoryBytes: number };
 
@@ -29,7 +31,7 @@ const nameOf = (subject: string, batchSize: BatchSize): string =>
 const countOf = (destinations: number): string => `${destinations} destination${destinations === 1 ? '' : 's'}`;
 
 /** Shares of bare undici that are asked for. */
-type Ask = { readonly batchSize: BatchSize; readonly destinations: DestinationCount; readonly limit: number };
+type Ask = { readonly batchSize: BatchSize; readonly destinations: number; readonly limit: number };
 const asked: readonly Ask[] = [
   { batchSize: 1, destinations: 1, limit: 0.8 },
   { batchSize: 1, destinations: 10, limit: 0.8 },
@@ -44,19 +46,17 @@ const bareOf = (batchSize: BatchSize): Variant => ({
   batchSize,
   destinations: 0,
 });
-const variants: readonly Variant[] = batchSizes.flatMap((batchSize) => [
-  bareOf(batchSize),
-  ...destinationCounts.map((destinations) => ({
-    name: nameOf(countOf(destinations), batchSize),
-    batchSize,
-    destinations,
-  })),
-]);
+const variantsOf = (counts: readonly number[]): readonly Variant[] =>
+  batchSizes.flatMap((batchSize) => [
+    bareOf(batchSize),
+    ...counts.map((destinations) => ({ name: nameOf(countOf(destinations), batchSize), batchSize, destinations })),
+  ]);
 
 /** Deliveries a second out of a backlog, to more and more destinations of one account, beside an HTTP client alone. */
 export const dispatch: Scenario = {
   name: 'dispatch',
-  summary: 'deliveries a second out of a backlog, to 1 to 1,000 destinations, one event a request and batches of 100',
+  summary:
+    'deliveries a second out of a backlog, to 1 to 1,000 destinations, one event a request and batches of 100; --destinations chooses some',
   bars: [
     ...asked.map((ask): Bar => ({
       id: barIdOf(ask),
@@ -68,6 +68,8 @@ export const dispatch: Scenario = {
     { id: 'batched', text: 'events delivered in batches of 100', limit: 100_000, unit: 'per_s', ask: 'at-least' },
   ],
   async run(context) {
+    const counts = context.destinations.length === 0 ? destinationCounts : context.destinations;
+    const variants = variantsOf(counts);
     const measured = new Map<string, Measured[]>(variants.map(({ name }) => [name, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
       for (const variant of variants) {
@@ -78,6 +80,12 @@ export const dispatch: Scenario = {
     const ratesOf = (name: string): number[] => (measured.get(name) ?? []).map(({ arrived }) => arrived.rate.value);
     const rows = variants.map(({ name, batchSize }): ResultRow => {
       const rounds = measured.get(name) ?? [];
+      const cpuFigure = (process: string): Figure =>
+        plainFigure(
+          'ns',
+          'less',
+          rounds.map(({ arrived }) => arrived.cpuNs[process] ?? Number.NaN),
+        );
       return {
         name,
         figures: {
@@ -93,22 +101,38 @@ export const dispatch: Scenario = {
             'less',
             rounds.map(({ memoryBytes }) => memoryBytes),
           ),
+          ...Object.fromEntries(processes.map((process) => [`${process}, an event`, cpuFigure(process)])),
         },
         series: (rounds[0]?.arrived.series ?? []).filter(({ chart }) => chart === 'throughput'),
       };
     });
-    const figure = (batchSize: BatchSize, destinations: DestinationCount, name: string): number =>
+    const figure = (batchSize: BatchSize, destinations: number, name: string): number =>
       rows.find((row) => row.name === nameOf(countOf(destinations), batchSize))?.figures[name]?.value ?? Number.NaN;
+    const judged = asked.filter(({ destinations }) => counts.includes(destinations));
     return {
       settings: { connections, syncInterval: 'always' },
       rows,
       measured: {
-        ...Object.fromEntries(asked.map((ask) => [barIdOf(ask), figure(ask.batchSize, ask.destinations, 'of undici')])),
-        batched: figure(100, 1, 'events/s'),
+        ...Object.fromEntries(
+          judged.map((ask) => [barIdOf(ask), figure(ask.batchSize, ask.destinations, 'of undici')]),
+        ),
+        ...(counts.includes(1) ? { batched: figure(100, 1, 'events/s') } : {}),
       },
     };
   },
 };
+
+/** CPU that processes with their children have used so far, in ms. */
+function cpuMsOf(
+  pids: Partial<Record<(typeof processes)[number], number>>,
+): () => Promise<Readonly<Record<string, number>>> {
+  return async () =>
+    Object.fromEntries(
+      await Promise.all(
+        Object.entries(pids).map(async ([name, pid]) => [name, await processFamilyCpuMs(pid)] as const),
+      ),
+    );
+}
 
 function measureOnce(context: ScenarioContext, variant: Variant, round: number): Promise<Measured> {
   const { progress, seconds, warmUpSeconds } = context;
@@ -127,7 +151,8 @@ function measureOnce(context: ScenarioContext, variant: Variant, round: number):
       progress.step(label, seconds + warmUpSeconds);
       const args = [sink.urlOf(`${group}/bare`), String(connections), String(batchSize)];
       const { pid } = await stage.startChild({ name: 'undici', entry: 'bench/peers/undici-dispatch-main', args });
-      return { arrived: await measureArrivals(arrivals), memoryBytes: await peakMemoryBytes(pid) };
+      const cpuMs = cpuMsOf({ sender: pid, sink: sink.pid });
+      return { arrived: await measureArrivals({ ...arrivals, cpuMs }), memoryBytes: await peakMemoryBytes(pid) };
     }
     progress.step(`${variant.name}: filling the log`, 15);
     const log = await stage.startLog();
@@ -151,7 +176,14 @@ function measureOnce(context: ScenarioContext, variant: Variant, round: number):
     });
     await whilePaused(pipeline.pid, () => fillEvents({ natsUrl: log.url, accountId, events }));
     progress.step(label, seconds + warmUpSeconds);
-    const arrived = await measureArrivals({ ...arrivals, services: [pipeline], eventsMax: events * destinations });
+    const cpuMs = cpuMsOf({
+      sender: pipeline.pid,
+      log: log.pid,
+      PostgreSQL: await stage.postgresPid(),
+      sink: sink.pid,
+    });
+    const eventsMax = events * destinations;
+    const arrived = await measureArrivals({ ...arrivals, services: [pipeline], eventsMax, cpuMs });
     return { arrived, memoryBytes: await peakMemoryBytes(pipeline.pid) };
   });
 }

@@ -13,7 +13,8 @@ import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
-import { cpuMsOf, cpuNsAnEvent, startLog, startWholePath } from '../whole-path/whole-path.ts';
+import { cpuNsAnEvent } from '../machine/process-use.ts';
+import { cpuMsOf, startLog, startWholePath } from '../whole-path/whole-path.ts';
 import { startGateway } from '../system/services.ts';
 
 const group = 'in';

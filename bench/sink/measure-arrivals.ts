@@ -6,6 +6,7 @@ import type { Series } from '../result/result.ts';
 import type { GcWatch } from '../system/gc-watch.ts';
 import { watchGc } from '../system/gc-watch.ts';
 import type { Service } from '../system/services.ts';
+import { cpuNsAnEvent } from '../machine/process-use.ts';
 import { sleep } from '../machine/wait-until.ts';
 import type { SinkGroup } from './sink-messages.ts';
 import type { Sink } from './sink.ts';
@@ -18,6 +19,8 @@ export type ArrivalsOptions = WarmUp & {
   readonly services?: readonly Service[];
   /** Events there are in all: the measurement ends when they have arrived. */
   readonly eventsMax?: number;
+  /** CPU that processes have used so far, in ms by their names. */
+  readonly cpuMs?: () => Promise<Readonly<Record<string, number>>>;
   onWindow?(eventsPerS: number): void;
 };
 
@@ -27,6 +30,8 @@ export type Arrived = {
   readonly overall: SinkGroup;
   readonly series: readonly Series[];
   readonly gc: GcWatch | undefined;
+  /** Of each process asked about, while it was measured, in ns an event. */
+  readonly cpuNs: Readonly<Record<string, number>>;
 };
 
 const windowMs = 500;
@@ -37,6 +42,7 @@ const firstDeadlineMs = 60_000;
 /** Counts what arrives at a sink, beginning after the warm-up that follows the first arrival. */
 export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived> {
   const { sink, group, warmUpMs, warmUpMaxMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
+  const { cpuMs = () => Promise.resolve({}) } = options;
   const begin = (await sink.group(group)).events;
   await waitFirst(sink, group, begin);
   // A backlog that is worked off while it warms up would leave nothing to measure.
@@ -51,6 +57,7 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
     return found === undefined ? { atMs, events: 0 } : { atMs, events: found.events, found };
   };
   const watching = watchGc(options.services ?? []);
+  const spentBefore = await cpuMs();
   const first = await read();
   let last = first;
   const readings: number[] = [];
@@ -69,12 +76,14 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
     onWindow?.(rate);
     last = next;
   }
+  const cpuNs = cpuNsAnEvent(spentBefore, await cpuMs(), (await read()).events - first.events);
   const gc = await watching.end(last.events - first.events);
   const overall = await sink.group(group);
   return {
     rate: { value: meanOf(readings), readings },
     overall,
     gc,
+    cpuNs,
     series: [
       { chart: 'throughput', name: 'delivered', unit: 'per_s', points },
       { chart: 'latency', name: 'p99', unit: 'ms', points: p99 },

@@ -16,6 +16,8 @@ export type ScenarioContext = {
   readonly isQuick: boolean;
   /** Of neighbours: names of the attacks to run; empty: all of them. */
   readonly attacks: readonly string[];
+  /** Of dispatch: to how many destinations; empty: to each number it measures. */
+  readonly destinations: readonly number[];
   /** Length of a soak, in minutes. */
   readonly minutes: number;
   /** Starts servers and processes, and ends them whatever happens. */

@@ -91,14 +91,3 @@ export async function cpuMsOf({
     PostgreSQL: await processFamilyCpuMs(postgresPid),
   };
 }
-
-/** What each of so many events took, in ns, by two readings of the above. */
-export function cpuNsAnEvent(
-  before: Readonly<Record<string, number>>,
-  after: Readonly<Record<string, number>>,
-  events: number,
-): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(after).map(([process, ms]) => [process, ((ms - (before[process] ?? 0)) * 1e6) / events]),
-  );
-}

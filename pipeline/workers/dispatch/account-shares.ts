@@ -4,28 +4,53 @@
  */
 export class AccountShares {
   readonly #roundUnitsMax: number;
-  readonly #spent = new Map<string, number>();
-  #waiting: (() => void)[] = [];
+  readonly #accounts = new Map<string, Account>();
+  /** Accounts some of whose dispatchers wait, or have waited until now. */
+  readonly #waiting = new Set<Account>();
+  #round = 0;
   #isRoundOpen = false;
 
   constructor(roundUnitsMax: number) {
     this.#roundUnitsMax = roundUnitsMax;
   }
 
-  /** Whether the account has something left. What it began may exceed that by one event. */
-  mayWork(accountId: string): boolean {
-    return (this.#spent.get(accountId) ?? 0) < this.#roundUnitsMax;
+  /** The share of one dispatcher in what its account may spend. `goOn` is what it waits for: see `AccountShare.wait`. */
+  join(accountId: string, goOn: () => void): AccountShare {
+    const account = this.#accounts.get(accountId) ?? { members: 0, round: 0, spent: 0, queue: [] };
+    this.#accounts.set(accountId, account);
+    account.members += 1;
+    let isWaiting = false;
+    const next = (): void => {
+      isWaiting = false;
+      goOn();
+    };
+    return {
+      mayWork: () => this.#hasLeft(account),
+      spend: (units) => {
+        account.spent = this.#spentBy(account) + units;
+        account.round = this.#round;
+        this.#openRound();
+      },
+      wait: () => {
+        if (isWaiting) return;
+        isWaiting = true;
+        account.queue.push(next);
+        this.#waiting.add(account);
+        this.#openRound();
+      },
+      leave: () => {
+        account.members -= 1;
+        if (account.members === 0 && this.#accounts.get(accountId) === account) this.#accounts.delete(accountId);
+      },
+    };
   }
 
-  spend(accountId: string, units: number): void {
-    this.#spent.set(accountId, (this.#spent.get(accountId) ?? 0) + units);
-    this.#openRound();
+  #spentBy({ round, spent }: Account): number {
+    return round === this.#round ? spent : 0;
   }
 
-  /** Calls `goOn` when the next round begins. */
-  whenNextRound(goOn: () => void): void {
-    this.#waiting.push(goOn);
-    this.#openRound();
+  #hasLeft(account: Account): boolean {
+    return this.#spentBy(account) < this.#roundUnitsMax;
   }
 
   #openRound(): void {
@@ -33,8 +58,43 @@ export class AccountShares {
     this.#isRoundOpen = true;
     setImmediate(() => {
       this.#isRoundOpen = false;
-      this.#spent.clear();
-      for (const goOn of this.#waiting.splice(0)) goOn();
+      this.#round += 1;
+      this.#goOn();
     });
   }
+
+  /**
+   * Has one of each account go on, and once it has done what it can the one behind it, as long as the account has something
+   * left: were all of a thousand told at once, most of them would find that it has not, round after round.
+   */
+  #goOn(): void {
+    let hasGone = false;
+    for (const account of this.#waiting) {
+      if (!this.#hasLeft(account)) continue;
+      const next = account.queue.shift();
+      if (next === undefined) {
+        this.#waiting.delete(account);
+        continue;
+      }
+      next();
+      hasGone = true;
+    }
+    // Behind everything that those who were told do at once: of these, promises are settled before the next tick.
+    if (hasGone) queueMicrotask(() => process.nextTick(() => this.#goOn()));
+    else if (this.#waiting.size > 0) this.#openRound();
+  }
 }
+
+/** What one dispatcher has to do with the others of its account. */
+export type AccountShare = {
+  /** Whether the account has something left. What it began may exceed that by one event. */
+  mayWork(): boolean;
+  spend(units: number): void;
+  /** Has `goOn` called in a later round: when those of the account that have waited for longer leave something. */
+  wait(): void;
+  /** The dispatcher has ended. */
+  leave(): void;
+};
+
+/** What the dispatchers of an account have spent together in a round, and those that wait, in turn. */
+type Account = { members: number; round: number; spent: number; readonly queue: (() => void)[] };

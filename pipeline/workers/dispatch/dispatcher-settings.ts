@@ -66,10 +66,11 @@ export const dispatcherEnv = {
     4_096,
     { minimum: 64 },
   ),
-  DISPATCH_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a dispatcher again', 10_000, {
-    unit: 'ms',
-    minimum: 1_000,
-  }),
+  DISPATCH_ACK_WAIT_MS: count(
+    'A frame not acknowledged for this long is given to a dispatcher again. Each that is in hand takes the log a write three times as often; who takes a destination over, or connects again, does not wait for it',
+    60_000,
+    { unit: 'ms', minimum: 1_000 },
+  ),
   DISPATCH_HEALTH_FLUSH_MS: count('Health windows are stored at most this often', 250, timeout),
   DISPATCH_CONNECT_TIMEOUT_MS: count('A connection to a destination is made within this time', 3_000, timeout),
   DISPATCH_HEADERS_TIMEOUT_MS: count('A destination begins to answer within this time', 10_000, timeout),

@@ -15,6 +15,7 @@ import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { AccountShare } from './account-shares.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { isSetAside, isWatched } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
@@ -157,6 +158,7 @@ export class Dispatcher {
   readonly #counts: DispatcherCounts;
   readonly #parts: DispatcherParts;
   readonly #wakeup = new Wakeup();
+  readonly #share: AccountShare;
   /** Rings when all that is drained is settled. */
   readonly #drained = new Wakeup();
   #state: DispatcherState = { kind: 'running' };
@@ -188,6 +190,7 @@ export class Dispatcher {
     this.#options = options;
     this.#counts = counts;
     this.#parts = parts;
+    this.#share = options.shares.join(options.accountId, () => this.#wakeup.ring());
     this.#isWatching = options.suspicion.log.watched !== undefined;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -430,10 +433,9 @@ export class Dispatcher {
   #readEvents(target: DispatchTarget | undefined): void {
     // Rules and settings that cannot be read decide nothing.
     if (target === undefined || (target.prepared === undefined && target.destination.isEnabled)) return;
-    const { accountId, shares } = this.#options;
     while (this.#wantsEvents(target)) {
-      if (!shares.mayWork(accountId)) {
-        shares.whenNextRound(() => this.#wakeup.ring());
+      if (!this.#share.mayWork()) {
+        this.#share.wait();
         return;
       }
       const read = this.#parts.inbox.next();
@@ -506,8 +508,7 @@ export class Dispatcher {
     item: DispatchItem,
     plan: DispatchPlan,
   ): Decision | { readonly kind: 'over-budget'; readonly reason: string } {
-    const { accountId, shares, settings } = this.#options;
-    const work = new Work(settings.eventWorkMax);
+    const work = new Work(this.#options.settings.eventWorkMax);
     item.work = work;
     try {
       const decision = plan.decide(item.head, item);
@@ -519,7 +520,7 @@ export class Dispatcher {
       return { kind: 'over-budget', reason: error.message };
     } finally {
       item.work = undefined;
-      if (work.spent > 0) shares.spend(accountId, work.spent);
+      if (work.spent > 0) this.#share.spend(work.spent);
     }
   }
 
@@ -562,15 +563,14 @@ export class Dispatcher {
       this.#confirm();
       return;
     }
-    const { accountId, shares } = this.#options;
     for (;;) {
-      if (!shares.mayWork(accountId)) {
-        shares.whenNextRound(() => this.#wakeup.ring());
+      if (!this.#share.mayWork()) {
+        this.#share.wait();
         return;
       }
       const batch = sending.next(target.prepared, this.#state.kind === 'running');
       if (batch === undefined) return;
-      shares.spend(accountId, requestUnits + batch.bytes);
+      this.#share.spend(requestUnits + batch.bytes);
       batch.delivered
         .then((delivered) => this.#settleBatch(batch, delivered))
         .catch((error: unknown) => this.#fail(error));
@@ -813,6 +813,7 @@ export class Dispatcher {
     const { abort, pullConsumer, sending, health, inbox, retries, visitorOrder } = this.#parts;
     this.#state = { kind: 'closing' };
     abort.abort(new Error('the dispatcher ended'));
+    this.#share.leave();
     this.#wakeup.ring();
     this.#drained.ring();
     await Promise.allSettled([pullConsumer.close(), sending.close()]);
@@ -833,6 +834,7 @@ async function openParts(options: DispatcherOptions, counts: DispatcherCounts): 
   const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax: settings.framesBufferedMax,
+    isOneOfMany: true,
     onTrouble: logConsumerTrouble(logger, { destinationId }),
     losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
       counts.lost_frames += 1;

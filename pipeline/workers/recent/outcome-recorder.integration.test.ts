@@ -139,6 +139,24 @@ test('outcome recorder: a destination over its rate gets a sample', async () => 
   expect(dropped_sampled).toBe(5_000 - waiting);
 });
 
+test('outcome recorder: many destinations together get a sample of the same events', async () => {
+  const recorder = start({ ofThread: { perSecondMax: 1, burstMax: 64 }, flushEveryMs: 60_000 });
+  const noted = new Map<string, number>();
+  for (let event = 0; event < 500; event += 1) {
+    for (let destination = 0; destination < 10; destination += 1) {
+      const before = recorder.stats().waiting;
+      recorder.record(outcomeOf(`e${event}`, { destinationId: `d${destination}` }));
+      const after = recorder.stats().waiting;
+      noted.set(`e${event}`, (noted.get(`e${event}`) ?? 0) + after - before);
+    }
+  }
+  const { dropped_sampled, waiting } = recorder.stats();
+  expect(waiting).toBeLessThanOrEqual(65);
+  expect(dropped_sampled).toBe(5_000 - waiting);
+  // Chosen by event: nearly all of those noted are noted for all destinations.
+  expect([...noted.values()].filter((outcomes) => outcomes === 10).length).toBeGreaterThan(3);
+});
+
 test('outcome recorder: one the database does not take does not take the others with it', async () => {
   await addEvents(['e1', 'e2']);
   const recorder = start();

@@ -5,7 +5,7 @@ import { isolateRefused } from '../worker/isolate-refused.ts';
 import type { OutcomeStats } from './outcome-stats.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
 import type { OutcomeSettings } from './recent-settings.ts';
-import { createSamplingBuckets } from './sampling-bucket.ts';
+import { createSamplingBucket, createSamplingBuckets } from './sampling-bucket.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { recentEventId } from './recent-event.ts';
@@ -30,11 +30,14 @@ type Waiting = { readonly outcome: Outcome; readonly missesMax: number; misses: 
 
 /** Of a flood most events are not in the view: a note that stands for many is hardly worth looking for its event. */
 const missesOfSampledMax = 2;
+/** Where too many wait, one in so many goes at once. */
+const evictedShare = 64;
 
 /** Makes a recorder; any number of them may work on one database. */
 export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOptions): OutcomeRecorder {
   const counts = createOutcomeCounts();
   const buckets = createSamplingBuckets(settings);
+  const bucketOfAll = createSamplingBucket(settings.ofThread, Date.now());
   const waiting = new Map<string, Waiting>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -44,9 +47,14 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
     waiting.delete(key);
     waiting.set(key, note);
     if (waiting.size <= settings.waitingMax) return;
-    const oldest = waiting.keys().next().value;
-    if (oldest !== undefined) waiting.delete(oldest);
-    counts.dropped_full += 1;
+    // Some at once: a Map that loses its first entry again and again looks at all that it has lost, each time anew.
+    let over = Math.ceil(settings.waitingMax / evictedShare);
+    for (const oldest of waiting.keys()) {
+      if (over === 0) return;
+      waiting.delete(oldest);
+      counts.dropped_full += 1;
+      over -= 1;
+    }
   };
 
   const putBack = (note: Waiting): void => {
@@ -117,7 +125,8 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
       if (closed) return;
       const { accountId, eventId, destinationId, atMs } = outcome;
       const hash = (): number => hashEvent(accountId, eventId).high;
-      const standsFor = buckets.of(destinationId, atMs).take(hash, atMs);
+      const ofDestination = buckets.of(destinationId, atMs).take(hash, atMs);
+      const standsFor = ofDestination === 0 ? 0 : bothOf(ofDestination, bucketOfAll.take(hash, atMs));
       if (standsFor === 0) {
         counts.dropped_sampled += 1;
         return;
@@ -134,6 +143,9 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
     },
   };
 }
+
+/** What an event stands for that two buckets let through: 0 where one of them left it out. */
+const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
 /** The id may be a part of a frame's text, and would keep all of it for as long as the note waits. */
 function ofItsOwn(outcome: Outcome): Outcome {

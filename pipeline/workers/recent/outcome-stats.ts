@@ -3,7 +3,7 @@ import { zeros } from '../worker/define-worker.ts';
 /** Everything an outcome recorder counts, by the name `stats()` reports it under. */
 export const outcomeCounters = {
   recorded: 'Outcomes written to the recent-events view',
-  dropped_sampled: 'Outcomes left out because their destination has more than the view takes',
+  dropped_sampled: 'Outcomes left out because their destination, or all of a thread, have more than the view takes',
   dropped_full: 'Outcomes left out because too many waited to be written',
   dropped_unknown: 'Outcomes left out because their event did not get into the view',
   refused: 'Outcomes left out because the database does not take them',

@@ -27,6 +27,8 @@ export type RecorderSettings = SamplingRate & {
 
 /** Bounds of an outcome recorder; the rate is that of one destination. */
 export type OutcomeSettings = SamplingRate & {
+  /** That of all destinations of a thread together. */
+  readonly ofThread: SamplingRate;
   /** Time between two writes, in ms. */
   readonly flushEveryMs: number;
   /** Outcomes written by one statement, at most. */
@@ -44,6 +46,8 @@ export type OutcomeSettings = SamplingRate & {
 export type RecentSettings = { readonly events: RecorderSettings; readonly outcomes: OutcomeSettings };
 
 const dayMs = 86_400_000;
+/** For how long a thread may note outcomes at its rate at once, after a quiet time, in s. */
+const threadBurstS = 5;
 const time = { unit: 'ms', minimum: 1 } as const;
 
 /** The view's part of the pipeline's environment. */
@@ -85,6 +89,10 @@ export const recentEnv = {
   RECENT_EVENTS_BEHIND_FRAMES_MAX: count('Frames that may wait before the view leaves out old ones', 2_000),
   RECENT_EVENTS_TRIM_EVERY_MS: count('How often the view is cut to its bounds', 60_000, { unit: 'ms', minimum: 100 }),
   RECENT_OUTCOMES_FLUSH_MS: count('Time between two writes of what became of events', 250, time),
+  RECENT_OUTCOMES_PER_S_MAX: count(
+    'Outcomes one thread notes a second, of all its destinations together; of more a sample. Each takes PostgreSQL some 30 µs',
+    2_000,
+  ),
   RECENT_OUTCOMES_PER_WRITE: count('Outcomes written by one statement', 1_000, { maximum: 10_000 }),
   RECENT_OUTCOMES_WAITING_MAX: count('Outcomes one thread holds until they are written; the oldest go first', 20_000),
   RECENT_OUTCOMES_MISSES_MAX: count(
@@ -112,6 +120,10 @@ export function readRecentSettings(env: Static<TObject<typeof recentEnv>>): Rece
     },
     outcomes: {
       ...outcomeRate(rate),
+      ofThread: {
+        perSecondMax: env.RECENT_OUTCOMES_PER_S_MAX,
+        burstMax: env.RECENT_OUTCOMES_PER_S_MAX * threadBurstS,
+      },
       flushEveryMs: env.RECENT_OUTCOMES_FLUSH_MS,
       outcomesPerWrite: env.RECENT_OUTCOMES_PER_WRITE,
       waitingMax: env.RECENT_OUTCOMES_WAITING_MAX,

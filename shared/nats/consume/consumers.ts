@@ -45,6 +45,9 @@ export const consumerPolicy = {
 /** How long a pull request waits at the server, in ms: so long may one of a reader that stands still take messages. */
 export const pullExpiresMs = 3_000;
 
+/** The same of one reader among very many. */
+export const pullExpiresMaxMs = 10_000;
+
 /** A consumer in the hands of one reader, who is given everything that is not acknowledged, in order. */
 export type OwnedConsumer = {
   /** The group of the reader's pull requests. */
@@ -225,7 +228,7 @@ async function isReplicated({ [client]: { jsm } }: LogConnection, stream: string
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
   const { handedOutSeq, wasUnfinished, isFresh } = ownedAs(found, group);
-  const endMs = performance.now() + pullExpiresMs + requestTimeoutMs;
+  const endMs = performance.now() + pullExpiresMaxMs + requestTimeoutMs;
   let info = found;
   while (info.num_ack_pending > 0 || info.num_waiting > 0) {
     if (performance.now() > endMs) throw new ConsumerError('other readers keep asking for its messages');

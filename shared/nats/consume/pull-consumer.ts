@@ -8,7 +8,6 @@ import {
   confirmConsumer,
   hasForgotten,
   moveConsumer,
-  pullExpiresMs,
   rewindConsumer,
 } from './consumers.ts';
 import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
@@ -18,6 +17,8 @@ import { readPullStatus } from './pull-status.ts';
 import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 import type { LossWatch } from '../messages/predecessors.ts';
+import { readersOf } from './readers.ts';
+import type { Reader } from './readers.ts';
 
 /**
  * A durable consumer being read, by its one owner: opening one takes it away from whoever read it before.
@@ -59,6 +60,8 @@ export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /** Messages pulled ahead of the reader, at most. */
   readonly bufferedMax: number;
+  /** Whether there may be thousands like it: the more there are, the less often each asks while nothing comes. */
+  readonly isOneOfMany?: boolean;
   /** Told whenever pulling does not go as it should; the consumer helps itself. */
   readonly onTrouble?: (trouble: ConsumerTrouble) => void;
   /** Is told of every message as it comes. */
@@ -78,9 +81,9 @@ export type ConsumerTrouble =
   /** The servers had forgotten what was finished up to here; the consumer begins behind it. */
   | { readonly kind: 'forgotten'; readonly upTo: number };
 
-const silenceMaxMs = pullExpiresMs + 1_500;
+/** How long the end of a pull may take to come. */
+const silenceMs = 1_500;
 const retryDelayMs = 250;
-const lookEveryMs = 500;
 /** Others take a process for dead no sooner. */
 const standstillMs = 1_500;
 const toNanos = (ms: number): number => ms * 1e6;
@@ -101,11 +104,13 @@ class DurablePullConsumer implements PullConsumer {
   readonly #taken: TakenMessages;
   readonly #keeper: MessageKeeper;
   readonly #offReconnect: () => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #reader: Reader;
   #buffer: LogMessage[] = [];
   #inbox = '';
   #subscription: Subscription | undefined;
   #requested = 0;
+  /** Of the pull that waits at the server. */
+  #expiresMs = 0;
   #nextConsumerSeq: number;
   #heardAtMs = performance.now();
   #lookedAtMs = performance.now();
@@ -138,7 +143,7 @@ class DurablePullConsumer implements PullConsumer {
     };
     // What the server sent into a connection that broke would come again late, behind newer messages.
     this.#offReconnect = connection.onReconnect(() => this.#rewind());
-    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#reader = readersOf(connection).add(options.isOneOfMany === true, () => this.#look());
     this.#subscribe();
   }
 
@@ -208,7 +213,7 @@ class DurablePullConsumer implements PullConsumer {
 
   #end(): void {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#reader.leave();
     this.#offReconnect();
     this.#subscription?.unsubscribe();
     this.#buffer = [];
@@ -236,7 +241,8 @@ class DurablePullConsumer implements PullConsumer {
     if (room < 1) return;
     this.#requested = room;
     this.#heardAtMs = performance.now();
-    const request = { batch: room, expires: toNanos(pullExpiresMs), group: this.#group };
+    this.#expiresMs = this.#reader.pullExpiresMs;
+    const request = { batch: room, expires: toNanos(this.#expiresMs), group: this.#group };
     this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
       reply: this.#inbox,
     });
@@ -295,7 +301,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#lookedAtMs = nowMs;
     if (!isCurrent) this.confirm().catch(() => undefined);
     if (!this.#connection.connected) return;
-    if (this.#requested > 0 && nowMs - this.#heardAtMs > silenceMaxMs) this.#rewind();
+    if (this.#requested > 0 && nowMs - this.#heardAtMs > this.#expiresMs + silenceMs) this.#rewind();
     else this.#pull();
   }
 

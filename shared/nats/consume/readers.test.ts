@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { pullExpiresMaxMs, pullExpiresMs } from './consumers.ts';
+import { Readers } from './readers.ts';
+import type { Reader } from './readers.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const nothing = (): void => undefined;
+const addMany = (readers: Readers, count: number): Reader[] =>
+  Array.from({ length: count }, () => readers.add(true, nothing));
+
+test('readers: few ask as often as ever, many less often the more they are, and none more seldom than the longest', () => {
+  const readers = new Readers();
+  const [first] = addMany(readers, 300);
+  expect(first?.pullExpiresMs).toBe(pullExpiresMs);
+  const more = addMany(readers, 300);
+  expect(first?.pullExpiresMs).toBe(6_000);
+  addMany(readers, 10_000);
+  expect(first?.pullExpiresMs).toBe(pullExpiresMaxMs);
+  expect(more[0]?.pullExpiresMs).toBe(pullExpiresMaxMs);
+});
+
+test('readers: one that is not of many asks as often as ever beside them', () => {
+  const readers = new Readers();
+  const one = readers.add(false, nothing);
+  addMany(readers, 1_000);
+  expect(one.pullExpiresMs).toBe(pullExpiresMs);
+});
+
+test('readers: those that have left do not count, and leave once', () => {
+  const readers = new Readers();
+  const [first, ...others] = addMany(readers, 900);
+  for (const other of others) {
+    other.leave();
+    other.leave();
+  }
+  expect(first?.pullExpiresMs).toBe(pullExpiresMs);
+});
+
+test('readers: all of them look every half second, from one timer, until they leave', () => {
+  const readers = new Readers();
+  const looked: string[] = [];
+  const [a, b] = ['a', 'b'].map((name) => readers.add(false, () => looked.push(name)));
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(500);
+  expect(looked).toEqual(['a', 'b']);
+  a?.leave();
+  vi.advanceTimersByTime(500);
+  expect(looked).toEqual(['a', 'b', 'b']);
+  b?.leave();
+  expect(vi.getTimerCount()).toBe(0);
+});
