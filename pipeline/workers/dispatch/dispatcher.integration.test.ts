@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
@@ -10,7 +11,7 @@ import { idsOf, startScriptedDestination } from '../../../shared/testing/scripte
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { noSuspicion, setAsideReason } from '../worker/suspicion.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 
 let nats: NatsServer;
@@ -502,6 +503,28 @@ test('dispatcher: stop: does not wait for a destination that hangs', async () =>
   await rig.start();
   await until('it arrived', () => sink.taken().length > 0);
   expect(sink.taken()).toEqual(['a']);
+});
+
+test('dispatcher: requests that end all at once are settled as far as the account has something left in a round', async () => {
+  const [atOnce, settledInARoundMax] = [32, 8];
+  const sender = { ...defaultSettings.sender, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000 };
+  // Two or three that fail in a round.
+  const dispatcher = await rig.start({ eventWorkMax: 10_000, sender });
+  // It is asked more at a time as it answers.
+  await rig.send(numbered(200));
+  await idle();
+  sink.answer(() => 'hang');
+  const settled = (): number => dispatcher.stats()['requests'] ?? 0;
+  let [before, most] = [settled(), 0];
+  const begun = before;
+  await rig.send(Array.from({ length: 2 * atOnce }, (_, index) => ({ id: `h${index}`, visitor: `v${index}` })));
+  await until('many are under way', () => sink.requests.length >= 200 + atOnce);
+  while (before < begun + atOnce) {
+    await setImmediate();
+    most = Math.max(most, settled() - before);
+    before = settled();
+  }
+  expect(most).toBeLessThanOrEqual(settledInARoundMax);
 });
 
 test('dispatcher: health: is restored and goes on', async () => {

@@ -87,6 +87,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 }
 
+/** A request that has ended, and what became of its events. */
+type EndedBatch = { readonly batch: Batch; readonly delivered: Delivered };
+
 /** How a dispatcher ends, unless it fails. */
 export type DispatcherEnd = 'stopped' | 'order changed';
 
@@ -129,6 +132,9 @@ const parkedForProbeMax = 256;
 const headBytes = 300;
 /** What a request costs beside its events, in units of work. */
 const requestUnits = 4_000;
+/** What an event costs that was delivered, and one that goes to the retry log or the dead letters, beside its bytes. */
+const deliveredUnits = 400;
+const movedUnits = 4_000;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
 const lookEveryMs = 100;
 /** How often to look whether a frame that is watched is done, in ms. */
@@ -170,6 +176,8 @@ export class Dispatcher {
   #isConfirming = false;
   /** Whether it is woken at the end of this round of the event loop. */
   #isRinging = false;
+  /** Requests that have ended, and what became of them: very many may end at once, such as those to names that hang. */
+  readonly #ended: EndedBatch[] = [];
   /** Whether frames of the account's log are suspected of what befell an earlier dispatcher. */
   #isWatching: boolean;
   /** Of the frames of the account's log that were taken; 0 before the first. */
@@ -272,6 +280,7 @@ export class Dispatcher {
       this.#beginTurn();
       const target = this.#options.target();
       for (const tier of this.#parts.retryWriter.takeTiersStored()) this.#parts.retries.stored(tier);
+      this.#settleEnded();
       this.#readEvents(target);
       this.#regulate(target);
       this.#sendBatches(target);
@@ -571,9 +580,13 @@ export class Dispatcher {
       const batch = sending.next(target.prepared, this.#state.kind === 'running');
       if (batch === undefined) return;
       this.#share.spend(requestUnits + batch.bytes);
-      batch.delivered
-        .then((delivered) => this.#settleBatch(batch, delivered))
-        .catch((error: unknown) => this.#fail(error));
+      batch.delivered.then(
+        (delivered) => {
+          this.#ended.push({ batch, delivered });
+          this.#ringOnceARound();
+        },
+        (error: unknown) => this.#fail(error),
+      );
     }
   }
 
@@ -590,9 +603,21 @@ export class Dispatcher {
     );
   }
 
+  /** Settles what has ended, as far as the account has something left for it. */
+  #settleEnded(): void {
+    let settled = 0;
+    for (const { batch, delivered } of this.#ended) {
+      if (!this.#share.mayWork()) {
+        this.#share.wait();
+        break;
+      }
+      this.#settleBatch(batch, delivered);
+      settled += 1;
+    }
+    this.#ended.splice(0, settled);
+  }
+
   #settleBatch(batch: Batch, delivered: Delivered): void {
-    if (!this.#isAtWork) return;
-    this.#beginTurn();
     const { inbox, sending, outbox } = this.#parts;
     this.#observe(batch, delivered);
     const hasOpened = sending.ended(batch, delivered);
@@ -600,6 +625,8 @@ export class Dispatcher {
     const whereabouts = outbox.settle(batch.items, delivered.attempts, batch.isProbe);
     for (const [index, item] of batch.items.entries()) {
       const at = whereabouts[index];
+      const isDelivered = delivered.attempts[index]?.outcome.kind === 'delivered';
+      this.#share.spend(isDelivered ? deliveredUnits : movedUnits + item.bytes);
       if (at === 'settled') inbox.settle(item);
       else if (at === 'waits on') inbox.handBack(item.frame);
       else if (at !== undefined) this.#whenStored(at, () => inbox.settle(item));
@@ -611,7 +638,6 @@ export class Dispatcher {
       this.#parkedAtProbe = this.#counts.parked;
       this.#handBackUnstarted();
     }
-    this.#ringOnceARound();
   }
 
   /** What answers of one round of the event loop have made room for is sent together. */
@@ -664,8 +690,12 @@ export class Dispatcher {
   /** Has an event wait that is not in its lane, or not any more; a parked one does so where the log has it. */
   #putBehind(item: DispatchItem, order: VisitorOrder): void {
     const { inbox, outbox } = this.#parts;
-    if (item.follower === undefined) this.#whenStored(outbox.park(item, order), () => inbox.settle(item));
-    else inbox.handBack(item.frame);
+    if (item.follower !== undefined) {
+      inbox.handBack(item.frame);
+      return;
+    }
+    this.#share.spend(movedUnits + item.bytes);
+    this.#whenStored(outbox.park(item, order), () => inbox.settle(item));
   }
 
   /** Goes on once the log has something. */
