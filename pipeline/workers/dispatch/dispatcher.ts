@@ -132,8 +132,7 @@ const parkedForProbeMax = 256;
 const headBytes = 300;
 /** What a request costs beside its events, in units of work. */
 const requestUnits = 4_000;
-/** What an event costs that was delivered, and one that goes to the retry log or the dead letters, beside its bytes. */
-const deliveredUnits = 400;
+/** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
 const movedUnits = 4_000;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
 const lookEveryMs = 100;
@@ -625,8 +624,7 @@ export class Dispatcher {
     const whereabouts = outbox.settle(batch.items, delivered.attempts, batch.isProbe);
     for (const [index, item] of batch.items.entries()) {
       const at = whereabouts[index];
-      const isDelivered = delivered.attempts[index]?.outcome.kind === 'delivered';
-      this.#share.spend(isDelivered ? deliveredUnits : movedUnits + item.bytes);
+      if (delivered.attempts[index]?.outcome.kind !== 'delivered') this.#share.spend(movedUnits + item.bytes);
       if (at === 'settled') inbox.settle(item);
       else if (at === 'waits on') inbox.handBack(item.frame);
       else if (at !== undefined) this.#whenStored(at, () => inbox.settle(item));
