@@ -1,6 +1,7 @@
 /**
  * How the dispatchers of a thread share its time: in each round of the event loop those of one account spend at most so many
- * units of work together on rules and requests, however many they are, and wait for the next round once they have.
+ * units of work together on rules, on requests and on what goes to the retry log or the dead letters, however many they are,
+ * and wait for the next round once they have.
  */
 export class AccountShares {
   readonly #roundUnitsMax: number;
