@@ -61,3 +61,9 @@ export async function addDestination({ control }: Pick<Ground, 'control'>, url: 
   });
   return String(id);
 }
+
+/** All the preparation of an account that only sends: a destination that takes everything. */
+export async function addSinkDestination(ground: Ground): ReturnType<Attack['prepare']> {
+  await addDestination(ground, ground.sinkUrl('attacked/1'));
+  return {};
+}

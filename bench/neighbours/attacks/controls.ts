@@ -1,4 +1,4 @@
-import { addDestination } from './attack.ts';
+import { addSinkDestination } from './attack.ts';
 import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
@@ -19,10 +19,7 @@ export const nobody: Attack = {
 export const busyNeighbour: Attack = {
   name: 'busy-neighbour',
   summary: `${batchesPerS * rows} ordinary events a second of an account that behaves, in batches of ${rows}`,
-  async prepare(ground) {
-    await addDestination(ground, ground.sinkUrl('attacked/1'));
-    return {};
-  },
+  prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;
     const send = createSend(strike, 8);

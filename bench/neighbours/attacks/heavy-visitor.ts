@@ -1,4 +1,4 @@
-import { addDestination } from './attack.ts';
+import { addSinkDestination } from './attack.ts';
 import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
@@ -10,10 +10,7 @@ const batchesPerS = 9;
 export const heavyVisitor: Attack = {
   name: 'heavy-visitor',
   summary: `a visitor of 30 KB and ${rows * batchesPerS} events of 60 bytes a second for it`,
-  async prepare(ground) {
-    await addDestination(ground, ground.sinkUrl('attacked/1'));
-    return {};
-  },
+  prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;
     const send = createSend(strike, 8);

@@ -1,4 +1,4 @@
-import { addDestination } from './attack.ts';
+import { addSinkDestination } from './attack.ts';
 import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
@@ -10,10 +10,7 @@ const numbers = 1_500;
 export const merges: Attack = {
   name: 'merges',
   summary: `${pairsPerS} visitors a second with properties of their own, ${visitorsOfOne} of them merged into one`,
-  async prepare(ground) {
-    await addDestination(ground, ground.sinkUrl('attacked/1'));
-    return {};
-  },
+  prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;
     const send = createSend(strike, 32);
