@@ -36,6 +36,7 @@ import type { WaitingReaders } from './jobs/retention/retention.ts';
 import { readShareSettings } from './shares/share-settings.ts';
 import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
+import type { FollowedAccounts } from './cluster/follow-accounts.ts';
 import { readPoolSettings } from './supervisor/pool-settings.ts';
 import { actorIdOf, idOfSpec, logActors, workerOf } from './workers/registry.ts';
 import type { AccountActor } from './workers/registry.ts';
@@ -162,7 +163,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
 
   const retire = async (spec: AccountActor): Promise<void> => {
-    await retireActor(connection, spec);
+    await retireActor(connection, buckets.health, spec);
     logger.info({ actor: idOfSpec(spec) }, 'removed the consumer of an actor that no longer exists');
   };
   const unreadable = createUnreadableEntities(logger);
@@ -188,7 +189,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const retention = startRetention({
     connection,
     settings: readRetentionSettings(env),
-    readers: waitingReaders(supervisor),
+    readers: waitingReaders(supervisor, accounts),
     deadLetters: {
       // One looks, for all; and before it knows who has what it would take all of them for nobody's.
       async look() {
@@ -293,10 +294,15 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 }
 
 /** Dispatchers are told of what they miss; whoever else reads EVENTS only counts. */
-function waitingReaders(supervisor: Pick<Supervisor, 'passOver'>): WaitingReaders {
+function waitingReaders(
+  supervisor: Pick<Supervisor, 'passOver'>,
+  accounts: Pick<FollowedAccounts, 'ready' | 'destinationsOf'>,
+): WaitingReaders {
   const { consumer } = workerOf('dispatcher');
   return {
     delivers: (name) => consumer.keyOf(name) !== undefined,
+    wanted: (accountId) =>
+      accounts.ready ? accounts.destinationsOf(accountId).map((id) => consumer.nameOf(id)) : undefined,
     passOver(name, upToSeq) {
       const destinationId = consumer.keyOf(name);
       if (destinationId !== undefined) supervisor.passOver(actorIdOf('dispatcher', destinationId), upToSeq);

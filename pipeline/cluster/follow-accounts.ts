@@ -33,6 +33,8 @@ export type FollowedAccounts = ConfigFeed & {
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** What dispatchers are for now: published destinations, and sources whose notices are followed. */
   destinations(): readonly { readonly id: string; readonly type: string }[];
+  /** Ids of those of an account. */
+  destinationsOf(accountId: string): readonly string[];
   /** The account whose live version has one of them; undefined where none has. */
   accountOf(destinationId: string): string | undefined;
   /** Whether one of them is. */
@@ -124,6 +126,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       return revisions.current;
     },
     destinations: () => [...destinations.values()].flat(),
+    destinationsOf: (accountId) => (destinations.get(accountId) ?? []).map(({ id }) => id),
     accountOf(destinationId) {
       for (const [accountId, published] of destinations) {
         if (published.some(({ id }) => id === destinationId)) return accountId;

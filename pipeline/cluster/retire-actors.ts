@@ -1,3 +1,4 @@
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { deleteConsumer } from '../../shared/nats/consume/consumers.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
@@ -6,10 +7,11 @@ import { streams } from '../../shared/nats/streams/topology.ts';
 import { accountActorOf, idOfSpec, traceOf } from '../workers/registry.ts';
 import type { AccountActor } from '../workers/registry.ts';
 
-/** Removes what an account's actor leaves in the log: its consumer, and what was there for it alone. */
-export async function retireActor(connection: LogConnection, spec: AccountActor): Promise<void> {
-  const { consumer, subjects } = traceOf(spec);
+/** Removes what an account's actor leaves in the log: its consumer, its place, and what was there for it alone. */
+export async function retireActor(connection: LogConnection, health: Bucket, spec: AccountActor): Promise<void> {
+  const { consumer, subjects, forget } = traceOf(spec);
   await deleteConsumer(connection, streams.events, consumer);
+  await forget(health);
   for (const { stream, subject } of subjects) await purgeSubject(connection, stream, subject);
 }
 

@@ -1,4 +1,5 @@
 import type { LiveConfig } from '../../shared/collections/live-config.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { dispatcherWorker } from './dispatch/worker.ts';
 import { recorderWorker } from './recent/worker.ts';
 import { resolverWorker } from './resolve/worker.ts';
@@ -73,10 +74,21 @@ export function accountActorOf(consumer: string, accountId: string): AccountActo
 }
 
 /** What is in the log for one actor alone. */
-export function traceOf(spec: AccountActor): { readonly consumer: string; readonly subjects: readonly OwnSubject[] } {
+export function traceOf(spec: AccountActor): {
+  readonly consumer: string;
+  readonly subjects: readonly OwnSubject[];
+  forget(health: Bucket): Promise<void>;
+} {
   const { consumer, wanted } = workerOf(spec.kind);
   const key = keyOfSpec(spec);
-  return { consumer: consumer.nameOf(key), subjects: wanted.by === 'account' ? wanted.leaves(key) : [] };
+  const isOwn = wanted.by === 'account';
+  return {
+    consumer: consumer.nameOf(key),
+    subjects: isOwn ? wanted.leaves(key) : [],
+    forget: async (health) => {
+      if (isOwn) await wanted.forget?.(health, key);
+    },
+  };
 }
 
 const isOfAccount = (spec: ActorSpec): spec is AccountActor => 'accountId' in spec;

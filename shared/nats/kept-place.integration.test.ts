@@ -8,7 +8,7 @@ import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import { whileForming } from './connection/while-forming.ts';
 import { retry } from '../runtime/retry.ts';
-import type { DurableConsumer } from './consume/consumers.ts';
+import type { DurableConsumer, PlaceKept } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { PullConsumer } from './consume/pull-consumer.ts';
 import type { LogMessage } from './messages/log-message.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-const consumerOf = (account: string, placeIsKept: boolean): DurableConsumer => ({
+const consumerOf = (account: string, placeIsKept: PlaceKept): DurableConsumer => ({
   stream: streams.events,
   name: `reader-${account}`,
   filterSubject: eventsSubject(account, 0),
@@ -72,13 +72,13 @@ test('kept place: only a consumer whose reader keeps its place is kept in memory
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
     return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
   };
-  expect(await inMemory(consumerOf('kept', true))).toBe(true);
-  expect(await inMemory(consumerOf('unkept', false))).toBe(false);
+  expect(await inMemory(consumerOf('kept', 'by-ids'))).toBe(true);
+  expect(await inMemory(consumerOf('unkept', 'nobody'))).toBe(false);
 });
 
 test('kept place: a reader goes on where it was after all nodes were killed at once', async () => {
   await put('alive', 0, 8);
-  const reader = await openPullConsumer(connection, { consumer: consumerOf('alive', true), bufferedMax: 10 });
+  const reader = await openPullConsumer(connection, { consumer: consumerOf('alive', 'by-reader'), bufferedMax: 10 });
   const had = await takeAll(reader, 6);
   for (const message of had.slice(0, 4)) expect(await message.ackConfirmed(2_000)).toBe(true);
   had[5]?.finish();
@@ -91,7 +91,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
 
 test('kept place: the next reader begins behind what was finished', async () => {
   await untilBack(() => put('handed-on', 0, 8));
-  const consumer = consumerOf('handed-on', true);
+  const consumer = consumerOf('handed-on', 'by-reader');
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const had = await takeAll(reader, 6);
   for (const message of had.slice(0, 4)) await message.ackConfirmed(2_000);
@@ -109,8 +109,7 @@ test('kept place: the next reader begins behind what was finished', async () => 
       },
     }),
   );
-  expect(next.isTakenOver).toBe(true);
-  await next.restore(finished);
+  await next.restore([finished]);
   expect(lost).toEqual([finished.upTo]);
   expect(texts(await takeAll(next, 3))).toEqual(['4', '6', '7']);
   const { config } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
@@ -120,7 +119,7 @@ test('kept place: the next reader begins behind what was finished', async () => 
 
 test('kept place: a sequence the log has given to another message since is not skipped', async () => {
   await untilBack(() => put('reused', 0, 3));
-  const consumer = consumerOf('reused', true);
+  const consumer = consumerOf('reused', 'by-reader');
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const had = await takeAll(reader, 3);
   await reader.close();
@@ -128,7 +127,7 @@ test('kept place: a sequence the log has given to another message since is not s
   // Stored before the message that has the sequence now.
   await connection[client].jsm.consumers.delete(consumer.stream, consumer.name);
   const next = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  await next.restore({ upTo, above: [], storedUntilMs: (had.at(-1)?.storedAtMs ?? 0) - 60_000 });
+  await next.restore([{ upTo, above: [], storedUntilMs: (had.at(-1)?.storedAtMs ?? 0) - 60_000 }]);
   expect(texts(await takeAll(next, 3))).toEqual(['0', '1', '2']);
   await next.close();
 });

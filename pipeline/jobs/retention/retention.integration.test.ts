@@ -41,6 +41,9 @@ const settings: RetentionSettings = {
 };
 /** Up to where readers were told to go on behind, by their names. */
 const passedOver = new Map<string, number>();
+/** Consumers of the destinations of accounts that have some now, where their configurations are known. */
+const wanted = new Map<string, string[]>();
+let isConfigured = true;
 
 beforeAll(async () => {
   nats = await startTestNats();
@@ -52,6 +55,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   passedOver.clear();
+  wanted.clear();
+  isConfigured = true;
   await retention?.stop();
   for (const stream of [streams.ingest, streams.events]) {
     for await (const { name } of connection[client].jsm.consumers.list(stream))
@@ -65,7 +70,11 @@ const start = (own: Partial<RetentionSettings> = {}): void => {
   retention = startRetention({
     connection,
     settings: { ...settings, ...own },
-    readers: { delivers: (name) => name.startsWith('dispatcher-'), passOver: (name, seq) => passedOver.set(name, seq) },
+    readers: {
+      delivers: (name) => name.startsWith('dispatcher-'),
+      wanted: (accountId) => (isConfigured ? (wanted.get(accountId) ?? []) : undefined),
+      passOver: (name, seq) => passedOver.set(name, seq),
+    },
     deadLetters: { look: () => Promise.resolve() },
     logger: pino({ level: 'silent' }),
   });
@@ -147,6 +156,23 @@ test('retention: events: what one destination has not finished stays, that of ot
   await until('a is cleaned', async () => (await left(streams.events, eventsOfAccount('a'))) === 35);
   await until('b made room', async () => (await readStreamState(connection, streams.events)).bytes < bytesMax * 0.6);
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(35);
+});
+
+test('retention: events: what a destination may not have finished stays while its consumer is not there', async () => {
+  const [a, b] = [eventsOfAccount('a'), eventsOfAccount('b')];
+  await store(eventsSubject('a', 0), 10);
+  await store(eventsSubject('b', 0), 10);
+  await acknowledge(streams.events, dispatcherConsumer('a1'), a, 10);
+  wanted.set('a', [dispatcherConsumer('a1'), dispatcherConsumer('a2')]);
+  isConfigured = false;
+  start({ historyMs: 0 });
+  await until('it has looked', () => retention?.states.has(streams.events) === true);
+  expect(await left(streams.events, b)).toBe(10);
+  isConfigured = true;
+  await until('nobody waits for what is of b', async () => (await left(streams.events, b)) === 0);
+  expect(await left(streams.events, a)).toBe(10);
+  await acknowledge(streams.events, dispatcherConsumer('a2'), a, 4);
+  await until('both are known', async () => (await left(streams.events, a)) === 6);
 });
 
 test('retention: events: old ones go although there is room', async () => {

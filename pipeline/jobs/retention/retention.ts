@@ -16,6 +16,11 @@ import type { AccountWaiting, PassOver } from './waiting-window.ts';
 export type WaitingReaders = {
   /** Whether a consumer of EVENTS delivers to a destination: it notes what it misses. Others are statistics. */
   delivers(consumer: string): boolean;
+  /**
+   * The consumers that deliver to an account's destinations now, whether or not they are there: a restarted log server
+   * has none of them until their readers come back. Undefined while it is not known.
+   */
+  wanted(accountId: string): readonly string[] | undefined;
   /** Has the reader go on behind a sequence, where it runs here. */
   passOver(consumer: string, upToSeq: number): void;
 };
@@ -59,8 +64,9 @@ const ageEveryMs = 600_000;
 
 /**
  * Makes room in the log: of INGEST what its resolver has finished, of EVENTS what every destination of the account
- * has finished and is too old, or in the way. What a destination has not finished stays for so long, and as long as it is no
- * more than its account's share; then the destination is passed over, and what it missed is history like any other.
+ * has finished and is too old, or in the way. What a destination has not finished, or may not have since its consumer is
+ * not there, stays for so long, and as long as it is no more than its account's share; then the destination is passed
+ * over, and what it missed is history like any other.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();
@@ -123,7 +129,9 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     if (keepFrom <= state.firstSeq) return;
     const finishers = bySubject(consumers.map((consumer) => behind(consumer, passOvers, readers)));
     const settledSeq = ends[0].lastSeq;
-    for (const subject of await accountSubjects(connection)) {
+    const names = new Set(consumers.map(({ name }) => name));
+    for (const [accountId, subject] of await accountSubjects(connection)) {
+      if (readers.wanted(accountId)?.every((name) => names.has(name)) !== true) continue;
       const finished = finishedSeq(finishers.get(subject) ?? [], settledSeq);
       const before = finished === undefined ? keepFrom : Math.min(keepFrom, finished + 1);
       if (before > state.firstSeq) await remove(streams.events, subject, before);
@@ -219,9 +227,15 @@ async function overAge(
   return found;
 }
 
-async function accountSubjects(connection: LogConnection): Promise<Set<string>> {
+/** What the events of an account match, by the account. */
+async function accountSubjects(connection: LogConnection): Promise<Map<string, string>> {
   const subjects = await countBySubject(connection, streams.events, 'events.*.*');
-  return new Set([...subjects.keys()].map((subject) => eventsOfAccount(subject.split('.')[1] ?? '')));
+  return new Map(
+    [...subjects.keys()].map((subject) => {
+      const accountId = subject.split('.')[1] ?? '';
+      return [accountId, eventsOfAccount(accountId)];
+    }),
+  );
 }
 
 function bySubject(consumers: readonly ConsumerProgress[]): Map<string, ConsumerProgress[]> {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
@@ -6,6 +7,7 @@ import { createNatsFolder, startTestNats } from '../../../shared/testing/servers
 import { httpEntity } from '../../testing/account-config.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { retireActor } from '../../cluster/retire-actors.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
@@ -170,4 +172,49 @@ test('order over every end of a dispatcher: the log server is killed and comes b
   await store(4);
   await idle();
   expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
+});
+
+test('order over every end of a dispatcher: it is killed with the log server while all hangs, and is published again: nothing is lost', async () => {
+  sink.answer(() => 'hang');
+  const own = await connectLog({ url: nats.url, name: 'mortal' });
+  const mortal = await rig.start({ concurrency }, 'test', own);
+  await store(12);
+  await arrived(1);
+  await until('its place is stored', async () => (await rig.health())?.place !== undefined);
+  await own[client].nc.close();
+  mortal.done.catch(() => undefined);
+  void mortal.stop(0);
+  const { port } = nats;
+  await nats.kill();
+  nats = await startTestNats({ storeDir, port });
+  await until('the log is there again', () => rig.connection.connected);
+  sink.answer(() => 200);
+  await rig.start({ concurrency, publishedAtMs: Date.now() });
+  await store(4);
+  await idle();
+  const { missing, outOfOrder } = ledger.compare(sink);
+  expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
+});
+
+test('order over every end of a dispatcher: a destination that is taken out and published again gets what comes from then on', async () => {
+  sink.answer(() => ({ status: 200 }));
+  const first = await rig.start({ concurrency });
+  await store(4);
+  await idle();
+  await first.stop(1_000);
+  const spec = {
+    kind: 'dispatcher',
+    accountId: rig.accountId,
+    destinationId: rig.destinationId,
+    publishedAtMs: 0,
+  } as const;
+  await retireActor(rig.connection, rig.healthBucket, spec);
+  const before = sink.requests.length;
+  await rig.send([{ id: 'while-it-was-gone' }]);
+  await wait(20);
+  await rig.start({ concurrency, publishedAtMs: Date.now() });
+  await rig.send([{ id: 'afterwards' }]);
+  await idle();
+  expect(sink.taken().slice(before)).toEqual(['afterwards']);
+  expect((await rig.counted())[0]).toBe(before + 1);
 });

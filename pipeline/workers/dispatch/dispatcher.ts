@@ -25,7 +25,7 @@ import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
 import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
-import { joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
+import { farthest, joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
 import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
 import type { FrameInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
@@ -861,6 +861,7 @@ async function openParts(options: DispatcherOptions, counts: DispatcherCounts): 
   // From here on the dispatcher before is given nothing, so what it has noted is what counts.
   const pullConsumer = await openPullConsumer(connection, {
     consumer,
+    placeBefore: async () => farthest(await readPlaces(connection, destinationId)),
     bufferedMax: settings.framesBufferedMax,
     isOneOfMany: true,
     onTrouble: logConsumerTrouble(logger, { destinationId }),
@@ -869,7 +870,7 @@ async function openParts(options: DispatcherOptions, counts: DispatcherCounts): 
     }),
   });
   try {
-    return await openPartsOn(pullConsumer, consumer, options, counts);
+    return await openPartsOn(pullConsumer, options, counts);
   } catch (error) {
     await pullConsumer.close();
     throw error;
@@ -878,15 +879,14 @@ async function openParts(options: DispatcherOptions, counts: DispatcherCounts): 
 
 async function openPartsOn(
   pullConsumer: PullConsumer,
-  consumer: DestinationConsumer,
   options: DispatcherOptions,
   counts: DispatcherCounts,
 ): Promise<DispatcherParts> {
   const { connection, destinationId, instanceId, settings, logger, retryPolicy, sourceActivity } = options;
   const order = options.target()?.prepared?.order ?? 'visitor';
   const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
-  const places = pullConsumer.isTakenOver ? await readPlaces(connection, destinationId) : [];
-  for (const { finished } of places) await pullConsumer.restore(finished);
+  const places = await readPlaces(connection, destinationId);
+  await pullConsumer.restore(places.map(({ finished }) => finished));
   const frames = new FramesInFlight(settings.ackWaitMs / 3);
   let sending: Sending | undefined;
   const health = await HealthKeeper.open({
@@ -900,6 +900,8 @@ async function openPartsOn(
     isLogThere: () => connection.connected,
     warn,
   });
+  // The log server keeps it in memory alone.
+  if (places.length === 0) health.moved();
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
   const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
@@ -942,7 +944,6 @@ async function openPartsOn(
   });
   const inbox = new Inbox({
     pullConsumer,
-    consumer,
     retries,
     order: visitorOrder,
     health,

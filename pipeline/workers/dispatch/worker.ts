@@ -1,4 +1,5 @@
 import { dispatcherConsumer, retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { forgetPlaces } from './inbox/dispatch-place.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
@@ -67,6 +68,7 @@ export const dispatcherWorker = defineWorker({
     }),
     // Not its dead letters, which somebody may want to replay.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
+    forget: forgetPlaces,
   },
   consumer: consumersByKey(dispatcherConsumer, 'x'),
   label: 'destination_id',

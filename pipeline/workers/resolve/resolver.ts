@@ -54,8 +54,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     name: resolverConsumer(partition),
     filterSubject: ingestSubject(partition),
     startFrom: 'first',
-    // What comes again is known by its ids.
-    placeIsKept: true,
+    placeIsKept: 'by-ids',
     ackWaitMs: settings.ackWaitMs,
     ackPendingMax: bufferedFramesMax + settings.framesPerTake * 2,
   };

@@ -52,18 +52,16 @@ export type ResultsContext = {
   readonly suspicion: Suspicion;
 };
 
-/** The account's place in the log of its resolved events; a new one begins where `startFrom` says. */
+/** The account's place in the log of its resolved events. */
 export function accountConsumer(
   { accountId, settings }: Pick<ResultsContext, 'accountId' | 'settings'>,
-  startFrom: () => StartFrom,
+  startFrom: StartFrom,
 ): DurableConsumer {
   return {
     stream: streams.events,
     name: resultsConsumer(accountId),
     filterSubject: eventsOfAccount(accountId),
-    get startFrom() {
-      return startFrom();
-    },
+    startFrom,
     ackWaitMs: settings.ackWaitMs,
     ackPendingMax: settings.framesPerTake * 4,
   };

@@ -20,11 +20,7 @@ export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
  */
 export async function startResultsCounter(options: ResultsCounterOptions): Promise<Actor<ResultsStat>> {
   const { accountId, connection, settings, logger, publishedAtMs, beginTurn, suspicion } = options;
-  // Should the consumer be lost it is made again at the place it had.
-  let nextSeq: number | undefined;
-  const consumer = accountConsumer(options, () =>
-    nextSeq === undefined ? { timeMs: publishedAtMs } : { seq: nextSeq },
-  );
+  const consumer = accountConsumer(options, { timeMs: publishedAtMs });
   const reader = await openFrameReader({
     connection,
     consumer,
@@ -35,9 +31,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
     suspicion,
   });
   const context: ResultsContext = { ...options, counts: createResultsCounts(), signal: reader.signal };
-  const counter = new ResultsCounter(context, reader, (seq) => {
-    nextSeq = Math.max(nextSeq ?? 0, seq + 1);
-  });
+  const counter = new ResultsCounter(context, reader);
   return runConsumerWorker(reader, {
     work: () => counter.work(),
     close: () => Promise.resolve(),
@@ -48,16 +42,14 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
 class ResultsCounter {
   readonly #context: ResultsContext;
   readonly #reader: FrameReader;
-  readonly #onDone: (seq: number) => void;
   #plan: ResultsPlan | undefined;
   #find: FindResults = () => undefined;
   #framesWaiting = 0;
   #lagMs = 0;
 
-  constructor(context: ResultsContext, reader: FrameReader, onDone: (seq: number) => void) {
+  constructor(context: ResultsContext, reader: FrameReader) {
     this.#context = context;
     this.#reader = reader;
-    this.#onDone = onDone;
   }
 
   gauges(): Record<ResultsGauge, number> {
@@ -84,7 +76,6 @@ class ResultsCounter {
     for (const { data } of messages) find(data, batch);
     await storeResults(this.#context, batch);
     this.#reader.finish(messages);
-    for (const { seq } of messages) this.#onDone(seq);
   }
 
   /** What finds the events that count now: made anew when the account's version changed. */

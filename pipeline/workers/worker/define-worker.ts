@@ -1,4 +1,5 @@
 import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 
 /** A counter an actor keeps once for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
 export type CounterFamily = { readonly help: string; readonly label: string; readonly values: readonly string[] };
@@ -16,6 +17,8 @@ export type Wanted<Spec> =
       specOf(key: string, accountId: string): Spec;
       /** What it leaves in the log beside its consumer, and nobody needs after it. */
       leaves(key: string): readonly OwnSubject[];
+      /** Forgets how far it had come, where that is kept beside its consumer: wanted again, it begins anew. */
+      forget?(health: Bucket, key: string): Promise<void>;
     };
 
 /** The durable consumer of an actor, by the actor's key. */

@@ -5,7 +5,8 @@ import type { ConsumerConfig, ConsumerInfo } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
-import { readAt } from '../messages/subject-log.ts';
+import { readAt, readNext } from '../messages/subject-log.ts';
+import { readStreamState } from '../streams/stream-progress.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
 /** Where a new durable consumer begins: the oldest message kept, only what comes next, or a point. */
@@ -21,14 +22,18 @@ export type DurableConsumer = {
   readonly ackWaitMs: number;
   /** Messages delivered and not yet acknowledged, at most. */
   readonly ackPendingMax: number;
-  /**
-   * Whoever reads it stores its place himself, before anything is acknowledged, or recognises what comes again. On a
-   * replicated stream the servers then keep what is acknowledged in memory: on disk each of them would sync twice for
-   * each message, once as it is handed out and once as it is acknowledged. After the loss of most servers at once the
-   * consumer begins as a new one.
-   */
-  readonly placeIsKept?: boolean;
+  /** Who else knows what is acknowledged. Default 'nobody': the servers keep it on disk. */
+  readonly placeIsKept?: PlaceKept;
 };
+
+/**
+ * 'by-reader': whoever reads it stores its place himself before anything is acknowledged, and restores it. 'by-ids': what
+ * comes again is recognised, at some cost. The servers keep what is acknowledged in memory then, of the second kind on a
+ * replicated stream only: on disk each consumer would be synced up to ten times a second, on a replicated stream each
+ * server would sync twice for each message. After a restart of the only server, or the loss of most at once, the consumer
+ * is gone, and is made anew.
+ */
+export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
 /**
  * What every durable consumer of ours has. A pull request names the group it is made for, and the server refuses those
@@ -53,8 +58,10 @@ export type OwnedConsumer = {
   /** The group of the reader's pull requests. */
   readonly group: string;
   readonly isNew: boolean;
-  /** Everything up to here is acknowledged. */
+  /** Everything up to here is acknowledged, */
   readonly ackedSeq: number;
+  /** as of then, in ms since the epoch: what was stored later is none of it. */
+  readonly ackedAtMs: number;
   /** Up to here messages had been handed out before, */
   readonly handedOutSeq: number;
   /** and some of them were not acknowledged. */
@@ -76,19 +83,24 @@ export class ConsumerTakenError extends ConsumerError {
 
 /** What the client library does not know of. */
 type Config = ConsumerConfig & { readonly priority_policy?: string; readonly priority_groups?: readonly string[] };
+type Info = ConsumerInfo & { readonly ts?: string };
 
 const requestTimeoutMs = 5_000;
 const lookEveryMs = 50;
 
 /**
  * Makes a durable consumer the caller's: whoever read it until now is given nothing any more, and what it had and did not
- * acknowledge comes first, in the order of the stream. Makes the consumer when it is missing; an existing one gets the
- * limits given and keeps its place.
+ * acknowledge comes first, in the order of the stream. Makes the consumer when it is missing, behind what `placeBefore`
+ * says was finished; an existing one gets the limits given and keeps its place.
  */
-export async function claimConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<OwnedConsumer> {
+export async function claimConsumer(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  placeBefore: () => Promise<FinishedMessages | undefined> = () => Promise.resolve(undefined),
+): Promise<OwnedConsumer> {
   const group = randomBytes(9).toString('base64url');
   try {
-    const { info, isNew } = await findOrMake(connection, wanted, group);
+    const { info, isNew } = await findOrMake(connection, wanted, group, placeBefore);
     if (isNew) return { ...ownedAs(info, group), isNew };
     const config = { ...info.config, ...limitsOf(wanted), priority_policy: 'overflow', priority_groups: [group] };
     const changed = await connection[client].jsm.consumers.update(wanted.stream, wanted.name, config);
@@ -100,15 +112,16 @@ export async function claimConsumer(connection: LogConnection, wanted: DurableCo
 
 /**
  * Has everything above the acknowledged handed out again, to the reader whose group it is. Makes the consumer anew when it
- * is gone. Throws ConsumerTakenError when it is somebody else's.
+ * is gone, behind what the reader has finished. Throws ConsumerTakenError when it is somebody else's.
  */
 export async function rewindConsumer(
   connection: LogConnection,
   wanted: DurableConsumer,
   group: string,
+  finished: FinishedMessages,
 ): Promise<OwnedConsumer> {
   try {
-    const { info, isNew } = await findOrMake(connection, wanted, group);
+    const { info, isNew } = await findOrMake(connection, wanted, group, () => Promise.resolve(finished));
     if (isNew) return { ...ownedAs(info, group), isNew };
     assertOwned(info, group);
     return await resetConsumer(connection, info, group);
@@ -121,33 +134,62 @@ export async function rewindConsumer(
 /** Further behind than acknowledgements on their way explain: the servers have forgotten them. */
 const forgottenMin = 10_000;
 
-/** Whether the servers have forgotten what is finished, and would hand out all of it again. */
-export function hasForgotten({ isFresh, ackedSeq }: OwnedConsumer, finished: FinishedMessages): boolean {
-  return finished.upTo > ackedSeq && (isFresh || finished.upTo - ackedSeq >= forgottenMin);
+/** Whether the servers have forgotten what is finished: they would hand out all of it again, or begin behind what is not. */
+export function hasForgotten({ isFresh, ackedSeq }: OwnedConsumer, { upTo }: FinishedMessages): boolean {
+  return isFresh ? upTo !== ackedSeq : upTo - ackedSeq >= forgottenMin;
 }
 
 /**
- * Has a consumer of the group begin behind what is finished. Undefined, and nothing is changed, where the log does not
- * have the last of it as it was: the sequence may be another message's by now. Throws ConsumerTakenError when somebody
- * else makes the consumer meanwhile.
+ * Has a consumer begin behind what is finished. It stays where it is, and is returned as it was, where that makes no
+ * difference, or where the log does not have the last of it as it was: the sequence may be another message's by now.
+ * Throws ConsumerTakenError when somebody else makes the consumer meanwhile.
  */
 export async function moveConsumer(
   connection: LogConnection,
   wanted: DurableConsumer,
-  group: string,
-  { upTo, storedUntilMs }: FinishedMessages,
-): Promise<OwnedConsumer | undefined> {
+  owned: OwnedConsumer,
+  finished: FinishedMessages,
+): Promise<OwnedConsumer> {
+  const { group, ackedSeq } = owned;
+  const { upTo } = finished;
   try {
-    const last = await readAt(connection, wanted.stream, upTo);
-    if (last === undefined || last.storedAtMs > storedUntilMs) return undefined;
+    const isMoved =
+      upTo < ackedSeq
+        ? await hasBetween(connection, wanted, upTo + 1, ackedSeq)
+        : await reachesTo(connection, wanted, finished);
+    if (!isMoved) return owned;
     await deleteConsumer(connection, wanted.stream, wanted.name);
-    const made = await makeConsumer(connection, { ...wanted, startFrom: { seq: upTo + 1 } }, group);
+    const made = await makeConsumer(connection, wanted, group, { seq: upTo + 1 });
     if (made === undefined) throw new ConsumerTakenError(`consumer ${wanted.name} was taken over by another reader`);
     return { ...ownedAs(made, group), isNew: true };
   } catch (error) {
     if (error instanceof ConsumerTakenError) throw error;
     throw new ConsumerError(`moving consumer ${wanted.name}`, { cause: error });
   }
+}
+
+/** Whether the log has a message of the consumer between two sequences, these included. */
+async function hasBetween(
+  connection: LogConnection,
+  { stream, filterSubject }: DurableConsumer,
+  fromSeq: number,
+  toSeq: number,
+): Promise<boolean> {
+  const next = await readNext(connection, stream, filterSubject, fromSeq);
+  return next !== undefined && next.seq <= toSeq;
+}
+
+/** Whether all the log has up to the end of what is finished is that, so that a consumer may begin behind it. */
+async function reachesTo(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  { upTo, storedUntilMs }: FinishedMessages,
+): Promise<boolean> {
+  if (upTo === 0) return true;
+  const last = await readAt(connection, wanted.stream, upTo);
+  if (last !== undefined) return last.storedAtMs <= storedUntilMs;
+  const { lastSeq } = await readStreamState(connection, wanted.stream);
+  return lastSeq >= upTo && !(await hasBetween(connection, wanted, 1, upTo));
 }
 
 /** Throws ConsumerTakenError when the consumer is not the group's any more; one that is gone is nobody else's. */
@@ -181,16 +223,20 @@ async function findConsumer(
   }
 }
 
-/** The consumer as it is, or as it is made now, of the group given. */
+/** The consumer as it is, or as it is made now, of the group given: behind what `placeBefore` says was finished. */
 async function findOrMake(
   connection: LogConnection,
   wanted: DurableConsumer,
   group: string,
+  placeBefore: () => Promise<FinishedMessages | undefined>,
 ): Promise<{ readonly info: ConsumerInfo; readonly isNew: boolean }> {
   for (;;) {
     const found = await findConsumer(connection, wanted);
     if (found !== undefined) return { info: found, isNew: false };
-    const made = await makeConsumer(connection, wanted, group);
+    const place = await placeBefore();
+    const isKnown = place !== undefined && (await reachesTo(connection, wanted, place));
+    const startFrom = isKnown ? { seq: place.upTo + 1 } : wanted.startFrom;
+    const made = await makeConsumer(connection, wanted, group, startFrom);
     if (made !== undefined) return { info: made, isNew: true };
   }
 }
@@ -200,15 +246,16 @@ async function makeConsumer(
   connection: LogConnection,
   wanted: DurableConsumer,
   group: string,
+  startFrom: StartFrom,
 ): Promise<ConsumerInfo | undefined> {
   const config: Partial<Config> = {
     durable_name: wanted.name,
     filter_subject: wanted.filterSubject,
     ...consumerPolicy,
     ...limitsOf(wanted),
-    ...startConfig(wanted.startFrom),
+    ...startConfig(startFrom),
     priority_groups: [group],
-    mem_storage: wanted.placeIsKept === true && (await isReplicated(connection, wanted.stream)),
+    mem_storage: await isInMemory(connection, wanted),
   };
   try {
     return await connection[client].jsm.consumers.add(wanted.stream, config);
@@ -218,7 +265,11 @@ async function makeConsumer(
   }
 }
 
-async function isReplicated({ [client]: { jsm } }: LogConnection, stream: string): Promise<boolean> {
+async function isInMemory(
+  { [client]: { jsm } }: LogConnection,
+  { stream, placeIsKept = 'nobody' }: DurableConsumer,
+): Promise<boolean> {
+  if (placeIsKept !== 'by-ids') return placeIsKept === 'by-reader';
   return (await jsm.streams.info(stream)).config.num_replicas > 1;
 }
 
@@ -252,11 +303,12 @@ function assertOwned({ name, config }: ConsumerInfo, group: string): void {
   if (groups?.[0] !== group) throw new ConsumerTakenError(`consumer ${name} was taken over by another reader`);
 }
 
-function ownedAs(info: ConsumerInfo, group: string): OwnedConsumer {
+function ownedAs(info: Info, group: string): OwnedConsumer {
   return {
     group,
     isNew: false,
     ackedSeq: info.ack_floor.stream_seq,
+    ackedAtMs: Date.parse(info.ts ?? info.created),
     handedOutSeq: info.delivered.stream_seq,
     wasUnfinished: info.num_ack_pending > 0,
     isFresh: info.delivered.consumer_seq === 0,

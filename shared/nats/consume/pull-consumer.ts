@@ -36,15 +36,13 @@ export type PullConsumer = {
   readonly buffered: number;
   /** Messages up to here had been handed out to an earlier reader, who may have worked on them. */
   readonly handedOutSeq: number;
-  /** Whether an earlier reader may have finished more than the server knows, or left something unfinished. */
-  readonly isTakenOver: boolean;
   /** What is finished, for the next reader. */
   readonly finished: FinishedMessages;
   /**
-   * What an earlier reader had finished, whether or not the server knows: it is acknowledged and not handed out. Before
-   * the first `take`. Where the servers have forgotten all of it the consumer begins behind it. Throws ConsumerTakenError.
+   * What earlier readers had finished, whether or not the server knows: it is acknowledged and not handed out. Before the
+   * first `take`. Where the servers have forgotten it the consumer begins behind it. Throws ConsumerTakenError.
    */
-  restore(finished: FinishedMessages): Promise<void>;
+  restore(places: readonly FinishedMessages[]): Promise<void>;
   /** False when the process stood still for so long that another reader may own the consumer by now. */
   readonly isCurrent: boolean;
   /** Asks whose consumer it is where that is not certain; throws ConsumerTakenError when it is somebody else's. */
@@ -58,6 +56,8 @@ export type PullConsumer = {
 
 export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
+  /** What earlier readers had finished, as far as is known before the consumer is taken over: one that is gone begins there. */
+  readonly placeBefore?: () => Promise<FinishedMessages | undefined>;
   /** Messages pulled ahead of the reader, at most. */
   readonly bufferedMax: number;
   /** Whether there may be thousands like it: the more there are, the less often each asks while nothing comes. */
@@ -90,18 +90,17 @@ const toNanos = (ms: number): number => ms * 1e6;
 
 /** Takes a consumer over, making it when it is missing, and begins to read it. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
-  const owned = await claimConsumer(connection, options.consumer);
+  const owned = await claimConsumer(connection, options.consumer, options.placeBefore);
   return new DurablePullConsumer(connection, options, owned);
 }
 
 class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
-  readonly isTakenOver: boolean;
   readonly #connection: LogConnection;
   readonly #options: PullConsumerOptions;
   readonly #group: string;
   #owned: OwnedConsumer;
-  readonly #taken: TakenMessages;
+  #taken: TakenMessages;
   readonly #keeper: MessageKeeper;
   readonly #offReconnect: () => void;
   readonly #reader: Reader;
@@ -128,10 +127,9 @@ class DurablePullConsumer implements PullConsumer {
     this.#connection = connection;
     this.#options = options;
     this.#group = owned.group;
-    this.#taken = new TakenMessages(owned.ackedSeq);
+    this.#taken = new TakenMessages(owned.ackedSeq, owned.ackedAtMs);
     this.#nextConsumerSeq = owned.nextConsumerSeq;
     this.handedOutSeq = owned.handedOutSeq;
-    this.isTakenOver = owned.wasUnfinished || owned.isFresh;
     this.#owned = owned;
     this.#keeper = {
       acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
@@ -160,8 +158,11 @@ class DurablePullConsumer implements PullConsumer {
     return this.#isConfirmed && this.#takenAway === undefined;
   }
 
-  async restore(finished: FinishedMessages): Promise<void> {
-    this.#taken.restore(finished);
+  async restore(places: readonly FinishedMessages[]): Promise<void> {
+    if (places.length === 0) return;
+    // One that handed out nothing yet may have been made anew, and then knows nothing of what was finished.
+    if (this.#owned.isFresh) this.#taken = new TakenMessages(0, 0);
+    for (const finished of places) this.#taken.restore(finished);
     this.#owned = await this.#moved(this.#owned);
     this.#nextConsumerSeq = this.#owned.nextConsumerSeq;
   }
@@ -170,9 +171,9 @@ class DurablePullConsumer implements PullConsumer {
   async #moved(owned: OwnedConsumer): Promise<OwnedConsumer> {
     const { finished } = this.#taken;
     if (!hasForgotten(owned, finished)) return owned;
-    const moved = await moveConsumer(this.#connection, this.#options.consumer, this.#group, finished);
-    if (moved !== undefined) this.#options.onTrouble?.({ kind: 'forgotten', upTo: finished.upTo });
-    return moved ?? owned;
+    const moved = await moveConsumer(this.#connection, this.#options.consumer, owned, finished);
+    if (moved !== owned) this.#options.onTrouble?.({ kind: 'forgotten', upTo: finished.upTo });
+    return moved;
   }
 
   async take(max: number): Promise<LogMessage[]> {
@@ -354,7 +355,9 @@ class DurablePullConsumer implements PullConsumer {
     while (this.#isRewindWanted && !this.#isClosed && this.#connection.connected) {
       this.#isRewindWanted = false;
       try {
-        const owned = await this.#moved(await rewindConsumer(this.#connection, this.#options.consumer, this.#group));
+        const { consumer } = this.#options;
+        const found = await rewindConsumer(this.#connection, consumer, this.#group, this.#taken.finished);
+        const owned = await this.#moved(found);
         if (owned.isNew) this.#options.onTrouble?.({ kind: 'made-anew' });
         this.#taken.rewound(owned.ackedSeq);
         this.#nextConsumerSeq = owned.nextConsumerSeq;

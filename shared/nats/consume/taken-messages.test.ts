@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { TakenMessages } from './taken-messages.ts';
 
 test('taken messages: a message in hand is not taken twice, one that is done is acknowledged again, one released is new', () => {
-  const taken = new TakenMessages(0);
+  const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3, 4]) expect(taken.received(seq, seq)).toBe('new');
   taken.acknowledge(2, 2);
   taken.finish(3, 3);
@@ -18,7 +18,7 @@ test('taken messages: a message in hand is not taken twice, one that is done is 
 });
 
 test('taken messages: finished: everything up to the oldest that is not, and what is finished above', () => {
-  const taken = new TakenMessages(10);
+  const taken = new TakenMessages(10, 0);
   for (const seq of [12, 15, 18, 20]) taken.received(seq, 1_000 + seq);
   taken.acknowledge(12, 1_012);
   taken.finish(18, 1_018);
@@ -27,7 +27,7 @@ test('taken messages: finished: everything up to the oldest that is not, and wha
 });
 
 test('taken messages: restore: what another reader finished is acknowledged, what it left out in between is not', () => {
-  const taken = new TakenMessages(5);
+  const taken = new TakenMessages(5, 0);
   taken.restore({ upTo: 6, above: [8, 9], storedUntilMs: 100 });
   expect([6, 7, 8, 9, 10].map((seq) => taken.received(seq, seq))).toEqual([
     'acknowledged',
@@ -44,7 +44,7 @@ test('taken messages: restore: what another reader finished is acknowledged, wha
 });
 
 test('taken messages: a sequence the stream uses again is another message', () => {
-  const taken = new TakenMessages(0);
+  const taken = new TakenMessages(0, 0);
   taken.received(1, 1_000);
   taken.received(2, 1_001);
   taken.acknowledge(1, 1_000);
@@ -55,7 +55,7 @@ test('taken messages: a sequence the stream uses again is another message', () =
 });
 
 test('taken messages: a sequence the stream uses again while its old message is in hand is another message', () => {
-  const taken = new TakenMessages(0);
+  const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
   taken.finish(2, 1_000);
   taken.rewound(0);
@@ -74,7 +74,7 @@ test('taken messages: a sequence the stream uses again while its old message is 
 });
 
 test('taken messages: a stream that was cut: what is stored at the same sequences later is none of what was done', () => {
-  const taken = new TakenMessages(0);
+  const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3, 4]) {
     taken.received(seq, seq);
     taken.acknowledge(seq, seq);
@@ -106,7 +106,7 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
       };
       const done = new Set<number>();
       const inHand = new Set<number>();
-      let taken = new TakenMessages(0);
+      let taken = new TakenMessages(0, 0);
       let next = 1;
       const acknowledge = (seq: number): void => {
         inHand.delete(seq);
@@ -149,7 +149,7 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
             // Another reader takes over with what this one said it had finished.
             const { finished } = taken;
             inHand.clear();
-            taken = new TakenMessages(floor());
+            taken = new TakenMessages(floor(), last);
             taken.restore(finished);
             rewind();
           }

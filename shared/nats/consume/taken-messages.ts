@@ -37,12 +37,13 @@ export class TakenMessages {
   #doneUpTo: number;
   /** Up to here the server has handed out everything since it was last reset, so there is nothing unknown in between. */
   #receivedUpTo: number;
-  #storedUntilMs = 0;
+  #storedUntilMs: number;
 
-  /** `ackedSeq`: everything up to there is acknowledged. */
-  constructor(ackedSeq: number) {
+  /** Everything up to `ackedSeq` is acknowledged that was stored by `ackedAtMs`, in ms since the epoch. */
+  constructor(ackedSeq: number, ackedAtMs: number) {
     this.#doneUpTo = ackedSeq;
     this.#receivedUpTo = ackedSeq;
+    this.#storedUntilMs = ackedAtMs;
   }
 
   /** Messages between the oldest one that is not done and the newest. */
@@ -57,8 +58,9 @@ export class TakenMessages {
 
   /** Takes over what another reader has finished: the server is told when it hands that out. */
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
+    // What is done up to there was stored by then, which is all that is known of it.
+    this.#storedUntilMs = upTo > this.#doneUpTo ? storedUntilMs : Math.max(this.#storedUntilMs, storedUntilMs);
     this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
-    this.#storedUntilMs = Math.max(this.#storedUntilMs, storedUntilMs);
     for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged, storedUntilMs);
     this.#advance();
   }

@@ -14,31 +14,19 @@ export type DestinationConsumerOptions = {
 export class DestinationConsumer implements DurableConsumer {
   readonly stream = streams.events;
   /** With the health of the destination. */
-  readonly placeIsKept = true;
+  readonly placeIsKept = 'by-reader';
   readonly name: string;
   readonly filterSubject: string;
   readonly ackWaitMs: number;
   readonly ackPendingMax: number;
-  readonly #publishedAtMs: number;
-  #nextSeq: number | undefined;
+  /** What was resolved since the version went live is for the destination, whenever this process saw the version. */
+  readonly startFrom: StartFrom;
 
   constructor({ destinationId, accountId, publishedAtMs, settings }: DestinationConsumerOptions) {
     this.name = dispatcherConsumer(destinationId);
     this.filterSubject = eventsOfAccount(accountId);
     this.ackWaitMs = settings.ackWaitMs;
     this.ackPendingMax = settings.framesAheadMax;
-    this.#publishedAtMs = publishedAtMs;
-  }
-
-  /**
-   * What was resolved since the version went live is for the destination, whenever this process saw the version.
-   * Should the consumer be lost it is made again at the place it had.
-   */
-  get startFrom(): StartFrom {
-    return this.#nextSeq === undefined ? { timeMs: this.#publishedAtMs } : { seq: this.#nextSeq };
-  }
-
-  acknowledged(seq: number): void {
-    this.#nextSeq = Math.max(this.#nextSeq ?? 0, seq + 1);
+    this.startFrom = { timeMs: publishedAtMs };
   }
 }

@@ -1,5 +1,10 @@
 import type { WrittenPlace } from '../../../../shared/contracts/health-record.ts';
-import { decodeHealthRecord, recentHealthOfAll } from '../../../../shared/contracts/health-record.ts';
+import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import {
+  decodeHealthRecord,
+  encodeHealthRecord,
+  recentHealthOfAll,
+} from '../../../../shared/contracts/health-record.ts';
 import type { FinishedMessages } from '../../../../shared/nats/consume/taken-messages.ts';
 import { joinBits } from './line-bits.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
@@ -38,6 +43,11 @@ export function readPlace({ upTo, above, storedUntilMs, parts }: WrittenPlace): 
   };
 }
 
+/** How far the dispatcher had come that came farthest; undefined where none has noted anything. */
+export function farthest(places: readonly DispatchPlace[]): FinishedMessages | undefined {
+  return places.map(({ finished }) => finished).toSorted((a, b) => b.upTo - a.upTo)[0];
+}
+
 /** The settled parts of several dispatchers, by the sequence of the frame. */
 export function joinParts(places: readonly DispatchPlace[]): Map<number, SettledPart> {
   const joined = new Map<number, SettledPart>();
@@ -62,5 +72,16 @@ export async function readPlaces(connection: LogConnection, destinationId: strin
     // None in an entry that was deleted, or that an earlier version wrote.
     const place = decodeHealthRecord(found.data)?.place;
     if (place !== undefined) places.push(readPlace(place));
+  }
+}
+
+/** Forgets what the dispatchers of a destination that is gone have noted; what they counted stays. */
+export async function forgetPlaces(health: Bucket, destinationId: string): Promise<void> {
+  for (const key of await health.keys(recentHealthOfAll(destinationId))) {
+    const entry = await health.get(key);
+    const record = decodeHealthRecord(entry?.value);
+    if (entry === undefined || record?.place === undefined) continue;
+    const { place: _, ...counted } = record;
+    await health.putIfUnchanged(key, encodeHealthRecord(counted), entry.revision);
   }
 }

@@ -8,7 +8,6 @@ import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { countResolved, resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import type { DestinationConsumer } from './destination-consumer.ts';
 import { DispatchItem, readFrameLine, wholeEvent } from './dispatch-item.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
@@ -18,7 +17,6 @@ import type { LineBits } from './line-bits.ts';
 
 export type InboxOptions = {
   readonly pullConsumer: PullConsumer;
-  readonly consumer: DestinationConsumer;
   readonly retries: RetryReader;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly order: VisitorOrder | undefined;
@@ -299,11 +297,10 @@ export class Inbox {
   }
 
   #acknowledge(source: FrameSource): void {
-    const { consumer, retries, order } = this.#options;
+    const { retries, order } = this.#options;
     switch (source.kind) {
       case 'log':
         source.message.ack();
-        consumer.acknowledged(source.message.seq);
         return;
       case 'retry':
         retries.finished(source.frame);

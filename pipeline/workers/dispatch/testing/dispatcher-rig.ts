@@ -56,6 +56,8 @@ export type TestEvent = {
 type OwnSettings = Partial<DispatcherSettings> & {
   readonly suspicion?: Suspicion;
   readonly retryPolicyOf?: typeof createRetryPolicy;
+  /** Of the live version, in ms since the epoch. */
+  readonly publishedAtMs?: number;
 };
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
@@ -65,7 +67,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const { health, replays } = await openBuckets(connection, 1);
   const accountId = randomUUID();
   const destinationId = randomUUID();
-  const publishedAtMs = Date.now();
+  const firstPublishedAtMs = Date.now();
   let isBroken = false;
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
   const rules = createEgressRules(['127.0.0.0/8']);
@@ -89,13 +91,14 @@ export async function createDispatcherRig(natsUrl: string) {
     destinationId,
     connection,
     replays,
+    healthBucket: health,
     /** Outcomes the dispatchers told of. */
     notes: notes as readonly OutcomeNote[],
     /** The frames that turns of the dispatchers were about. */
     turns: turns as readonly (FramesAtWork | undefined)[],
     /** Publishes a configuration to the dispatchers that run. */
     configure(collections: TestCollections): void {
-      const config = accountConfig(accountId, collections, publishedAtMs);
+      const config = accountConfig(accountId, collections, firstPublishedAtMs);
       isBroken = false;
       plans.configure(accountId, Buffer.from(JSON.stringify(config)));
       for (const dispatcher of running) dispatcher.reconfigured();
@@ -107,7 +110,12 @@ export async function createDispatcherRig(natsUrl: string) {
     },
     /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
     async start(
-      { retryPolicyOf = createRetryPolicy, suspicion = noSuspicion, ...own }: OwnSettings = {},
+      {
+        retryPolicyOf = createRetryPolicy,
+        suspicion = noSuspicion,
+        publishedAtMs = firstPublishedAtMs,
+        ...own
+      }: OwnSettings = {},
       instanceId = 'test',
       ownConnection = connection,
     ): Promise<DispatcherActor> {
