@@ -100,7 +100,6 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const gate = new LogGate(() => connection.connected);
   const storeSettings = { writerId, timeoutMs: env.PUBLISH_TIMEOUT_MS };
   const publisher = createFramePublisher(connection);
-  endsAs('publisher', () => publisher.stop());
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const commit = new GroupCommit(committing, gate, store);

@@ -58,7 +58,6 @@ export async function fillFrames(options: FillOptions): Promise<void> {
     for (let partition = 0; partition < options.partitions; partition += 1) await send(partition);
     await Promise.all(inFlight);
   } finally {
-    publisher.stop();
     await connection.close();
   }
 }

@@ -121,8 +121,14 @@ test('kept in memory: the next reader begins behind what was finished, also wher
   const { finished } = earlier;
   await earlier.close();
   await restartServer();
-  const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
+  const troubles: ConsumerTrouble[] = [];
+  const next = await openPullConsumer(connection, {
+    consumer: { ...consumer, startFrom: 'next' },
+    bufferedMax: 10,
+    onTrouble: (trouble) => troubles.push(trouble),
+  });
   await next.restore([finished]);
+  expect(troubles).toEqual([{ kind: 'forgotten', upTo: finished.upTo }]);
   await put('handed-on', 6, 7);
   expect(texts(await takeAll(next, 4))).toEqual(['2', '4', '5', '6']);
   await next.close();

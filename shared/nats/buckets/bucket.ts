@@ -3,8 +3,15 @@ import type { KV, KvEntry } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { PublishError } from '../publish/publisher.ts';
-import { isSequence } from '../publish/publish-answer.ts';
-import { isNotFound, isNotPermitted, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { isSequence, readPublishAnswer } from '../publish/publish-answer.ts';
+import {
+  answeredError,
+  isNotFound,
+  isNotPermitted,
+  serverErrorCode,
+  serverErrors,
+  unansweredError,
+} from '../connection/server-error.ts';
 import { awaitStream, ifPermitted } from '../streams/topology.ts';
 import { whileForming } from '../connection/while-forming.ts';
 
@@ -60,7 +67,7 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
       const entry = await kv.get(key);
       return entry === null ? undefined : readEntry(entry);
     },
-    put: (key, value) => put(kv, settings.name, key, value),
+    put: (key, value) => put(connection, settings.name, key, value),
     putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, settings.name, key, value, revision),
     delete: (key) => kv.delete(key),
     keys: (filter) => listKeys(kv, filter ?? '>'),
@@ -137,12 +144,15 @@ async function followLimits({ [client]: { jsm } }: LogConnection, settings: Buck
   await ifPermitted(() => jsm.streams.update(stream, { ...config, ...limits }));
 }
 
-async function put(kv: KV, bucket: string, key: string, value: Uint8Array): Promise<number> {
-  try {
-    return storedRevision(bucket, await kv.put(key, value));
-  } catch (error) {
-    throw serverErrorCode(error) === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
-  }
+const putTimeoutMs = 5_000;
+
+async function put(connection: LogConnection, bucket: string, key: string, value: Uint8Array): Promise<number> {
+  const answer = await connection[client].asker.ask(`$KV.${bucket}.${key}`, value, { timeoutMs: putTimeoutMs });
+  if (typeof answer === 'string') throw unansweredError(answer);
+  const stored = readPublishAnswer(answer.data, streamOfBucket(bucket));
+  if (stored.kind === 'stored') return stored.seq;
+  const error = answeredError(answer);
+  throw serverErrorCode(error) === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
 }
 
 const anotherWasFirst: ReadonlySet<number | undefined> = new Set([

@@ -1,4 +1,5 @@
 import type { JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
+import type { Asker } from './asker.ts';
 
 /** What the client library has of a connection. */
 export type LogClient = {
@@ -7,6 +8,7 @@ export type LogClient = {
   readonly jsm: JetStreamManager;
   /** A new subject for replies, of those that the user of the connection may subscribe to. */
   createInbox(): string;
+  readonly asker: Asker;
 };
 
 /**

@@ -1,6 +1,7 @@
 import type { ConnectionOptions, NatsConnection } from 'nats';
 import { ErrorCode, Events, NatsError, connect, createInbox } from 'nats';
 import { withDeadline } from '../../runtime/deadline.ts';
+import { createAsker } from './asker.ts';
 import { client } from './client.ts';
 import type { LogClient } from './client.ts';
 import type { LogAccess } from './log-access.ts';
@@ -69,10 +70,13 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
   let reconnects = 0;
   const reconnected = new Set<() => void>();
   const disconnected = new Set<() => void>();
+  const newInbox = (): string => createInbox(inboxPrefix);
+  const asker = createAsker(nc, newInbox);
   const watching = (async () => {
     for await (const status of nc.status()) {
       if (status.type === Events.Disconnect) {
         connected = false;
+        asker.disconnected();
         for (const listener of disconnected) listener();
       } else if (status.type === Events.Reconnect) {
         connected = true;
@@ -84,6 +88,7 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
   const closed = (async () => {
     const error = await nc.closed();
     connected = false;
+    asker.disconnected();
     await watching.catch(() => undefined);
     return error instanceof Error ? error : undefined;
   })();
@@ -92,7 +97,8 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
       nc,
       js: nc.jetstream({ timeout: requestTimeoutMs }),
       jsm: await nc.jetstreamManager({ timeout: requestTimeoutMs, checkAPI: false }),
-      createInbox: () => createInbox(inboxPrefix),
+      createInbox: newInbox,
+      asker,
     },
     get connected() {
       return connected && !nc.isClosed();

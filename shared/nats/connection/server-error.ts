@@ -1,4 +1,7 @@
 import { NatsError, ErrorCode } from 'nats';
+import type { ApiError, Msg } from 'nats';
+import { decodeJson } from '../../runtime/json.ts';
+import type { Unanswered } from './asker.ts';
 
 /**
  * What JetStream's refusals are told by: `err_code` of its answers, as in `server/errors.json` of nats-server. Their
@@ -48,6 +51,27 @@ export function isNoMessage(error: unknown): boolean {
   if (code === noMessageFound || code === sequenceNotFound) return true;
   // A deletion that failed says why in words only.
   return code === messageDeleteFailed && error instanceof Error && /no message found/.test(error.message);
+}
+
+const codeOf = {
+  timeout: ErrorCode.Timeout,
+  disconnected: ErrorCode.Disconnect,
+  too_large: ErrorCode.MaxPayloadExceeded,
+} as const satisfies Record<Unanswered, ErrorCode>;
+
+/** That nothing was answered, as the client library would throw it. */
+export function unansweredError(reason: Unanswered): NatsError {
+  return NatsError.errorForCode(codeOf[reason]);
+}
+
+/** What an answer refuses, as the client library would throw it; without data nobody listened. */
+export function answeredError(answer: Msg): Error {
+  if (answer.data.length === 0) return NatsError.errorForCode(ErrorCode.NoResponders);
+  const { error } = (decodeJson(answer.data) ?? {}) as { readonly error?: ApiError };
+  if (error === undefined) return new Error(answer.string());
+  const refusal = new NatsError(error.description, String(error.code));
+  refusal.api_error = error;
+  return refusal;
 }
 
 const forbidden: string = ErrorCode.PermissionsViolation;

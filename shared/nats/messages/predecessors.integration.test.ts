@@ -103,7 +103,6 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
     });
   } finally {
     await Promise.all(pullConsumers.map((pullConsumer) => pullConsumer.close()));
-    publisher.stop();
     await connection.close();
     await server.stop();
   }

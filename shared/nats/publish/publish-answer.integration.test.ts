@@ -42,7 +42,6 @@ test('frame publisher: a duplicate without a sequence is not stored', async () =
     answers = [answer];
     outcomes.push(await publisher.publish(ingestSubject(0), payload, 'id', 5_000));
   }
-  publisher.stop();
   expect(outcomes).toEqual(['busy', 'busy', undefined]);
 });
 

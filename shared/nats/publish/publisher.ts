@@ -1,9 +1,10 @@
 import { ErrorCode, NatsError, headers as createHeaders } from 'nats';
-import type { Msg, MsgHdrs } from 'nats';
+import type { MsgHdrs } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isRepeatable, readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
+import { answeredError, unansweredError } from '../connection/server-error.ts';
 import { lastStored, msgIdHeader } from '../messages/subject-log.ts';
 import type { StoredId } from '../messages/subject-log.ts';
 import { retry } from '../../runtime/retry.ts';
@@ -36,17 +37,14 @@ export async function publish(
   payload: Uint8Array,
   options: PublishOptions,
 ): Promise<Published> {
-  try {
-    // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
-    if (!connection.connected) throw new PublishError('disconnected', subject);
-    const headers = publishHeaders(options);
-    const message: Msg = await connection[client].nc.request(subject, payload, { timeout: options.timeoutMs, headers });
-    const answer = readPublishAnswer(message.data, streamOf(subject));
-    if (answer.kind === 'stored') return { seq: answer.seq, duplicate: answer.duplicate };
-    throw new PublishError(answer.reason, subject, new Error(message.string()));
-  } catch (error) {
-    throw asPublishError(subject, error);
-  }
+  // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+  if (!connection.connected) throw new PublishError('disconnected', subject);
+  const { timeoutMs } = options;
+  const message = await connection[client].asker.ask(subject, payload, { timeoutMs, headers: publishHeaders(options) });
+  if (typeof message === 'string') throw new PublishError(message, subject, unansweredError(message));
+  const answer = readPublishAnswer(message.data, streamOf(subject));
+  if (answer.kind === 'stored') return { seq: answer.seq, duplicate: answer.duplicate };
+  throw new PublishError(answer.reason, subject, answeredError(message));
 }
 
 export type OutgoingMessage = Omit<PublishOptions, 'timeoutMs'> & {

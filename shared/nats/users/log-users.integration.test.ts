@@ -51,7 +51,6 @@ beforeAll(async () => {
   const publisher = createFramePublisher(as.pipeline);
   await publisher.publish(eventsSubject('account-1', 0), frame, 'event', 5_000);
   await publisher.publish(deadLetterSubject('destination-1'), frame, 'letter', 5_000);
-  publisher.stop();
 });
 
 afterAll(async () => {
@@ -126,7 +125,6 @@ test.each(names.filter((name) => name !== 'operator'))("users: %s does not hear 
 test('users: a gateway adds events, has its lease, and follows the configuration', async () => {
   const publisher = createFramePublisher(as.gateway);
   expect(await publisher.publish(ingestSubject(0), frame, 'one', 5_000)).toBeUndefined();
-  publisher.stop();
   const { config, leases, health } = await openBuckets(as.gateway, 1);
   await claimInstanceId(leases, { kind: 'gateway', instanceId: 'one' });
   await leases.delete('gateway.one');

@@ -1,0 +1,68 @@
+import { ErrorCode, NatsError } from 'nats';
+import type { Msg, MsgHdrs, NatsConnection } from 'nats';
+
+/** Why nothing was answered. What was asked may have been done all the same, but for `too_large`. */
+export type Unanswered = 'timeout' | 'disconnected' | 'too_large';
+
+export type AskOptions = { readonly headers?: MsgHdrs; readonly timeoutMs: number };
+
+/** Asks servers over one connection. */
+export type Asker = {
+  /** One try; never rejects. An answer without data says that nobody listens on the subject. */
+  ask(subject: string, payload: Uint8Array, options: AskOptions): Promise<Msg | Unanswered>;
+  /** The connection is gone, and with it every answer on its way. */
+  disconnected(): void;
+};
+
+const tooLarge: string = ErrorCode.MaxPayloadExceeded;
+
+type Waiting = { readonly resolve: (answer: Msg | Unanswered) => void; readonly timer: NodeJS.Timeout };
+
+/**
+ * The client's own `request` does per message what can be done once, and makes an error with a stack of each that was
+ * answered. Here all answers arrive on one subscription, and a counter in the answer's subject says whose it is. About a
+ * third of the client's cost.
+ */
+export function createAsker(nc: NatsConnection, createInbox: () => string): Asker {
+  const waiting = new Map<string, Waiting>();
+  let inbox: string | undefined;
+  let asked = 0;
+  const settle = (reply: string, answer: Msg | Unanswered): void => {
+    const found = waiting.get(reply);
+    if (found === undefined) return;
+    waiting.delete(reply);
+    clearTimeout(found.timer);
+    found.resolve(answer);
+  };
+  const listen = (): string => {
+    const prefix = createInbox();
+    nc.subscribe(`${prefix}.*`, {
+      callback: (error, message) => {
+        if (error === null) settle(message.subject, message);
+      },
+    });
+    return prefix;
+  };
+  return {
+    ask(subject, payload, { headers, timeoutMs }) {
+      if (nc.isClosed()) return Promise.resolve('disconnected');
+      if (payload.length > (nc.info?.max_payload ?? Number.POSITIVE_INFINITY)) return Promise.resolve('too_large');
+      inbox ??= listen();
+      asked += 1;
+      const reply = `${inbox}.${asked}`;
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => settle(reply, 'timeout'), timeoutMs);
+        waiting.set(reply, { resolve, timer });
+        try {
+          nc.publish(subject, payload, headers === undefined ? { reply } : { reply, headers });
+        } catch (error) {
+          // With its headers it is too large, or the connection was closed since it was asked.
+          settle(reply, error instanceof NatsError && error.code === tooLarge ? 'too_large' : 'disconnected');
+        }
+      });
+    },
+    disconnected() {
+      for (const reply of waiting.keys()) settle(reply, 'disconnected');
+    },
+  };
+}
