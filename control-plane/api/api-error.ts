@@ -4,12 +4,15 @@ export class ApiError extends Error {
   readonly status: number;
   /** More than the first problem, where there is more. */
   readonly details: string | undefined;
+  /** When to try again, in seconds, where that is known. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(status: number, code: string, message: string, details?: string) {
+  constructor(status: number, code: string, message: string, details?: string, retryAfterS?: number) {
     super(message);
     this.status = status;
     this.code = code;
     this.details = details;
+    this.retryAfterS = retryAfterS;
   }
 }
 
@@ -41,8 +44,8 @@ export function conflict(message: string, details?: string): ApiError {
   return new ApiError(409, conflictCode, message, details);
 }
 
-export function tooMany(message: string): ApiError {
-  return new ApiError(429, 'too_many', message);
+export function tooMany(message: string, retryAfterS?: number): ApiError {
+  return new ApiError(429, 'too_many', message, undefined, retryAfterS);
 }
 
 export function unavailable(message: string): ApiError {

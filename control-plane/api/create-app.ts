@@ -135,7 +135,7 @@ function addEndpoint<Services extends CoreServices>(
       if (found === undefined) throw unauthorized();
       const { principal, admitted } = found;
       const input = { ...prepare(request), principal };
-      const result = await admitted.run(() => endpoint.handle(input, services));
+      const result = await admitted.run(() => endpoint.handle(input, services), endpoint.isCostly);
       if (endpoint.streams) {
         // It may stay for hours: streams have shares of their own.
         admitted.leave();

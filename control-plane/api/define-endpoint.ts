@@ -44,16 +44,19 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
   readonly reply: TSchema;
   /** `handle` answers a Feed, whose values go to the client as server-sent events until it leaves. */
   readonly streams: boolean;
+  /** Whether it makes work for all services, so that an account may not have it done at any rate. */
+  readonly isCostly: boolean;
   handle(input: EndpointInput<never, never>, services: Services): Promise<unknown>;
 };
 
 type Declared<Query extends TObject, Body extends TSchema, Services extends CoreServices> = Omit<
   Endpoint,
-  'client' | 'scope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'handle'
+  'client' | 'scope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'isCostly' | 'handle'
 > & {
   readonly client?: Client;
   readonly scope: string | undefined | Endpoint['scope'];
   readonly streams?: boolean;
+  readonly isCostly?: boolean;
   readonly query?: Query;
   readonly body?: Body;
   readonly bodyOptional?: boolean;
@@ -71,6 +74,7 @@ export function defineEndpoint<
     client: undefined,
     bodyOptional: false,
     streams: false,
+    isCostly: false,
     ...declared,
     query: declared.query,
     body: declared.body,

@@ -45,7 +45,8 @@ export function answerFailure(
     const fields = { requestId: request.id, status: failure.status, failure: loggableError(failure.cause) };
     logger.error(fields, 'request failed');
   }
-  if (failure.status === 503 || failure.status === 429) void reply.header('retry-after', '1');
+  if (failure.status === 503 || failure.status === 429)
+    void reply.header('retry-after', String(failure.retryAfterS ?? 1));
   if (failure.code === conflictCode) void reply.header('x-should-retry', 'false');
   const details = failure.details === undefined ? {} : { details: failure.details };
   return reply.code(failure.status).send({ error: failure.message, ...details });

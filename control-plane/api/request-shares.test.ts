@@ -1,5 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { tooMany } from './api-error.ts';
+import { ApiError, tooMany } from './api-error.ts';
 import { createRequestShares } from './request-shares.ts';
 
 const create = (runningMax: number, underWayMax: number) =>
@@ -78,4 +79,24 @@ test('request shares: what fails gives its turn back, and nobody works for a cli
   await expect(dropped).rejects.toThrow('before its turn came');
   expect(unwanted.isBegun).toBe(false);
   expect(await shares.enter('a').run(async () => 'next')).toBe('next');
+});
+
+test('request shares: costly work waits where its owner had much of it done, and is refused where that takes too long', async () => {
+  const shares = createRequestShares({
+    runningMax: 5,
+    underWayMax: 10,
+    refusal: () => tooMany('too many'),
+    costly: { share: 0.001, burstMs: 1, waitMaxMs: 60_000, refusal: (s) => tooMany('too costly', s) },
+  });
+  const works = (ms: number) => () => wait(ms);
+  await shares.enter('a').run(works(80), true);
+  await shares.enter('a').run(works(0));
+  const refused = await shares
+    .enter('a')
+    .run(works(0), true)
+    .catch((error: unknown) => error);
+  expect(refused).toMatchObject({ status: 429, message: 'too costly' });
+  expect(refused instanceof ApiError && (refused.retryAfterS ?? 0) > 60).toBe(true);
+  expect(shares.refused).toBe(1);
+  await shares.enter('b').run(works(0), true);
 });

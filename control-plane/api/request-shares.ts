@@ -1,6 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Static, TObject } from 'typebox';
 import { count } from '../../shared/runtime/variables.ts';
 import { ApiError, tooMany } from './api-error.ts';
+import { WorkBudget } from './work-budget.ts';
+import type { WorkBudgetLimits } from './work-budget.ts';
 
 /** Requests under way by whom they are for: so many are worked on at a time, so many more wait for their turn. */
 export type RequestShares = {
@@ -14,8 +17,11 @@ export type RequestShares = {
 
 /** A request that was let in. */
 export type Admitted = {
-  /** Does the work when its turn comes; one that has left by then is not worked on. */
-  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Does the work when its turn comes; one that has left by then is not worked on. Costly work waits longer where its owner
+   * had much of it done. Throws where that would be too long.
+   */
+  run<Result>(work: () => Promise<Result>, isCostly?: boolean): Promise<Result>;
   /** Its client has its answer, or is gone. */
   leave(): void;
 };
@@ -26,15 +32,41 @@ export type RequestSharesOptions = {
   readonly underWayMax: number;
   /** What an owner is told who has too many. */
   refusal(): ApiError;
+  /** How much costly work may be done for an owner. Default any. */
+  readonly costly?: CostlyLimits;
+};
+
+export type CostlyLimits = WorkBudgetLimits & {
+  /** Costly work that would have to wait for longer is refused, in ms. */
+  readonly waitMaxMs: number;
+  /** What its owner is told, who may try again after so long, in seconds. */
+  refusal(retryAfterS: number): ApiError;
 };
 
 type Share = { underWay: number; running: number; readonly waiting: (() => void)[] };
 
 const gone = new ApiError(400, 'gone', 'the request ended before its turn came');
 
-export function createRequestShares({ runningMax, underWayMax, refusal }: RequestSharesOptions): RequestShares {
+export function createRequestShares(options: RequestSharesOptions): RequestShares {
+  const { runningMax, underWayMax, refusal, costly } = options;
   const shares = new Map<string, Share>();
+  const budget = costly && new WorkBudget(costly);
   let [waiting, refused] = [0, 0];
+
+  const runCostly = async <Result>(owner: string, work: () => Promise<Result>): Promise<Result> => {
+    const waitMs = budget?.waitMs(owner) ?? 0;
+    if (costly !== undefined && waitMs > costly.waitMaxMs) {
+      refused += 1;
+      throw costly.refusal(Math.ceil(waitMs / 1_000));
+    }
+    if (waitMs > 0) await wait(waitMs);
+    const startedMs = performance.now();
+    try {
+      return await work();
+    } finally {
+      budget?.spend(owner, performance.now() - startedMs);
+    }
+  };
 
   const turnOf = async (share: Share): Promise<void> => {
     if (share.running < runningMax) {
@@ -75,12 +107,12 @@ export function createRequestShares({ runningMax, underWayMax, refusal }: Reques
         if (share.underWay === 0) shares.delete(owner);
       };
       return {
-        async run(work) {
+        async run(work, isCostly = false) {
           works += 1;
           await turnOf(share);
           try {
             if (!isHere) throw gone;
-            return await work();
+            return await (isCostly ? runCostly(owner, work) : work());
           } finally {
             endTurn(share);
             works -= 1;
@@ -102,6 +134,15 @@ export const requestSharesEnv = {
     'Requests of one account worked on at a time, the others wait; below CONTROL_PLANE_DATABASE_CONNECTIONS_MAX, so that no account has all connections',
     5,
   ),
+  ACCOUNT_COSTLY_PERCENT: count(
+    'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait',
+    10,
+    { unit: '%', maximum: 100 },
+  ),
+  ACCOUNT_COSTLY_BURST_MS: count('Of that, what may be taken at once before anything waits', 2_000, { unit: 'ms' }),
+  ACCOUNT_COSTLY_WAIT_MAX_MS: count('What would have to wait for longer gets a 429 with Retry-After', 10_000, {
+    unit: 'ms',
+  }),
   ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
   ADDRESS_LOGINS_RUNNING_MAX: count(
     'API keys that one address has looked up at a time, the others wait; below CONTROL_PLANE_LOGIN_CONNECTIONS_MAX',
@@ -118,6 +159,16 @@ export function createAccountShares(env: RequestSharesVariables): RequestShares 
     runningMax: env.ACCOUNT_REQUESTS_RUNNING_MAX,
     underWayMax: env.ACCOUNT_REQUESTS_MAX,
     refusal: () => tooMany(`${env.ACCOUNT_REQUESTS_MAX} requests of the account are under way, try again`),
+    costly: {
+      share: env.ACCOUNT_COSTLY_PERCENT / 100,
+      burstMs: env.ACCOUNT_COSTLY_BURST_MS,
+      waitMaxMs: env.ACCOUNT_COSTLY_WAIT_MAX_MS,
+      refusal: (retryAfterS) =>
+        tooMany(
+          `publishing and replaying have taken more time than one account may have, try again in ${retryAfterS} s`,
+          retryAfterS,
+        ),
+    },
   });
 }
 

@@ -48,6 +48,7 @@ export const versionEndpoints = [
     path: '/rest/v1/versions/:id/publish',
     scope: 'version:publish',
     id: 'libraryPublishVersion',
+    isCostly: true,
     tag: 'Versions',
     summary: 'Make an older version live again; 409 for the one that is live',
     reply: versionReply,

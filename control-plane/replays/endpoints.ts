@@ -109,6 +109,7 @@ export const replayEndpoints = [
     path: '/rest/v1/destinations/:id/replay',
     scope: 'destination:update',
     id: 'startReplay',
+    isCostly: true,
     tag: 'Destinations',
     summary:
       'Send dead letters, or a range of the log, to the destination again, each event with the idempotency key it always ' +
@@ -186,6 +187,7 @@ export const replayEndpoints = [
     path: '/rest/v1/destinations/:id/replays/:replayId/cancel',
     scope: 'destination:update',
     id: 'cancelReplay',
+    isCostly: true,
     tag: 'Destinations',
     summary: 'End a replay; what it has put before the destination already is sent, one that is over stays as it is',
     reply: replayReply,

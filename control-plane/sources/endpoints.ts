@@ -141,6 +141,7 @@ export const sourceEndpoints = [
     path: '/rest/v1/sources/:id/tokens/rotate',
     scope: 'source:update',
     id: 'rotateSourceTokens',
+    isCostly: true,
     tag: 'Sources',
     summary: 'Give a source new keys; the old ones end at once, without a new version',
     reply: tokensReply,

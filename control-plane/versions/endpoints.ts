@@ -126,6 +126,7 @@ export const versionEndpoints = [
     path: '/rest/v1/versions',
     scope: 'version:create',
     id: 'createVersion',
+    isCostly: true,
     tag: 'Versions',
     summary: 'Take a version of the draft, or of the part of it the allowlists name, and publish it if asked to',
     body: Type.Object(
@@ -230,6 +231,7 @@ export const versionEndpoints = [
     path: '/rest/v1/versions/:id/publish',
     scope: 'version:publish',
     id: 'publishVersion',
+    isCostly: true,
     tag: 'Versions',
     summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
     // Clients that know of no body send what they like.

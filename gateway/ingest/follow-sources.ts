@@ -37,16 +37,14 @@ export async function followSources(
       lease.report(revision);
     });
   };
-  const follow = (from: Bucket): Promise<ConfigFeed> => {
-    let newest = 0;
-    return followConfig(from, {
+  const follow = (from: Bucket): Promise<ConfigFeed> =>
+    followConfig(from, {
       read: (config) => readLiveCollections(config, ['sources', 'consentSettings']),
       apply(change) {
         sources.apply(change);
         unreadable.note(change);
-        newest = Math.max(newest, change.revision);
         // A bucket that was made anew counts from 1 again.
-        revision = newest;
+        revision = change.upTo;
         reportSoon();
       },
       onRejected(accountId, rejected, reason) {
@@ -56,7 +54,6 @@ export async function followSources(
         );
       },
     });
-  };
   let feed = await follow(bucket);
   let wasReady = false;
   return {

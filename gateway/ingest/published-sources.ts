@@ -13,6 +13,7 @@ import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { visitorSourceTypes } from '../../shared/collections/source-types.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
+import type { AllowedDomains } from '../../shared/admission/allowed-origins.ts';
 
 export type RateLimit = { readonly eventsPerS: number; readonly bytesPerS: number; readonly burstS: number };
 
@@ -79,7 +80,7 @@ export class PublishedSources {
   }
 
   /** Takes an account's new configuration; what it says holds from the next request on. */
-  apply(change: Omit<ConfigChange<LiveConfig<'sources' | 'consentSettings'>>, 'bytes'>): void {
+  apply(change: Omit<ConfigChange<LiveConfig<'sources' | 'consentSettings'>>, 'bytes' | 'upTo'>): void {
     // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
@@ -237,7 +238,7 @@ export type PublishedSource = {
   readonly envelopePrefix: string;
   readonly partitionSeed: number;
   /** Undefined when requests from everywhere are taken. */
-  readonly domains: readonly string[] | undefined;
+  readonly domains: AllowedDomains | undefined;
   readonly addresses: AddressRanges | undefined;
   /** Neither address nor User-Agent of its requests is kept. */
   readonly excludesContext: boolean;

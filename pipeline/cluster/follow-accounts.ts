@@ -88,7 +88,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     followConfig(options.bucket, {
       read: readLiveConfig,
       apply: (change) => {
-        revisions.seen(change.revision);
+        revisions.seen(change);
         options.unreadable.note(change);
         const before = orders.get(change.accountId) ?? Promise.resolve();
         const order = before
@@ -153,28 +153,28 @@ function idsOf({ accountId, revision }: Pick<ConfigChange, 'accountId' | 'revisi
 
 /** Knows up to which revision everything that was seen is applied, whatever order it is applied in. */
 type RevisionGauge = {
-  seen(revision: number): void;
+  seen(change: Pick<ConfigChange, 'revision' | 'upTo'>): void;
   applied(revision: number): void;
   readonly current: number;
 };
 
 function createRevisionGauge(onGrown: (revision: number) => void): RevisionGauge {
   const open = new Set<number>();
-  let newest = 0;
+  let upTo = 0;
   let current = 0;
   return {
     get current() {
       return current;
     },
-    seen(revision) {
-      open.add(revision);
-      newest = Math.max(newest, revision);
+    seen(change) {
+      open.add(change.revision);
+      upTo = Math.max(upTo, change.upTo);
     },
     applied(revision) {
       open.delete(revision);
-      const upTo = open.size === 0 ? newest : Math.min(...open) - 1;
-      if (upTo <= current) return;
-      current = upTo;
+      const reached = Math.min(upTo, ...[...open].map((each) => each - 1));
+      if (reached <= current) return;
+      current = reached;
       onGrown(current);
     },
   };

@@ -2,17 +2,34 @@
  * Whether the page a request came from, by its Origin, else its Referer, lies in one of the domains or below one;
  * undefined domains are all. A request that names no page comes from a server, and domains say nothing of those.
  */
-export function isPageAllowed(domains: readonly string[] | undefined, origin: string, referer: string): boolean {
+export function isPageAllowed(domains: AllowedDomains | undefined, origin: string, referer: string): boolean {
   if (domains === undefined) return true;
   const host = requestHost(origin, referer);
-  return host === undefined || isDomainAllowed(host, domains);
+  return host === undefined || domains.has(host);
 }
 
-/** Domains as an operator listed them, ready to compare; undefined, all of them, where none are listed. */
-export function compileDomains(listed: readonly string[] | null | undefined): readonly string[] | undefined {
+/** Domains as an operator listed them. */
+export type AllowedDomains = {
+  /** Whether a host is one of the domains or lies below one. */
+  has(host: string): boolean;
+};
+
+/** Undefined, all domains, where none are listed. They are read when first asked for: thousands take many milliseconds. */
+export function compileDomains(listed: readonly string[] | null | undefined): AllowedDomains | undefined {
   if (listed === null || listed === undefined || listed.length === 0) return undefined;
-  // An entry that cannot be read admits nobody; it does not lift the restriction.
-  return listed.flatMap((domain) => normalizeDomain(domain) ?? []);
+  let domains: ReadonlySet<string> | undefined;
+  return {
+    has(host) {
+      // An entry that cannot be read admits nobody; it does not lift the restriction.
+      domains ??= new Set(listed.flatMap((domain) => normalizeDomain(domain) ?? []));
+      for (let from = 0; ;) {
+        if (domains.has(host.slice(from))) return true;
+        const dot = host.indexOf('.', from);
+        if (dot === -1) return false;
+        from = dot + 1;
+      }
+    },
+  };
 }
 
 /** The host a request was made from, by its Origin, else its Referer: undefined when it names neither. '' when it cannot be read. */
@@ -25,11 +42,6 @@ function requestHost(origin: string, referer: string): string | undefined {
     // `Origin: null` of a sandboxed page, for one.
     return '';
   }
-}
-
-/** Whether `host` is one of the domains or lies below one. */
-function isDomainAllowed(host: string, domains: readonly string[]): boolean {
-  return domains.some((domain) => host === domain || (host.endsWith(domain) && host.at(-domain.length - 1) === '.'));
 }
 
 /** A domain as an operator may have typed it, a full address or `*.example.com`, reduced to its host. */

@@ -67,7 +67,7 @@ test.each([
   ['a request that names no page', '', '', true],
   ['a page that hides its origin', 'null', '', false],
 ])('origins: %s', (_, origin, referer, allowed) => {
-  expect(isPageAllowed(['a.test'], origin, referer)).toBe(allowed);
+  expect(isPageAllowed(compileDomains(['a.test']), origin, referer)).toBe(allowed);
 });
 
 test('origins: a domain allows itself and what lies below it', () => {

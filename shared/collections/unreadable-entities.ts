@@ -24,7 +24,7 @@ export type UnreadableEntities = {
    * Takes the configuration of an account that is in force now, or its removal. What cannot be read is logged, one line a
    * field, by name, and never what it says.
    */
-  note(change: Omit<ConfigChange<Pick<LiveConfig, 'unreadable'>>, 'bytes'>): void;
+  note(change: Omit<ConfigChange<Pick<LiveConfig, 'unreadable'>>, 'bytes' | 'upTo'>): void;
   count(effect: Effect): number;
 };
 

@@ -1,6 +1,7 @@
 import { compileWhitelistIps } from '../admission/address-ranges.ts';
 import type { AddressRanges } from '../admission/address-ranges.ts';
 import { compileDomains } from '../admission/allowed-origins.ts';
+import type { AllowedDomains } from '../admission/allowed-origins.ts';
 import type { AccountConfig } from '../contracts/config/account-config.ts';
 import { hashSourceKey } from '../contracts/config/account-config.ts';
 import type { ExperimentSettingsBody } from './experiment-bodies.ts';
@@ -8,7 +9,7 @@ import type { ExperimentSettingsBody } from './experiment-bodies.ts';
 /** What a token of an account stands for, and who may show it. */
 export type ExperimentToken = {
   /** Domains whose pages may ask; undefined means all. */
-  readonly domains: readonly string[] | undefined;
+  readonly domains: AllowedDomains | undefined;
   /** Addresses that may ask; undefined means all. */
   readonly addresses: AddressRanges | undefined;
 } & (

@@ -1,4 +1,5 @@
 import type { Bucket, BucketEntry, BucketWatch } from './bucket.ts';
+import { createPacedChanges } from './paced-changes.ts';
 import { decodeAccountConfig } from '../../contracts/config/account-config.ts';
 import type { AccountConfig } from '../../contracts/config/account-config.ts';
 
@@ -9,10 +10,12 @@ export type ConfigChange<Config = AccountConfig> = {
   /** The same as it was published, to be handed on; a part of larger bytes. */
   readonly bytes: Uint8Array | undefined;
   readonly revision: number;
+  /** With this one every configuration up to that revision is applied, or was rejected: those that wait have later ones. */
+  readonly upTo: number;
 };
 
 export type ConfigFeed = {
-  /** The newest revision that was applied; 0 before the first. */
+  /** Every configuration up to that revision was applied, or rejected; 0 before the first. */
   readonly revision: number;
   /** Whether every configuration there was at the start has been applied. */
   readonly ready: boolean;
@@ -28,20 +31,34 @@ export type ConfigFeedOptions<Config> = {
   onReady?(): void;
 };
 
-/** Follows the CONFIG bucket: every account's live configuration, then each change as it is published. */
+/** Of the thread's time that one account's configurations may take, published again and again. */
+const accountShare = 0.05;
+/** The longest that a published configuration waits for its turn then, in ms. */
+const waitMaxMs = 5_000;
+
+/**
+ * Follows the CONFIG bucket: every account's live configuration, then each change as it is published. Where an account
+ * publishes faster than its share of the thread lets it be applied, only the newest of what waits is.
+ */
 export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOptions<Config>): Promise<ConfigFeed> {
-  let revision = 0;
+  let newest = 0;
   let ready = false;
-  const take = (entry: BucketEntry): void => {
-    const accountId = entry.key.slice('account.'.length);
+  const upTo = (): number => Math.min(newest, (changes.waitingFrom ?? Number.POSITIVE_INFINITY) - 1);
+  const apply = ({ key, value, revision }: BucketEntry): void => {
+    const accountId = key.slice('account.'.length);
     try {
-      const { value, revision: published } = entry;
       const config = value === undefined ? undefined : options.read(decodeAccountConfig(value));
-      options.apply({ accountId, config, bytes: value, revision: published });
+      options.apply({ accountId, config, bytes: value, revision, upTo: upTo() });
     } catch (error) {
-      options.onRejected(accountId, entry.revision, error instanceof Error ? error.message : String(error));
+      options.onRejected(accountId, revision, error instanceof Error ? error.message : String(error));
     }
-    revision = Math.max(revision, entry.revision);
+  };
+  const changes = createPacedChanges<BucketEntry>({ apply, share: accountShare, waitMaxMs });
+  const take = (entry: BucketEntry): void => {
+    newest = Math.max(newest, entry.revision);
+    // What was published before is read at once, once for each account.
+    if (ready) changes.offer(entry.key, entry.revision, entry);
+    else apply(entry);
   };
   const watch: BucketWatch = await bucket.watch({
     filter: 'account.*',
@@ -53,11 +70,14 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
   });
   return {
     get revision() {
-      return revision;
+      return upTo();
     },
     get ready() {
       return ready;
     },
-    stop: () => watch.stop(),
+    stop() {
+      watch.stop();
+      changes.stop();
+    },
   };
 }

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createPacedChanges } from './paced-changes.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Each change takes so long of the thread as it says. */
+function createPaced(share: number, waitMaxMs: number) {
+  const applied: { key: string; n: number; atMs: number }[] = [];
+  let busyMs = 0;
+  const now = (): number => Date.now() + busyMs;
+  const changes = createPacedChanges<{ key: string; n: number; tookMs: number }>({
+    share,
+    waitMaxMs,
+    now,
+    apply({ key, n, tookMs }) {
+      applied.push({ key, n, atMs: Date.now() });
+      busyMs += tookMs;
+    },
+  });
+  return { changes, applied };
+}
+
+test('paced changes: the first is applied at once, of those that follow only the newest, when its key may again', () => {
+  const { changes, applied } = createPaced(0.05, 5_000);
+  const startMs = Date.now();
+  for (let n = 1; n <= 4; n += 1) changes.offer('large', n, { key: 'large', n, tookMs: 10 });
+  expect(applied.map(({ n }) => n)).toEqual([1]);
+  expect(changes.waitingFrom).toBe(2);
+  changes.offer('other', 5, { key: 'other', n: 5, tookMs: 0 });
+  changes.offer('other', 6, { key: 'other', n: 6, tookMs: 0 });
+  expect(applied.map(({ n }) => n)).toEqual([1, 5, 6]);
+  vi.advanceTimersByTime(189);
+  expect(applied).toHaveLength(3);
+  vi.advanceTimersByTime(1);
+  expect(applied.at(-1)).toEqual({ key: 'large', n: 4, atMs: startMs + 190 });
+  expect(changes.waitingFrom).toBeUndefined();
+});
+
+test('paced changes: none waits for longer than may be, and none is applied after the end', () => {
+  const { changes, applied } = createPaced(0.01, 300);
+  changes.offer('a', 1, { key: 'a', n: 1, tookMs: 1_000 });
+  changes.offer('a', 2, { key: 'a', n: 2, tookMs: 1_000 });
+  vi.advanceTimersByTime(300);
+  expect(applied.map(({ n }) => n)).toEqual([1, 2]);
+  changes.offer('a', 3, { key: 'a', n: 3, tookMs: 1_000 });
+  changes.stop();
+  vi.advanceTimersByTime(10_000);
+  expect(applied).toHaveLength(2);
+});
+
+test('paced changes: whatever comes when, the newest of each key is applied in the end, and none after a newer one', () => {
+  const offer = fc.record({
+    key: fc.constantFrom('a', 'b', 'c'),
+    tookMs: fc.integer({ min: 0, max: 30 }),
+    laterMs: fc.integer({ min: 0, max: 400 }),
+  });
+  fc.assert(
+    fc.property(fc.array(offer, { maxLength: 40 }), (offers) => {
+      const { changes, applied } = createPaced(0.05, 500);
+      const newest = new Map<string, number>();
+      offers.forEach(({ key, tookMs, laterMs }, index) => {
+        newest.set(key, index + 1);
+        changes.offer(key, index + 1, { key, n: index + 1, tookMs });
+        const behind = changes.waitingFrom ?? Infinity;
+        // What is said to be applied up to there is, or something newer of the same key.
+        for (const [each, n] of newest) {
+          const last = applied.findLast((one) => one.key === each)?.n ?? 0;
+          if (n < behind) expect(last).toBe(n);
+        }
+        vi.advanceTimersByTime(laterMs);
+      });
+      vi.advanceTimersByTime(60_000);
+      for (const [key, n] of newest) {
+        const own = applied.filter((one) => one.key === key).map((one) => one.n);
+        expect(own.at(-1)).toBe(n);
+        expect(own).toEqual(own.toSorted((a, b) => a - b));
+      }
+      changes.stop();
+    }),
+  );
+});

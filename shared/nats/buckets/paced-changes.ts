@@ -1,0 +1,60 @@
+export type PacedChangesOptions<Change> = {
+  /** Takes a change into use. What it takes of the thread's time decides when the next one of its key may. */
+  apply(change: Change): void;
+  /** Of the thread's time that changes of one key may take, between 0 and 1. */
+  readonly share: number;
+  /** The longest that a change waits, in ms. */
+  readonly waitMaxMs: number;
+  /** In ms, never going back. Default the clock of the process. */
+  readonly now?: () => number;
+};
+
+/** Changes of many keys, of each of which only the newest matters. */
+export type PacedChanges<Change> = {
+  /** Applies it at once, or later where its key has had its share of the thread; the newest of those that wait is applied. */
+  offer(key: string, revision: number, change: Change): void;
+  /** The oldest revision of a key whose newest waits; undefined where none does. */
+  readonly waitingFrom: number | undefined;
+  /** What waits is not applied any more. */
+  stop(): void;
+};
+
+type Pause<Change> = {
+  readonly timer: NodeJS.Timeout;
+  waiting: { readonly fromRevision: number; readonly change: Change } | undefined;
+};
+
+/** One who changes something large again and again has it applied as often as leaves the thread to the others. */
+export function createPacedChanges<Change>(options: PacedChangesOptions<Change>): PacedChanges<Change> {
+  const { apply, share, waitMaxMs, now = () => performance.now() } = options;
+  const pauses = new Map<string, Pause<Change>>();
+  const work = (key: string, change: Change): void => {
+    const startedMs = now();
+    try {
+      apply(change);
+    } finally {
+      const pauseMs = Math.min(waitMaxMs, (now() - startedMs) * (1 / share - 1));
+      if (pauseMs >= 1) pauses.set(key, { timer: setTimeout(() => end(key), pauseMs), waiting: undefined });
+    }
+  };
+  const end = (key: string): void => {
+    const waiting = pauses.get(key)?.waiting;
+    pauses.delete(key);
+    if (waiting !== undefined) work(key, waiting.change);
+  };
+  return {
+    offer(key, revision, change) {
+      const pause = pauses.get(key);
+      if (pause === undefined) work(key, change);
+      else pause.waiting = { fromRevision: pause.waiting?.fromRevision ?? revision, change };
+    },
+    get waitingFrom() {
+      const waiting = [...pauses.values()].flatMap((pause) => pause.waiting?.fromRevision ?? []);
+      return waiting.length === 0 ? undefined : Math.min(...waiting);
+    },
+    stop() {
+      for (const { timer } of pauses.values()) clearTimeout(timer);
+      pauses.clear();
+    },
+  };
+}
