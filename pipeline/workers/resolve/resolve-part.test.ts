@@ -50,6 +50,7 @@ function createContext(): StepContext {
     logger: pino({ level: 'silent' }),
     deduplication: createDeduplication(defaultSettings.deduplication),
     allowance: new VisitorAllowance(defaultSettings.visitorShare),
+    pace: { note: () => undefined },
     counts: createResolverCounts(),
     signal: new AbortController().signal,
     beginTurn: () => undefined,

@@ -28,7 +28,7 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'pr
  * nothing else with it.
  */
 export async function resolvePart(context: StepContext, { candidates, left }: Part): Promise<ResolvedPart> {
-  const { settings, connection, allowance, counts, logger } = context;
+  const { settings, connection, allowance, pace, counts, logger } = context;
   const turns = new Turns(() => context.beginTurn());
   const deadLetters = left.flatMap(({ letters }) => letters);
   const outcomes = await identify(
@@ -44,6 +44,7 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
   );
   for (const [index, candidate] of candidates.entries()) {
     allowance.earn(candidate.touch.accountId, candidate.acceptedBytes);
+    pace.note(candidate.touch.accountId);
     const leaving = write(candidate, outcomes[index], outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
     const over = turns.spend(eventUnits + candidate.json.length);

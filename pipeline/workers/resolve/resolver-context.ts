@@ -1,3 +1,4 @@
+import type { AccountPace } from '../worker/account-pace.ts';
 import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
@@ -65,6 +66,8 @@ export type ResolverContext = {
   readonly deduplication: Deduplication;
   readonly predecessors: Predecessors;
   readonly allowance: VisitorAllowance;
+  /** Of the thread: told which accounts have something to do. */
+  readonly pace: Pick<AccountPace, 'note'>;
   readonly counts: ResolverCounts;
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;
