@@ -2,11 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { countResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
-import { AccountPace } from '../worker/account-pace.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
-import { PacedTurns, viewPace } from './paced-turns.ts';
 import { createRecorderCounts, recorderConsumer } from './recorder-context.ts';
 import type { RecorderContext, RecorderGauge, RecorderStat } from './recorder-context.ts';
 import { sampleFrame } from './sample-frame.ts';
@@ -56,7 +54,6 @@ class Recorder {
   readonly #reader: FrameReader;
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
-  readonly #pace = new AccountPace(viewPace);
   #framesWaiting = 0;
   #lagMs = 0;
 
@@ -84,8 +81,7 @@ class Recorder {
         const over = turns.spend(message.data.length);
         if (over !== undefined) await over;
       }
-      const paced = new PacedTurns(turns, this.#pace);
-      await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs, turns: paced }, (events) => {
+      await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs, turns }, (events) => {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
       this.#reader.finish(messages);

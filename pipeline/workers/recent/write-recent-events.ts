@@ -8,7 +8,7 @@ import { readRecentEvent } from './recent-event.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { recorderConsumer } from './recorder-context.ts';
 import { eventUnits } from '../worker/turns.ts';
-import type { PacedTurns } from './paced-turns.ts';
+import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
@@ -19,7 +19,7 @@ export type LinesToWrite = {
   readonly lines: readonly SampledLine[];
   readonly oldestAtMs: number;
   /** What their reading is divided into. */
-  readonly turns: PacedTurns;
+  readonly turns: Turns;
 };
 
 /** How often the characters of an event are looked at. */
@@ -42,7 +42,7 @@ export async function writeRecentEvents(
       const event = readRecentEvent(sampled, settings.bodyBytesMax);
       if (event === undefined) counts.unreadable += 1;
       else events.push(event);
-      const over = turns.spend(event?.accountId ?? '', eventUnits + sampled.line.bytes * looksAtEach);
+      const over = turns.spend(eventUnits + sampled.line.bytes * looksAtEach);
       if (over !== undefined) await over;
     }
     await isolateRefused(
