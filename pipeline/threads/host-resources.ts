@@ -16,6 +16,7 @@ import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
 import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import { AccountPace } from '../workers/worker/account-pace.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
@@ -39,6 +40,7 @@ export type HostResources = {
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
+  readonly pace: AccountPace;
   readonly pool: Pool;
   /** What the retry log has room for. */
   readonly retryUses: RetryUses;
@@ -71,6 +73,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   );
   const plans = createAccountPlans(secrets, settings.fetchUrls);
   const retryUses = createRetryUses((accountId) => plans.dispatchedTo(accountId));
+  const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const outcomes = createOutcomeRecorder({ pool, ...settings.recent.outcomes });
   return {
     connection,
@@ -86,7 +89,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     retryUse: () => retryUses.current,
     sourceActivity,
     timings: createDeliveryTimings(),
-    shares: new AccountShares(settings.roundWorkMax),
+    shares: new AccountShares(settings.roundWorkMax, pace),
+    pace,
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {
       await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);

@@ -49,6 +49,8 @@ export type HostSettings = {
   readonly dispatcher: DispatcherSettings;
   /** What the rules of one account may cost in a round of the thread, in units of work. */
   readonly roundWorkMax: number;
+  /** What all work of one account may cost in a millisecond of the thread while another one has something to do. */
+  readonly accountWorkPerMs: number;
   readonly fetchUrls: FetchUrls;
 };
 
@@ -59,6 +61,11 @@ export const hostEnv = {
     unit: 'bytes',
     minimum: mebibyte,
   }),
+  PIPELINE_ACCOUNT_WORK_PER_MS: count(
+    'What the rules and requests of one account may cost in a millisecond of a thread while another account has something to do there, in units of work as in DISPATCH_EVENT_WORK_MAX: some 100000 of them take all of the thread. Past it, they wait',
+    30_000,
+    { minimum: 1_000 },
+  ),
   VISITOR_BYTES_MAX: count(
     "What a visitor's properties may weigh as JSON. A change past it is left out, and the profile stays as it was",
     32 * kibibyte,
@@ -101,6 +108,7 @@ export function readHostSettings(
     results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
     roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
+    accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_MS,
     fetchUrls: readFetchUrls(env),
   };
 }

@@ -1,6 +1,7 @@
 import { defaultsOf } from '../../../shared/runtime/env.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../../workers/dispatch/dispatcher-settings.ts';
 import { recentEnv, readRecentSettings } from '../../workers/recent/recent-settings.ts';
+import { hostEnv } from '../../threads/host-settings.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
 import { readResolverSettings, resolverEnv } from '../../workers/resolve/resolver-settings.ts';
 import { readResultsSettings, resultsEnv } from '../../workers/results/results-settings.ts';
@@ -23,5 +24,6 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   results: readResultsSettings(defaultsOf(resultsEnv)),
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
   roundWorkMax: defaultsOf(dispatcherEnv).DISPATCH_ROUND_WORK_MAX,
+  accountWorkPerMs: defaultsOf(hostEnv).PIPELINE_ACCOUNT_WORK_PER_MS,
   fetchUrls: {},
 };

@@ -22,6 +22,7 @@ import { createSourceActivity } from '../../workers/dispatch/health/source-activ
 import { createRetryPolicy } from '../../workers/dispatch/retry/retry-policy.ts';
 import { createDeliveryTimings } from '../../workers/dispatch/sending/delivery-timings.ts';
 import { startResolver } from '../../workers/resolve/resolver.ts';
+import { AccountPace } from '../../workers/worker/account-pace.ts';
 import type { Actor } from '../../workers/worker/define-worker.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
@@ -37,6 +38,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const sourceActivity = createSourceActivity(health, settings.instanceId, () => undefined);
   const logger = createLogger('pipeline', settings.logLevel);
   const say = (report: Report): void => port.postMessage(report);
+  const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const actors: Actor[] = [];
   const startActor = ({ spec, mark, suspicion }: StartCommand): Promise<Actor> | undefined => {
     const common = { connection, logger, suspicion, beginTurn: (frames?: FramesAtWork) => turns.turn(mark, frames) };
@@ -46,6 +48,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           ...common,
           partition: spec.partition,
           visitors: { resolve: resolveVisitors },
+          pace,
           plans: () => undefined,
           settings: settings.resolver,
         });
@@ -64,7 +67,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           retryPolicy: createRetryPolicy(dispatcher.retryWindowMs, dispatcher.accessRetry.minMs),
           sourceActivity,
           timings: createDeliveryTimings(),
-          shares: new AccountShares(settings.roundWorkMax),
+          shares: new AccountShares(settings.roundWorkMax, pace),
           retryUse: () => undefined,
           noteOutcome: () => undefined,
           settings: dispatcher,
@@ -112,7 +115,7 @@ function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorSt
   if (JSON.stringify(touches).includes(poison)) fillMemory();
   const visitor = { kind: 'resolved', id: 'visitor', properties: VisitorProperties.none, created: false } as const;
   const outcomes = touches.map(() => visitor);
-  return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0, oversized: 0 });
+  return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0, oversized: 0, writtenBytes: new Map() });
 }
 
 function fillMemory(): never {

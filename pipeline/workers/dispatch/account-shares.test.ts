@@ -1,10 +1,13 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { AccountShares } from './account-shares.ts';
 import type { AccountShare } from './account-shares.ts';
+import { AccountPace } from '../worker/account-pace.ts';
+
+const unhurried = (): AccountPace => new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1e9 });
 
 test('account shares: an account that spent its share waits for the next round, and nobody else', async () => {
-  const shares = new AccountShares(100);
+  const shares = new AccountShares(100, unhurried());
   const went: string[] = [];
   const busy = shares.join('busy', () => went.push('busy'));
   const quiet = shares.join('quiet', () => went.push('quiet'));
@@ -21,7 +24,7 @@ test('account shares: an account that spent its share waits for the next round, 
 });
 
 test('account shares: what one of an account spends is gone for the others of it', () => {
-  const shares = new AccountShares(100);
+  const shares = new AccountShares(100, unhurried());
   const [one, other] = ['one', 'other'].map(() => shares.join('busy', () => undefined));
   one?.spend(100);
   expect(other?.mayWork()).toBe(false);
@@ -42,7 +45,7 @@ function workers(shares: AccountShares, names: readonly string[], units: number,
 }
 
 test('account shares: those of an account are told in turn, and no more of them than have something to spend', async () => {
-  const shares = new AccountShares(100);
+  const shares = new AccountShares(100, unhurried());
   const told: string[] = [];
   for (const share of workers(shares, ['a', 'b', 'c', 'd', 'e'], 50, told)) share.wait();
   await nextRound();
@@ -54,7 +57,7 @@ test('account shares: those of an account are told in turn, and no more of them 
 });
 
 test('account shares: all that wait are told in one round where they spend nothing', async () => {
-  const shares = new AccountShares(100);
+  const shares = new AccountShares(100, unhurried());
   const told: number[] = [];
   const waiting = Array.from({ length: 50 }, (_, index) => shares.join('busy', () => told.push(index)));
   for (const share of waiting) share.wait();
@@ -63,7 +66,7 @@ test('account shares: all that wait are told in one round where they spend nothi
 });
 
 test('account shares: one that waits twice is told once', async () => {
-  const shares = new AccountShares(100);
+  const shares = new AccountShares(100, unhurried());
   let told = 0;
   const share = shares.join('busy', () => {
     told += 1;
@@ -76,7 +79,7 @@ test('account shares: one that waits twice is told once', async () => {
 });
 
 test('account shares: one that has ended holds up nobody behind it', async () => {
-  const shares = new AccountShares(100);
+  const shares = new AccountShares(100, unhurried());
   const told: string[] = [];
   const ended = shares.join('busy', () => told.push('ended'));
   const other = shares.join('busy', () => told.push('other'));
@@ -85,4 +88,24 @@ test('account shares: one that has ended holds up nobody behind it', async () =>
   ended.leave();
   await nextRound();
   expect(told).toEqual(['ended', 'other']);
+});
+
+test('account shares: one that is ahead of its pace is told when it may go on, and holds up nobody meanwhile', async () => {
+  let nowMs = 0;
+  const pace = new AccountPace({ unitsPerMs: 10, unitsAtOnce: 10 }, () => nowMs);
+  const shares = new AccountShares(100, pace);
+  const went: string[] = [];
+  const busy = shares.join('busy', () => went.push('busy'));
+  const quiet = shares.join('quiet', () => went.push('quiet'));
+  quiet.spend(1);
+  busy.spend(60);
+  expect(busy.mayWork()).toBe(false);
+  busy.wait();
+  quiet.wait();
+  await nextRound();
+  await nextRound();
+  expect(went).toEqual(['quiet']);
+  nowMs = 5;
+  await vi.waitUntil(() => went.length === 2);
+  expect(went).toEqual(['quiet', 'busy']);
 });

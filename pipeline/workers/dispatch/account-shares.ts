@@ -1,23 +1,29 @@
+import type { AccountPace } from '../worker/account-pace.ts';
+
 /**
  * How the dispatchers of a thread share its time: in each round of the event loop those of one account spend at most so many
  * units of work together on rules, on requests and on what goes to the retry log or the dead letters, however many they are,
- * and wait for the next round once they have.
+ * and wait for the next round once they have; or for longer, where their account's pace asks for it.
  */
 export class AccountShares {
   readonly #roundUnitsMax: number;
+  readonly #pace: AccountPace;
   readonly #accounts = new Map<string, Account>();
   /** Accounts some of whose dispatchers wait, or have waited until now. */
   readonly #waiting = new Set<Account>();
   #round = 0;
   #isRoundOpen = false;
+  /** Opens a round when the first of those that are held up by their pace may go on. */
+  #pacing: NodeJS.Timeout | undefined;
 
-  constructor(roundUnitsMax: number) {
+  constructor(roundUnitsMax: number, pace: AccountPace) {
     this.#roundUnitsMax = roundUnitsMax;
+    this.#pace = pace;
   }
 
   /** The share of one dispatcher in what its account may spend. `goOn` is what it waits for: see `AccountShare.wait`. */
   join(accountId: string, goOn: () => void): AccountShare {
-    const account = this.#accounts.get(accountId) ?? { members: 0, round: 0, spent: 0, queue: [] };
+    const account = this.#accounts.get(accountId) ?? { id: accountId, members: 0, round: 0, spent: 0, queue: [] };
     this.#accounts.set(accountId, account);
     account.members += 1;
     let isWaiting = false;
@@ -30,6 +36,7 @@ export class AccountShares {
       spend: (units) => {
         account.spent = this.#spentBy(account) + units;
         account.round = this.#round;
+        this.#pace.spend(accountId, units);
         this.#openRound();
       },
       wait: () => {
@@ -41,7 +48,9 @@ export class AccountShares {
       },
       leave: () => {
         account.members -= 1;
-        if (account.members === 0 && this.#accounts.get(accountId) === account) this.#accounts.delete(accountId);
+        if (account.members > 0 || this.#accounts.get(accountId) !== account) return;
+        this.#accounts.delete(accountId);
+        this.#pace.forget(accountId);
       },
     };
   }
@@ -51,7 +60,7 @@ export class AccountShares {
   }
 
   #hasLeft(account: Account): boolean {
-    return this.#spentBy(account) < this.#roundUnitsMax;
+    return this.#spentBy(account) < this.#roundUnitsMax && this.#pace.waitMs(account.id) === 0;
   }
 
   #openRound(): void {
@@ -82,7 +91,14 @@ export class AccountShares {
     }
     // Behind everything that those who were told do at once: of these, promises are settled before the next tick.
     if (hasGone) queueMicrotask(() => process.nextTick(() => this.#goOn()));
-    else if (this.#waiting.size > 0) this.#openRound();
+    else if (this.#waiting.size > 0) this.#openRoundWhenDue();
+  }
+
+  #openRoundWhenDue(): void {
+    const waitMs = Math.min(...[...this.#waiting].map(({ id }) => this.#pace.waitMs(id)));
+    clearTimeout(this.#pacing);
+    if (waitMs > 0) this.#pacing = setTimeout(() => this.#openRound(), Math.ceil(waitMs));
+    else this.#openRound();
   }
 }
 
@@ -98,4 +114,10 @@ export type AccountShare = {
 };
 
 /** What the dispatchers of an account have spent together in a round, and those that wait, in turn. */
-type Account = { members: number; round: number; spent: number; readonly queue: (() => void)[] };
+type Account = {
+  readonly id: string;
+  members: number;
+  round: number;
+  spent: number;
+  readonly queue: (() => void)[];
+};

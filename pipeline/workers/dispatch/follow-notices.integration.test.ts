@@ -29,6 +29,7 @@ import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { accountConfig } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
+import { AccountPace } from '../worker/account-pace.ts';
 import { AccountShares } from './account-shares.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
@@ -157,7 +158,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     outcomes: { record: () => undefined },
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
-    shares: new AccountShares(Infinity),
+    shares: new AccountShares(Infinity, new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 })),
     retryUse: () => undefined,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),

@@ -12,6 +12,7 @@ import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
+import { LargeWriters } from './large-writers.ts';
 import type { StoredFrame } from './waiting-events.ts';
 import { createResolverCounts } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
@@ -35,6 +36,7 @@ function createContext(): StepContext {
         updated: 0,
         merged: 0,
         oversized: 0,
+        writtenBytes: new Map(),
       }),
     },
     plans: () => ({
@@ -50,6 +52,8 @@ function createContext(): StepContext {
     logger: pino({ level: 'silent' }),
     deduplication: createDeduplication(defaultSettings.deduplication),
     allowance: new VisitorAllowance(defaultSettings.visitorShare),
+    pace: { note: () => undefined },
+    largeWriters: new LargeWriters(),
     counts: createResolverCounts(),
     signal: new AbortController().signal,
     beginTurn: () => undefined,
@@ -136,6 +140,7 @@ function withLargeVisitors(): StepContext {
     updated: 0,
     merged: 0,
     oversized: 0,
+    writtenBytes: new Map(),
   });
   return { ...createContext(), visitors: { resolve } };
 }
@@ -173,6 +178,7 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     updated: 0,
     merged: 0,
     oversized: 0,
+    writtenBytes: new Map(),
   });
   const settings = { ...context.settings, compression: { ...context.settings.compression, frames } };
   return { ...context, visitors: { resolve }, settings };

@@ -28,7 +28,7 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'pr
  * nothing else with it.
  */
 export async function resolvePart(context: StepContext, { candidates, left }: Part): Promise<ResolvedPart> {
-  const { settings, connection, allowance, counts, logger } = context;
+  const { settings, connection, allowance, pace, counts, logger } = context;
   const turns = new Turns(() => context.beginTurn());
   const deadLetters = left.flatMap(({ letters }) => letters);
   const outcomes = await identify(
@@ -44,6 +44,7 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
   );
   for (const [index, candidate] of candidates.entries()) {
     allowance.earn(candidate.touch.accountId, candidate.acceptedBytes);
+    pace.note(candidate.touch.accountId);
     const leaving = write(candidate, outcomes[index], outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
     const over = turns.spend(eventUnits + candidate.json.length);
@@ -62,7 +63,7 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
  * halving the batch, so that only its own event is set aside.
  */
 async function identify(context: StepContext, touches: readonly VisitorTouch[]): Promise<readonly VisitorOutcome[]> {
-  const { counts, logger, visitors, signal } = context;
+  const { counts, logger, visitors, largeWriters, signal } = context;
   if (touches.length === 0) return [];
   try {
     const resolved = await retry(() => visitors.resolve(touches), {
@@ -77,6 +78,7 @@ async function identify(context: StepContext, touches: readonly VisitorTouch[]):
     counts.visitors_updated += resolved.updated;
     counts.visitors_merged += resolved.merged;
     counts.visitors_oversized += resolved.oversized;
+    for (const [accountId, bytes] of resolved.writtenBytes) largeWriters.note(accountId, bytes);
     return resolved.outcomes;
   } catch (error) {
     if (!(error instanceof VisitorsRefusedError)) throw error;

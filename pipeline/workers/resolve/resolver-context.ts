@@ -1,3 +1,4 @@
+import type { AccountPace } from '../worker/account-pace.ts';
 import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
@@ -5,6 +6,7 @@ import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { Deduplication } from './deduplication.ts';
+import type { LargeWriters } from './large-writers.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import type { VisitorAllowance } from './visitor-allowance.ts';
@@ -65,6 +67,9 @@ export type ResolverContext = {
   readonly deduplication: Deduplication;
   readonly predecessors: Predecessors;
   readonly allowance: VisitorAllowance;
+  readonly largeWriters: LargeWriters;
+  /** Of the thread: told which accounts have something to do. */
+  readonly pace: Pick<AccountPace, 'note'>;
   readonly counts: ResolverCounts;
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ import { startResolver } from './resolver.ts';
 /** Resolves the events of one partition. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
-type ResolverHost = Pick<ResolverContext, 'connection' | 'visitors' | 'logger' | 'beginTurn' | 'suspicion'> & {
+type ResolverHost = Pick<ResolverContext, 'connection' | 'visitors' | 'pace' | 'logger' | 'beginTurn' | 'suspicion'> & {
   readonly plans: { resolvePlan(accountId: string): ResolvePlan | undefined };
   readonly settings: { readonly resolver: ResolverSettings };
 };
@@ -34,6 +34,7 @@ export const resolverWorker = defineWorker({
       partition,
       connection: host.connection,
       visitors: host.visitors,
+      pace: host.pace,
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
       settings: settings.resolver,

@@ -26,6 +26,7 @@ import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts'
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
 import type { TestCollections } from '../../../../shared/testing/test-account-config.ts';
+import { AccountPace } from '../../worker/account-pace.ts';
 import { AccountShares } from '../account-shares.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
@@ -41,6 +42,9 @@ import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
+
+/** Nobody else is there to wait for. */
+const alonePace = (): AccountPace => new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 });
 
 /** What a dispatcher runs with where nothing is set. */
 export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));
@@ -137,7 +141,7 @@ export async function createDispatcherRig(natsUrl: string) {
         sourceActivity,
         timings: createDeliveryTimings(),
         retryUse: () => undefined,
-        shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax),
+        shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
         beginTurn: (frames) => turns.push(frames),

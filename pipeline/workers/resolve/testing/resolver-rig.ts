@@ -62,6 +62,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         partition,
         connection,
         visitors: createVisitorStore(pool),
+        pace: { note: () => undefined },
         plans: () => undefined,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),
