@@ -17,6 +17,7 @@ import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts
 import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
+import { OpenedFrames } from '../workers/dispatch/inbox/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import { createSourceActivity } from '../workers/dispatch/health/source-activity.ts';
@@ -39,6 +40,7 @@ export type HostResources = {
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
+  readonly openedFrames: OpenedFrames;
   readonly pool: Pool;
   /** What the retry log has room for. */
   readonly retryUses: RetryUses;
@@ -87,6 +89,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     sourceActivity,
     timings: createDeliveryTimings(),
     shares: new AccountShares(settings.roundWorkMax),
+    openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {
       await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);

@@ -49,6 +49,8 @@ export type HostSettings = {
   readonly dispatcher: DispatcherSettings;
   /** What the rules of one account may cost in a round of the thread, in units of work. */
   readonly roundWorkMax: number;
+  /** Of opened frames that several dispatchers of an account on the thread read, about. */
+  readonly openedFramesBytesMax: number;
   readonly fetchUrls: FetchUrls;
 };
 
@@ -101,6 +103,7 @@ export function readHostSettings(
     results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
     roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
+    openedFramesBytesMax: env.DISPATCH_OPENED_FRAMES_BYTES_MAX,
     fetchUrls: readFetchUrls(env),
   };
 }

@@ -30,6 +30,7 @@ import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
 import type { FrameInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
+import type { FrameOpener } from './inbox/opened-frames.ts';
 import { Isolation } from './inbox/isolation.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import { createOutcomeObserver } from './outbox/outcome-observer.ts';
@@ -106,6 +107,7 @@ type DispatcherParts = {
   readonly order: DeliveryOrder;
   readonly pullConsumer: PullConsumer;
   readonly inbox: Inbox;
+  readonly opener: FrameOpener;
   /** Keeps frames of the retry log that are suspected by themselves. */
   readonly isolation: Isolation;
   readonly sending: Sending;
@@ -842,6 +844,7 @@ export class Dispatcher {
     this.#state = { kind: 'closing' };
     abort.abort(new Error('the dispatcher ended'));
     this.#share.leave();
+    this.#parts.opener.leave();
     this.#wakeup.ring();
     this.#drained.ring();
     await Promise.allSettled([pullConsumer.close(), sending.close()]);
@@ -942,6 +945,7 @@ async function openPartsOn(
     requestBytesMax: settings.requestBytesMax,
     keepsOrder: visitorOrder !== undefined,
   });
+  const opener = options.openedFrames.join(options.accountId);
   const inbox = new Inbox({
     pullConsumer,
     retries,
@@ -949,12 +953,14 @@ async function openPartsOn(
     health,
     settledBefore: joinParts(places),
     frames,
+    opener,
     counts,
   });
   return {
     order,
     pullConsumer,
     inbox,
+    opener,
     isolation: new Isolation({
       inbox,
       // Requests that hang end by then.

@@ -30,6 +30,7 @@ import { accountConfig } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
 import { AccountShares } from './account-shares.ts';
+import { OpenedFrames } from './inbox/opened-frames.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
@@ -158,6 +159,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
     shares: new AccountShares(Infinity),
+    openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
     retryUse: () => undefined,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),
