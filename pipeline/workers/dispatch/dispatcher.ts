@@ -284,7 +284,7 @@ export class Dispatcher {
       this.#settleEnded();
       this.#readEvents(target);
       this.#regulate(target);
-      this.#sendBatches(target);
+      if (this.#sendBatches(target)) this.#regulate(target);
       if (this.#isDrained()) this.#drained.ring();
       await this.#wakeup.wait(this.#lookAgainInMs());
     }
@@ -566,20 +566,21 @@ export class Dispatcher {
 
   // What goes out.
 
-  #sendBatches(target: DispatchTarget | undefined): void {
+  /** Sends what may be sent, and reads for each request what the next one needs. Returns whether it sent any. */
+  #sendBatches(target: DispatchTarget | undefined): boolean {
     const { sending, pullConsumer } = this.#parts;
-    if (target?.prepared === undefined || !this.#isAtWork) return;
+    if (target?.prepared === undefined || !this.#isAtWork) return false;
     if (!pullConsumer.isCurrent) {
       this.#confirm();
-      return;
+      return false;
     }
-    for (;;) {
+    for (let hasSent = false; ; hasSent = true) {
       if (!this.#share.mayWork()) {
         this.#share.wait();
-        return;
+        return hasSent;
       }
       const batch = sending.next(target.prepared, this.#state.kind === 'running');
-      if (batch === undefined) return;
+      if (batch === undefined) return hasSent;
       this.#share.spend(requestUnits + batch.bytes);
       batch.delivered.then(
         (delivered) => {
@@ -588,6 +589,7 @@ export class Dispatcher {
         },
         (error: unknown) => this.#fail(error),
       );
+      this.#readEvents(target);
     }
   }
 
