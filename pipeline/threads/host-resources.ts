@@ -18,6 +18,7 @@ import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { AccountPace } from '../workers/worker/account-pace.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
+import { OpenedFrames } from '../workers/dispatch/inbox/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import { createSourceActivity } from '../workers/dispatch/health/source-activity.ts';
@@ -41,6 +42,7 @@ export type HostResources = {
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
   readonly pace: AccountPace;
+  readonly openedFrames: OpenedFrames;
   readonly pool: Pool;
   /** What the retry log has room for. */
   readonly retryUses: RetryUses;
@@ -91,6 +93,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     timings: createDeliveryTimings(),
     shares: new AccountShares(settings.roundWorkMax, pace),
     pace,
+    openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {
       await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);

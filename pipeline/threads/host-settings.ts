@@ -51,6 +51,8 @@ export type HostSettings = {
   readonly roundWorkMax: number;
   /** What all work of one account may cost in a millisecond of the thread while another one has something to do. */
   readonly accountWorkPerMs: number;
+  /** Of opened frames that several dispatchers of an account on the thread read, about. */
+  readonly openedFramesBytesMax: number;
   readonly fetchUrls: FetchUrls;
 };
 
@@ -109,6 +111,7 @@ export function readHostSettings(
     dispatcher: readDispatcherSettings(env),
     roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
     accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_MS,
+    openedFramesBytesMax: env.DISPATCH_OPENED_FRAMES_BYTES_MAX,
     fetchUrls: readFetchUrls(env),
   };
 }

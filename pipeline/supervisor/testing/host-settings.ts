@@ -25,5 +25,6 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
   roundWorkMax: defaultsOf(dispatcherEnv).DISPATCH_ROUND_WORK_MAX,
   accountWorkPerMs: defaultsOf(hostEnv).PIPELINE_ACCOUNT_WORK_PER_MS,
+  openedFramesBytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX,
   fetchUrls: {},
 };

@@ -17,6 +17,7 @@ import type { HostTask } from '../../threads/host.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 import { AccountShares } from '../../workers/dispatch/account-shares.ts';
+import { OpenedFrames } from '../../workers/dispatch/inbox/opened-frames.ts';
 import { startDispatcher } from '../../workers/dispatch/dispatcher.ts';
 import { createSourceActivity } from '../../workers/dispatch/health/source-activity.ts';
 import { createRetryPolicy } from '../../workers/dispatch/retry/retry-policy.ts';
@@ -68,6 +69,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           sourceActivity,
           timings: createDeliveryTimings(),
           shares: new AccountShares(settings.roundWorkMax, pace),
+          openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
           retryUse: () => undefined,
           noteOutcome: () => undefined,
           settings: dispatcher,

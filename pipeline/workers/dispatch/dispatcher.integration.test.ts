@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
@@ -413,6 +414,32 @@ test('dispatcher: unreadable line: is kept apart, the others go on', async () =>
   await idle();
   expect(sink.taken()).toEqual(['a']);
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 3, delivered: 1 });
+});
+
+test('dispatcher: shared frames: each destination of an account decides, maps and keeps what is unreadable for itself', async () => {
+  const otherId = randomUUID();
+  const mapping = { id: 'm', destinationId: otherId, priority: 1, isEnabled: true, logic: null, action: 'send' };
+  rig.configure({
+    destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`), httpEntity(otherId, `${sink.url}/other`)],
+    mappings: [{ ...mapping, eventName: 'Renamed', mappings: [] }],
+  });
+  const one = await rig.start();
+  const other = await rig.start({ destinationId: otherId });
+  await rig.sendRaw(
+    rig.compressed(Array.from({ length: 20 }, (_, index) => ({ id: `c${index}`, name: 'say "Order"' }))),
+  );
+  await rig.sendRaw('{"v":99}\nno json\n');
+  await idle();
+  await until('the other has acknowledged everything', async () => (await rig.unfinished(otherId)) === 0);
+  const namesAt = (path: string) =>
+    sink.requests.flatMap(({ path: at, body }) =>
+      at === path ? [(JSON.parse(body) as { event: { event: string } }).event.event] : [],
+    );
+  expect(namesAt('/hook')).toEqual(Array.from({ length: 20 }, () => 'say "Order"'));
+  expect(namesAt('/other')).toEqual(Array.from({ length: 20 }, () => 'Renamed'));
+  for (const dispatcher of [one, other]) {
+    expect(dispatcher.stats()).toMatchObject({ delivered: 20, dead_letters_unreadable: 2, heads_parsed: 20 });
+  }
 });
 
 test('dispatcher: unreadable frame: a compressed one that is damaged is kept as it came, and the others go on', async () => {

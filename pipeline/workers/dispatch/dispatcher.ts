@@ -30,6 +30,7 @@ import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
 import type { FrameInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
+import type { FrameOpener } from './inbox/opened-frames.ts';
 import { Isolation } from './inbox/isolation.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import { createOutcomeObserver } from './outbox/outcome-observer.ts';
@@ -106,6 +107,7 @@ type DispatcherParts = {
   readonly order: DeliveryOrder;
   readonly pullConsumer: PullConsumer;
   readonly inbox: Inbox;
+  readonly opener: FrameOpener;
   /** Keeps frames of the retry log that are suspected by themselves. */
   readonly isolation: Isolation;
   readonly sending: Sending;
@@ -282,7 +284,7 @@ export class Dispatcher {
       this.#settleEnded();
       this.#readEvents(target);
       this.#regulate(target);
-      this.#sendBatches(target);
+      if (this.#sendBatches(target)) this.#regulate(target);
       if (this.#isDrained()) this.#drained.ring();
       await this.#wakeup.wait(this.#lookAgainInMs());
     }
@@ -564,20 +566,21 @@ export class Dispatcher {
 
   // What goes out.
 
-  #sendBatches(target: DispatchTarget | undefined): void {
+  /** Sends what may be sent, and reads for each request what the next one needs. Returns whether it sent any. */
+  #sendBatches(target: DispatchTarget | undefined): boolean {
     const { sending, pullConsumer } = this.#parts;
-    if (target?.prepared === undefined || !this.#isAtWork) return;
+    if (target?.prepared === undefined || !this.#isAtWork) return false;
     if (!pullConsumer.isCurrent) {
       this.#confirm();
-      return;
+      return false;
     }
-    for (;;) {
+    for (let hasSent = false; ; hasSent = true) {
       if (!this.#share.mayWork()) {
         this.#share.wait();
-        return;
+        return hasSent;
       }
       const batch = sending.next(target.prepared, this.#state.kind === 'running');
-      if (batch === undefined) return;
+      if (batch === undefined) return hasSent;
       this.#share.spend(requestUnits + batch.bytes);
       batch.delivered.then(
         (delivered) => {
@@ -586,6 +589,7 @@ export class Dispatcher {
         },
         (error: unknown) => this.#fail(error),
       );
+      this.#readEvents(target);
     }
   }
 
@@ -842,6 +846,7 @@ export class Dispatcher {
     this.#state = { kind: 'closing' };
     abort.abort(new Error('the dispatcher ended'));
     this.#share.leave();
+    this.#parts.opener.leave();
     this.#wakeup.ring();
     this.#drained.ring();
     await Promise.allSettled([pullConsumer.close(), sending.close()]);
@@ -942,6 +947,7 @@ async function openPartsOn(
     requestBytesMax: settings.requestBytesMax,
     keepsOrder: visitorOrder !== undefined,
   });
+  const opener = options.openedFrames.join(options.accountId);
   const inbox = new Inbox({
     pullConsumer,
     retries,
@@ -949,12 +955,14 @@ async function openPartsOn(
     health,
     settledBefore: joinParts(places),
     frames,
+    opener,
     counts,
   });
   return {
     order,
     pullConsumer,
     inbox,
+    opener,
     isolation: new Isolation({
       inbox,
       // Requests that hang end by then.

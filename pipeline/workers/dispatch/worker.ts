@@ -29,6 +29,7 @@ type Shared =
   | 'sourceActivity'
   | 'timings'
   | 'shares'
+  | 'openedFrames'
   | 'retryUse'
   | 'logger'
   | 'beginTurn'
@@ -110,6 +111,7 @@ export const dispatcherWorker = defineWorker({
       sourceActivity: host.sourceActivity,
       timings: host.timings,
       shares: host.shares,
+      openedFrames: host.openedFrames,
       retryUse: () => host.retryUse(),
       logger: host.logger,
       suspicion: host.suspicion,

@@ -6,14 +6,15 @@ import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
-import { countResolved, resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
+import { countResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import { DispatchItem, readFrameLine, wholeEvent } from './dispatch-item.ts';
+import { DispatchItem, wholeEvent } from './dispatch-item.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
 import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
 import { countBits, hasBit, setBit } from './line-bits.ts';
 import type { LineBits } from './line-bits.ts';
+import type { FrameOpener, OpenedFrame } from './opened-frames.ts';
 
 export type InboxOptions = {
   readonly pullConsumer: PullConsumer;
@@ -25,6 +26,7 @@ export type InboxOptions = {
   /** What earlier dispatchers had settled of frames they did not finish, by the sequence of the frame. */
   readonly settledBefore: Map<number, SettledPart>;
   readonly frames: FramesInFlight;
+  readonly opener: FrameOpener;
   readonly counts: Record<
     'frames' | 'redelivered_frames' | 'frame_events' | 'repeated_events' | 'heads_parsed' | 'missed_events',
     number
@@ -38,16 +40,13 @@ export type UnreadableLine = {
   readonly line: string | Uint8Array;
 };
 
-/** Of a frame no line of which can be read: it is settled as one line. */
-const unreadableLines: readonly string[] = [''];
-
 /** Lines before `next` are read; there are none before the first is. */
 type UnopenedFrame = {
   readonly frame: FrameInFlight;
-  readonly data: Uint8Array;
+  readonly message: LogMessage;
   /** Lines an earlier dispatcher had settled. */
   readonly settledBefore: LineBits;
-  lines: readonly string[] | undefined;
+  opened: OpenedFrame | undefined;
   next: number;
 };
 
@@ -110,7 +109,7 @@ export class Inbox {
     // One count more than it has events: settled when all of them are read.
     const frame = this.#frames.add({ kind: 'log', message }, 1, openedBytes(message.data), settled);
     const settledBefore = settled === undefined ? undefined : new Uint8Array(settled);
-    this.#unopened.push({ frame, data: message.data, settledBefore, lines: undefined, next: 0 });
+    this.#unopened.push({ frame, message, settledBefore, opened: undefined, next: 0 });
   }
 
   /** Is done with a frame of the account's log without a look into it. */
@@ -141,7 +140,7 @@ export class Inbox {
     this.#unopened = this.#unopened.filter(({ frame }) => seqOf(frame) > upToSeq);
     for (const unopened of old) {
       const { frame, settledBefore } = unopened;
-      const lines = (unopened.lines ??= this.#open(unopened));
+      const { lines } = (unopened.opened ??= this.#open(unopened));
       for (; unopened.next < lines.length; unopened.next += 1) {
         if (lines[unopened.next] === undefined || hasBit(settledBefore, unopened.next)) continue;
         if (frame.source.kind === 'log') this.#miss(frame.source.message.storedAtMs, 1);
@@ -182,8 +181,9 @@ export class Inbox {
     for (;;) {
       const [first] = this.#unopened;
       if (first === undefined) return undefined;
-      const lines = (first.lines ??= this.#open(first));
-      const { frame, next: index } = first;
+      const opened = (first.opened ??= this.#open(first));
+      const { lines, isReadable } = opened;
+      const { frame, message, next: index } = first;
       const line = lines[index];
       first.next += 1;
       if (first.next >= lines.length) {
@@ -191,8 +191,8 @@ export class Inbox {
         this.#settle(frame, undefined);
       }
       if (line === undefined || hasBit(first.settledBefore, index)) continue;
-      const event = readFrameLine(lines, index);
-      if (event === undefined) return { frame, index, line: lines === unreadableLines ? first.data : line };
+      const event = opened.eventAt(index);
+      if (event === undefined) return { frame, index, line: isReadable ? line : message.data };
       if (event.resolved !== undefined) this.#options.counts.heads_parsed += 1;
       frame.sinceMs = Math.min(frame.sinceMs, event.head.receivedAtMs);
       return new DispatchItem(frame, 'fresh', event, notAttempted, index);
@@ -251,14 +251,15 @@ export class Inbox {
     if (timesHandedOut > 1 || seq <= pullConsumer.handedOutSeq) counts.redelivered_frames += 1;
   }
 
-  #open({ frame, data, settledBefore }: UnopenedFrame): readonly string[] {
-    const { counts, pullConsumer } = this.#options;
-    const lines = resolvedLines(data) ?? unreadableLines;
+  #open({ frame, message, settledBefore }: UnopenedFrame): OpenedFrame {
+    const { counts, pullConsumer, opener } = this.#options;
+    const opened = opener.open(message);
+    const { lines } = opened;
     const unsettled = lines.length - countBits(settledBefore, lines.length);
     counts.frame_events += lines.length;
     if (seqOf(frame) <= pullConsumer.handedOutSeq) counts.repeated_events += unsettled;
     frame.left += unsettled;
-    return lines;
+    return opened;
   }
 
   #miss(storedAtMs: number, events: number): void {

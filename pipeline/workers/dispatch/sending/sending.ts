@@ -91,10 +91,10 @@ export class Sending {
     return Math.min(this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity, this.#gate.moreAtMs);
   }
 
-  /** Whether too few fresh events are ready for the requests that may be made now. */
+  /** Whether too few fresh events are ready for the next request: those of later ones are read when these are sent. */
   wantsFresh({ groupOf, batchEventsMax }: OfferedDestination): boolean {
     // A batch of one group is picked out of many events.
-    const requests = groupOf === undefined ? this.#gate.room : this.#gate.concurrency;
+    const requests = groupOf === undefined ? Math.min(1, this.#gate.room) : this.#gate.concurrency;
     return this.#lanes.readyCount('fresh') < requests * batchEventsMax;
   }
 

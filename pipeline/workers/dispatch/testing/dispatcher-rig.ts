@@ -31,6 +31,7 @@ import { AccountShares } from '../account-shares.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
 import type { OutcomeNote } from '../outbox/outcome-observer.ts';
+import { OpenedFrames } from '../inbox/opened-frames.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
@@ -62,6 +63,8 @@ type OwnSettings = Partial<DispatcherSettings> & {
   readonly retryPolicyOf?: typeof createRetryPolicy;
   /** Of the live version, in ms since the epoch. */
   readonly publishedAtMs?: number;
+  /** One beside that of the rig. */
+  readonly destinationId?: string;
 };
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
@@ -77,6 +80,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
+  const openedFrames = new OpenedFrames({ bytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX });
   const notes: OutcomeNote[] = [];
   const turns: (FramesAtWork | undefined)[] = [];
   const running = new Set<DispatcherActor>();
@@ -118,6 +122,7 @@ export async function createDispatcherRig(natsUrl: string) {
         retryPolicyOf = createRetryPolicy,
         suspicion = noSuspicion,
         publishedAtMs = firstPublishedAtMs,
+        destinationId: startedId = destinationId,
         ...own
       }: OwnSettings = {},
       instanceId = 'test',
@@ -126,7 +131,7 @@ export async function createDispatcherRig(natsUrl: string) {
       const settings = { ...defaultSettings, ...own };
       const dispatcher = await startDispatcher({
         accountId,
-        destinationId,
+        destinationId: startedId,
         publishedAtMs,
         instanceId,
         connection: ownConnection,
@@ -134,7 +139,7 @@ export async function createDispatcherRig(natsUrl: string) {
         settings,
         target: () => {
           if (isBroken) throw new TypeError('the rules cannot be compiled');
-          return plans.target(accountId, destinationId);
+          return plans.target(accountId, startedId);
         },
         createSender: () => createSender({ rules, lookupFor, limits: settings.sender }),
         retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
@@ -142,6 +147,7 @@ export async function createDispatcherRig(natsUrl: string) {
         timings: createDeliveryTimings(),
         retryUse: () => undefined,
         shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
+        openedFrames,
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
         beginTurn: (frames) => turns.push(frames),
@@ -203,10 +209,10 @@ export async function createDispatcherRig(natsUrl: string) {
     /** Frames in each tier of the retry log, by subject. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
     /** Frames of the account's log that are not acknowledged. */
-    async unfinished(): Promise<number> {
+    async unfinished(ofDestination = destinationId): Promise<number> {
       // Its own alone: the log has those of every test before.
       const { consumers } = connection[client].jsm;
-      const own = await consumers.info(streams.events, dispatcherConsumer(destinationId)).catch((error: unknown) => {
+      const own = await consumers.info(streams.events, dispatcherConsumer(ofDestination)).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return undefined;
       });

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { compressFrame } from '../../../../shared/contracts/events/compressed-frame.ts';
+import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
+import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import { OpenedFrames } from './opened-frames.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const bytesMax = 1024 ** 2;
+
+function messageOf(seq: number, names: readonly string[], storedAtMs = 1_000) {
+  const frame = new FrameWriter();
+  for (const [index, name] of names.entries()) {
+    const sample = sampleEvent({
+      id: `event-${seq}-${index}`,
+      event: name,
+      time: 1,
+      source_id: 'source-1',
+      account_id: 'account-1',
+      test: false,
+    });
+    frame.appendLine(encodeResolved(sample));
+  }
+  return { seq, storedAtMs, data: compressFrame(frame.bytes()) };
+}
+
+test('opened frames: all of an account have the same one, and the last of them leaves none behind', () => {
+  const frames = new OpenedFrames({ bytesMax });
+  const [one, two, three] = [frames.join('a'), frames.join('a'), frames.join('a')];
+  const message = messageOf(7, ['Order', 'Refund']);
+  const opened = one.open(message);
+  expect(two.open(message)).toBe(opened);
+  expect(opened.eventAt(1)).toBe(opened.eventAt(1));
+  expect(opened.eventAt(1)?.head).toMatchObject({ id: 'event-7-1', name: 'Refund' });
+  expect(frames.bytes).toBeGreaterThan(0);
+  expect(three.open(message)).toBe(opened);
+  expect(frames.bytes).toBe(0);
+});
+
+test('opened frames: for a dispatcher that is alone none is kept', () => {
+  const frames = new OpenedFrames({ bytesMax });
+  const alone = frames.join('a');
+  frames.join('b');
+  const message = messageOf(7, ['Order']);
+  expect(alone.open(message)).not.toBe(alone.open(message));
+  expect(frames.bytes).toBe(0);
+});
+
+test('opened frames: another account, and another frame of the same sequence, are opened anew', () => {
+  const frames = new OpenedFrames({ bytesMax });
+  const [one, two, other] = [frames.join('a'), frames.join('a'), frames.join('b')];
+  frames.join('b');
+  const opened = one.open(messageOf(7, ['Order']));
+  expect(other.open(messageOf(7, ['Order']))).not.toBe(opened);
+  const anew = two.open(messageOf(7, ['Refund'], 2_000));
+  expect(anew.eventAt(0)?.head.name).toBe('Refund');
+});
+
+test('opened frames: what has to be parsed for its head is each asker’s own', () => {
+  const frames = new OpenedFrames({ bytesMax });
+  const [one, two] = [frames.join('a'), frames.join('a')];
+  const message = messageOf(7, ['say "Order"']);
+  const first = one.open(message).eventAt(0);
+  const second = two.open(message).eventAt(0);
+  expect(first?.resolved).toBeDefined();
+  expect(second).toEqual(first);
+  expect(second?.resolved).not.toBe(first?.resolved);
+});
+
+test('opened frames: a line and a frame that cannot be read are so for each', () => {
+  const frames = new OpenedFrames({ bytesMax });
+  const openers = [frames.join('a'), frames.join('a')];
+  const line = { seq: 1, storedAtMs: 1, data: Buffer.from('{"v":9}\n') };
+  const whole = { seq: 2, storedAtMs: 1, data: Buffer.from('no line end') };
+  for (const opener of openers) {
+    const opened = opener.open(line);
+    expect([opened.isReadable, opened.lines, opened.eventAt(0)]).toEqual([true, ['{"v":9}'], undefined]);
+    const unreadable = opener.open(whole);
+    expect([unreadable.isReadable, unreadable.lines.length, unreadable.eventAt(0)]).toEqual([false, 1, undefined]);
+  }
+});
+
+test('opened frames: what nobody asks for is forgotten after a while, and when its account has left', () => {
+  const frames = new OpenedFrames({ bytesMax, keptMs: 1_000 });
+  const openers = [frames.join('a'), frames.join('a')];
+  openers[0]?.open(messageOf(7, ['Order']));
+  vi.advanceTimersByTime(999);
+  expect(frames.bytes).toBeGreaterThan(0);
+  vi.advanceTimersByTime(1_001);
+  expect(frames.bytes).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
+  openers[0]?.open(messageOf(8, ['Order']));
+  for (const opener of [...openers, ...openers]) opener.leave();
+  expect(frames.bytes).toBe(0);
+});
+
+test('opened frames: never more bytes than are allowed, whoever asks for what', () => {
+  const ask = fc.record({
+    opener: fc.integer({ min: 0, max: 4 }),
+    seq: fc.integer({ min: 1, max: 12 }),
+    passMs: fc.constantFrom(0, 0, 500),
+  });
+  fc.assert(
+    fc.property(fc.array(ask, { maxLength: 60 }), fc.integer({ min: 0, max: 8_000 }), (asks, most) => {
+      const frames = new OpenedFrames({ bytesMax: most, keptMs: 1_000 });
+      const openers = ['a', 'a', 'a', 'b', 'b'].map((accountId) => frames.join(accountId));
+      for (const { opener, seq, passMs } of asks) {
+        vi.advanceTimersByTime(passMs);
+        const names = Array.from({ length: seq }, () => 'Order');
+        const opened = openers[opener]?.open(messageOf(seq, names));
+        expect(opened?.eventAt(seq - 1)?.head.id).toBe(`event-${seq}-${seq - 1}`);
+        expect(frames.bytes).toBeLessThanOrEqual(most);
+        expect(frames.bytes).toBeGreaterThanOrEqual(0);
+      }
+      for (const opener of openers) opener.leave();
+      expect(frames.bytes).toBe(0);
+    }),
+  );
+});

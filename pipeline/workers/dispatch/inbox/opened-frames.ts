@@ -1,0 +1,157 @@
+import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
+import { resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
+import { readFrameLine } from './dispatch-item.ts';
+import type { ReadEvent } from './dispatch-item.ts';
+
+/** Which message of the account's log a frame is, and what it holds: a log that was made anew has its sequences again. */
+type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
+
+/** Of a frame no line of which can be read: it is settled as one line. */
+const unreadableLines: readonly string[] = [''];
+
+/** What the head of an event takes in memory, about, in bytes. */
+const headBytes = 300;
+
+/** A frame of the account's log as lines. Several dispatchers may have the same one: nothing of it changes. */
+export class OpenedFrame {
+  readonly lines: readonly string[];
+  readonly isReadable: boolean;
+  /** What was read of each line, where several have the frame; null for what is no event this build can read. */
+  readonly #read: (ReadEvent | null | undefined)[] | undefined;
+
+  constructor(data: Uint8Array, isShared: boolean) {
+    const lines = resolvedLines(data);
+    this.lines = lines ?? unreadableLines;
+    this.isReadable = lines !== undefined;
+    this.#read = isShared ? [] : undefined;
+  }
+
+  /**
+   * The event of a line; undefined for a line that holds none this build can read. One that had to be parsed for its head is
+   * parsed for each who asks: what is parsed is the asker's own.
+   */
+  eventAt(index: number): ReadEvent | undefined {
+    const known = this.#read?.[index];
+    if (known !== undefined) return known ?? undefined;
+    const event = readFrameLine(this.lines, index);
+    if (this.#read !== undefined && event?.resolved === undefined) this.#read[index] = event ?? null;
+    return event;
+  }
+}
+
+/** A frame that is kept, and by how many of its account it was asked for. */
+type Kept = { readonly frame: OpenedFrame; readonly accountId: string; readonly bytes: number; asked: number };
+
+export type OpenedFramesOptions = {
+  /** Of the frames kept, about. */
+  readonly bytesMax: number;
+  /** How long a frame is kept at least, in ms; at most twice as long. */
+  readonly keptMs?: number;
+};
+
+const keptMsByDefault = 2_000;
+
+/**
+ * The frames that dispatchers of a thread have opened, kept for the others of their account on it: those come to the same
+ * frames at about the same time. A frame is forgotten when as many have asked for it as there are, when it gets old, or
+ * when newer ones need its room.
+ */
+export class OpenedFrames {
+  readonly #bytesMax: number;
+  readonly #keptMs: number;
+  readonly #members = new Map<string, number>();
+  /** Oldest first; those before the last look are in `#old`. */
+  #kept = new Map<string, Kept>();
+  #old = new Map<string, Kept>();
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ bytesMax, keptMs = keptMsByDefault }: OpenedFramesOptions) {
+    this.#bytesMax = bytesMax;
+    this.#keptMs = keptMs;
+  }
+
+  /** Bytes of the frames kept, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** A dispatcher of an account begins to open frames here. */
+  join(accountId: string): FrameOpener {
+    this.#members.set(accountId, this.#membersOf(accountId) + 1);
+    let hasLeft = false;
+    return {
+      open: (message) => this.#open(accountId, message),
+      leave: () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        this.#leave(accountId);
+      },
+    };
+  }
+
+  #membersOf(accountId: string): number {
+    return this.#members.get(accountId) ?? 0;
+  }
+
+  #leave(accountId: string): void {
+    const left = this.#membersOf(accountId) - 1;
+    if (left > 0) {
+      this.#members.set(accountId, left);
+      return;
+    }
+    this.#members.delete(accountId);
+    for (const frames of [this.#kept, this.#old]) {
+      for (const [key, kept] of frames) if (kept.accountId === accountId) this.#forget(key, kept);
+    }
+  }
+
+  #open(accountId: string, message: FrameMessage): OpenedFrame {
+    const members = this.#membersOf(accountId);
+    if (members < 2) return new OpenedFrame(message.data, false);
+    const key = `${accountId} ${message.seq} ${message.storedAtMs}`;
+    const kept = this.#kept.get(key) ?? this.#old.get(key);
+    if (kept === undefined) return this.#keep(key, accountId, message);
+    kept.asked += 1;
+    if (kept.asked >= members) this.#forget(key, kept);
+    return kept.frame;
+  }
+
+  #keep(key: string, accountId: string, { data }: FrameMessage): OpenedFrame {
+    const frame = new OpenedFrame(data, true);
+    const bytes = openedBytes(data) + frame.lines.length * headBytes;
+    if (bytes > this.#bytesMax) return frame;
+    this.#kept.set(key, { frame, accountId, bytes, asked: 1 });
+    this.#bytes += bytes;
+    for (const frames of [this.#old, this.#kept]) {
+      for (const [oldest, kept] of frames) {
+        if (this.#bytes <= this.#bytesMax) break;
+        this.#forget(oldest, kept);
+      }
+    }
+    this.#timer ??= setInterval(() => this.#grow(), this.#keptMs).unref();
+    return frame;
+  }
+
+  /** What is old by now is forgotten the next time. */
+  #grow(): void {
+    for (const [key, kept] of this.#old) this.#forget(key, kept);
+    this.#old = this.#kept;
+    this.#kept = new Map();
+    if (this.#old.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #forget(key: string, kept: Kept): void {
+    if (this.#kept.delete(key) || this.#old.delete(key)) this.#bytes -= kept.bytes;
+  }
+}
+
+/** How one dispatcher opens the frames of its account. */
+export type FrameOpener = {
+  open(message: FrameMessage): OpenedFrame;
+  /** It opens no more. */
+  leave(): void;
+};

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
+import { Sending } from './sending.ts';
+
+const destination = (own: Partial<OfferedDestination> = {}): OfferedDestination => ({
+  order: 'visitor',
+  batchEventsMax: 3,
+  buildRequest: () => ({ method: 'POST', url: 'http://127.0.0.1/', headers: {}, body: '' }),
+  ...own,
+});
+
+function itemOf(id: string): DispatchItem {
+  const follower = { visitorId: id, eventId: id, turn: 0, place: undefined, attempted: undefined };
+  const source = { kind: 'parked', follower } as const;
+  const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: false, slot: 0 };
+  const sample = sampleEvent({ id });
+  const event = wholeEvent({ ...sample, visitor: { ...sample.visitor, id } }, 100);
+  return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined });
+}
+
+/** What waits for its answers for ever. */
+function open(concurrency: number): Sending {
+  return new Sending({
+    sender: { send: () => new Promise(() => undefined), close: () => Promise.resolve() },
+    concurrency,
+    lingerMs: 0,
+    accessRetry: { minMs: 1_000, maxMs: 1_000 },
+    requestBytesMax: 1_000_000,
+    keepsOrder: true,
+  });
+}
+
+/** Adds events for as long as they are wanted; how many those were. */
+function fill(sending: Sending, prepared: OfferedDestination): number {
+  let added = 0;
+  for (; added < 1_000 && sending.wantsFresh(prepared); added += 1) sending.add(itemOf(`${sending.size}`));
+  return added;
+}
+
+test('sending: wants the events of the next request, and those of the one behind it when that is sent', () => {
+  const sending = open(2);
+  const prepared = destination();
+  expect(fill(sending, prepared)).toBe(3);
+  expect(sending.next(prepared, true)?.items).toHaveLength(3);
+  expect(fill(sending, prepared)).toBe(3);
+  expect(sending.next(prepared, true)?.items).toHaveLength(3);
+  expect(fill(sending, prepared)).toBe(0);
+});
+
+test('sending: of events that travel in groups it wants as many as all requests may take', () => {
+  const sending = open(2);
+  expect(fill(sending, destination({ groupOf: () => 'one' }))).toBe(6);
+});
