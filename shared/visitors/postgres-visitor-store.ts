@@ -77,7 +77,6 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
           updated: written.updated,
           merged: plan.merges.length,
           oversized: plan.oversized,
-          writtenBytes: bytesByAccount(plan.writes),
         };
       } catch (error) {
         const repeatable = error instanceof ConcurrentWriteError || isWriteConflict(error);
@@ -112,22 +111,7 @@ function changesNothing({ writes, newIdentities, merges, cleared }: VisitorPlan)
   return writes.length + newIdentities.length + merges.length + cleared.length === 0;
 }
 
-const nothing: ResolvedVisitors = {
-  outcomes: [],
-  created: 0,
-  updated: 0,
-  merged: 0,
-  oversized: 0,
-  writtenBytes: new Map(),
-};
-
-function bytesByAccount(writes: readonly VisitorWrite[]): ReadonlyMap<string, number> {
-  const written = new Map<string, number>();
-  for (const { accountId, properties } of writes) {
-    written.set(accountId, (written.get(accountId) ?? 0) + properties.bytes);
-  }
-  return written;
-}
+const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, oversized: 0 };
 
 async function classified<Result>(doing: string, work: Promise<Result>): Promise<Result> {
   try {

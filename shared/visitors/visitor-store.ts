@@ -30,8 +30,6 @@ export type ResolvedVisitors = {
   readonly merged: number;
   /** Properties and merges that would have made a visitor larger than it may be, and were left out. */
   readonly oversized: number;
-  /** Bytes of the visitors that were written, by account. */
-  readonly writtenBytes: ReadonlyMap<string, number>;
 };
 
 export type FoundVisitor = {

@@ -117,7 +117,7 @@ function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorSt
   if (JSON.stringify(touches).includes(poison)) fillMemory();
   const visitor = { kind: 'resolved', id: 'visitor', properties: VisitorProperties.none, created: false } as const;
   const outcomes = touches.map(() => visitor);
-  return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0, oversized: 0, writtenBytes: new Map() });
+  return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0, oversized: 0 });
 }
 
 function fillMemory(): never {

@@ -12,7 +12,6 @@ import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
-import { LargeWriters } from './large-writers.ts';
 import type { StoredFrame } from './waiting-events.ts';
 import { createResolverCounts } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
@@ -36,7 +35,6 @@ function createContext(): StepContext {
         updated: 0,
         merged: 0,
         oversized: 0,
-        writtenBytes: new Map(),
       }),
     },
     plans: () => ({
@@ -53,7 +51,6 @@ function createContext(): StepContext {
     deduplication: createDeduplication(defaultSettings.deduplication),
     allowance: new VisitorAllowance(defaultSettings.visitorShare),
     pace: { note: () => undefined },
-    largeWriters: new LargeWriters(),
     counts: createResolverCounts(),
     signal: new AbortController().signal,
     beginTurn: () => undefined,
@@ -140,7 +137,6 @@ function withLargeVisitors(): StepContext {
     updated: 0,
     merged: 0,
     oversized: 0,
-    writtenBytes: new Map(),
   });
   return { ...createContext(), visitors: { resolve } };
 }
@@ -178,7 +174,6 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     updated: 0,
     merged: 0,
     oversized: 0,
-    writtenBytes: new Map(),
   });
   const settings = { ...context.settings, compression: { ...context.settings.compression, frames } };
   return { ...context, visitors: { resolve }, settings };

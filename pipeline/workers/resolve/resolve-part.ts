@@ -63,7 +63,7 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
  * halving the batch, so that only its own event is set aside.
  */
 async function identify(context: StepContext, touches: readonly VisitorTouch[]): Promise<readonly VisitorOutcome[]> {
-  const { counts, logger, visitors, largeWriters, signal } = context;
+  const { counts, logger, visitors, signal } = context;
   if (touches.length === 0) return [];
   try {
     const resolved = await retry(() => visitors.resolve(touches), {
@@ -78,7 +78,6 @@ async function identify(context: StepContext, touches: readonly VisitorTouch[]):
     counts.visitors_updated += resolved.updated;
     counts.visitors_merged += resolved.merged;
     counts.visitors_oversized += resolved.oversized;
-    for (const [accountId, bytes] of resolved.writtenBytes) largeWriters.note(accountId, bytes);
     return resolved.outcomes;
   } catch (error) {
     if (!(error instanceof VisitorsRefusedError)) throw error;

@@ -6,7 +6,6 @@ import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { Deduplication } from './deduplication.ts';
-import type { LargeWriters } from './large-writers.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import type { VisitorAllowance } from './visitor-allowance.ts';
@@ -67,7 +66,6 @@ export type ResolverContext = {
   readonly deduplication: Deduplication;
   readonly predecessors: Predecessors;
   readonly allowance: VisitorAllowance;
-  readonly largeWriters: LargeWriters;
   /** Of the thread: told which accounts have something to do. */
   readonly pace: Pick<AccountPace, 'note'>;
   readonly counts: ResolverCounts;

@@ -355,43 +355,6 @@ test('resolver: stops in time when the database never comes, and leaves its fram
     expect(idsOf(await rig.written())).toEqual(['a']);
   }));
 
-test('resolver: an account whose visitors take the database long holds up no other, and keeps its own order', () =>
-  withRig(async (rig) => {
-    const store = createVisitorStore(rig.pool);
-    let letGo: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    let slowParts = 0;
-    const slow: typeof store = {
-      ...store,
-      async resolve(touches) {
-        if (touches.some(({ accountId }) => accountId === rig.account)) {
-          slowParts += 1;
-          if (slowParts > 1) await held;
-        }
-        return store.resolve(touches);
-      },
-    };
-    const quiet = randomUUID();
-    const large = (id: string): TestEvent =>
-      track(id, { userProperties: { custom_properties: { [id]: 'x'.repeat(8_000) } } });
-    const resolver = await rig.start(0, { visitors: slow });
-    await rig.send(0, [large('a')]);
-    await until(resolver, 'resolved', 1);
-    await rig.send(0, [large('b')]);
-    await vi.waitFor(() => expect(slowParts).toBe(2), { timeout: 45_000, interval: 20 });
-    await rig.send(0, [large('c'), { ...track('quiet-1'), account: quiet }]);
-    await rig.send(0, [{ ...track('quiet-2'), account: quiet }]);
-    await until(resolver, 'resolved', 3);
-    expect(idsOf(await rig.written(quiet))).toEqual(['quiet-1', 'quiet-2']);
-    expect(idsOf(await rig.written())).toEqual(['a']);
-    letGo();
-    await until(resolver, 'resolved', 5);
-    await resolver.stop(5_000);
-    expect(idsOf(await rig.written())).toEqual(['a', 'b', 'c']);
-  }));
-
 test('resolver: a log that is full holds it up, and loses nothing', () =>
   withRig(async (rig) => {
     const { jsm } = rig.connection[client];

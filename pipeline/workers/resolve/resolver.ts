@@ -13,7 +13,6 @@ import type { FramesAtWork } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { admitFrames } from './admit-frames.ts';
 import { keepDeadLetters } from './dead-letters.ts';
-import { LargeWriters } from './large-writers.ts';
 import { createDeduplication } from './deduplication.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { publishFrames } from './publish-frames.ts';
@@ -30,7 +29,7 @@ import { createResolverCounts } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<
   ResolverContext,
-  'deduplication' | 'predecessors' | 'allowance' | 'largeWriters' | 'counts' | 'signal'
+  'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal'
 >;
 
 /** Frames pulled ahead of the one take being worked on and the one being published. */
@@ -83,7 +82,6 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     deduplication: createDeduplication(settings.deduplication),
     predecessors: createPredecessors(),
     allowance: new VisitorAllowance(settings.visitorShare),
-    largeWriters: new LargeWriters(),
     counts,
     signal: AbortSignal.any([reader.signal, failed.signal]),
   };
@@ -109,11 +107,6 @@ class Resolver {
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
   #tookAtMs = Number.NEGATIVE_INFINITY;
-  /** What was resolved is published in this order, a part at a time. */
-  #publishing: Promise<void> = Promise.resolve();
-  /** The part that is resolved apart, and its accounts. Stays where it failed. */
-  #apart: Promise<void> | undefined;
-  #accountsApart: ReadonlySet<string> = new Set();
 
   constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt, failed: AbortController) {
     this.#context = context;
@@ -176,74 +169,24 @@ class Resolver {
     });
   }
 
+  /** While one part is being published the next is resolved. Parts are published in order. */
   async #resolve(): Promise<void> {
-    try {
-      await this.#resolveAll();
-    } catch (error) {
-      this.#failed.abort(error);
-      throw error;
-    } finally {
-      await Promise.allSettled([this.#apart]);
-      await Promise.allSettled([this.#publishing]);
-    }
-  }
-
-  /**
-   * While one part is being published the next is resolved. Parts are published in order. Accounts that write large
-   * visitors have a part of their own beside it: the others do not wait until the database has those.
-   */
-  async #resolveAll(): Promise<void> {
+    let publishing: Promise<void> = Promise.resolve();
     for (;;) {
       // With what is watched nothing else is under way.
-      if (this.#reader.isWatching) {
-        await this.#apart;
-        await this.#publishing;
-      }
-      const isTaking = this.#wantsFrames();
-      if (isTaking) {
+      if (this.#reader.isWatching) await publishing;
+      if (this.#wantsFrames()) {
         const messages = await this.#take();
-        if (messages.length === 0 && this.#waiting.isEmpty) break;
+        if (messages.length === 0 && this.#waiting.isEmpty) return publishing;
         await this.#verify();
         await admitFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
       }
-      this.#beginApart();
-      const part = this.#waiting.next((accountId) => !this.#isApart(accountId));
-      // Also where nothing is left of the frames that were taken: they are finished with their part.
-      if (isTaking || !isEmpty(part)) await this.#resolvePart(part);
-      else if (!this.#waiting.isEmpty) await Promise.race([this.#apart, wait(this.#lookEveryMs)]);
+      const part = this.#waiting.next();
+      const [resolved] = await Promise.all([resolvePart(this.#context, part), publishing]);
+      publishing = this.#publish(part, resolved);
+      // A failure ends the wait for more; it is thrown from the next turn.
+      publishing.catch(() => this.#reader.close());
     }
-    await this.#apart;
-    await this.#publishing;
-  }
-
-  /** How often it looks for frames while all that waits does so for what is resolved apart, in ms. */
-  get #lookEveryMs(): number {
-    return Math.max(1, this.#context.settings.takeEveryMs);
-  }
-
-  #isApart(accountId: string): boolean {
-    if (this.#reader.isWatching) return false;
-    return this.#accountsApart.has(accountId) || this.#context.largeWriters.has(accountId);
-  }
-
-  #beginApart(): void {
-    if (this.#apart !== undefined || this.#reader.isWatching) return;
-    const part = this.#waiting.next((accountId) => this.#context.largeWriters.has(accountId));
-    if (isEmpty(part)) return;
-    this.#accountsApart = new Set(part.candidates.map(({ touch }) => touch.accountId));
-    this.#apart = this.#resolvePart(part).then(() => {
-      this.#apart = undefined;
-      this.#accountsApart = new Set();
-    });
-    this.#apart.catch(() => this.#reader.close());
-  }
-
-  /** Resolves a part, and has it published once it is its turn. */
-  async #resolvePart(part: Part): Promise<void> {
-    const [resolved] = await Promise.all([resolvePart(this.#context, part), this.#publishing]);
-    this.#publishing = this.#publishing.then(() => this.#publish(part, resolved));
-    // A failure ends the wait for more; it is thrown from the next turn.
-    this.#publishing.catch(() => this.#reader.close());
   }
 
   /** Whoever sends little goes before what is left of a flood, so it is taken while there is some room. */
@@ -283,5 +226,3 @@ class Resolver {
     this.#reader.finish(this.#unfinished.takeFinished());
   }
 }
-
-const isEmpty = ({ candidates, left }: Part): boolean => candidates.length + left.length === 0;

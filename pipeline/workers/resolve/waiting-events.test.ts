@@ -66,24 +66,3 @@ test('waiting events: what is kept of frames goes with the next part, also where
   expect(waiting.next()).toEqual({ candidates: [], left: [{ frame, letters }] });
   expect(waiting.isEmpty).toBe(true);
 });
-
-test('waiting events: an account that may not go keeps its events and their order, and holds up nobody', () => {
-  fc.assert(
-    fc.property(fc.array(account, { maxLength: 60 }), (accounts) => {
-      const waiting = new WaitingEvents({ eventsMax: 7, accountEventsMax: 3 });
-      accounts.forEach((id, line) => waiting.add(candidate(id, line)));
-      const takeAll = (mayGo: (id: string) => boolean): Candidate[] => {
-        const taken: Candidate[] = [];
-        for (;;) {
-          const { candidates } = waiting.next(mayGo);
-          if (candidates.length === 0) return taken;
-          taken.push(...candidates);
-        }
-      };
-      const others = takeAll((id) => id !== 'a');
-      expect(others).toHaveLength(accounts.filter((id) => id !== 'a').length);
-      const lines = takeAll(() => true).map(({ origin }) => origin.line);
-      expect(lines).toEqual(accounts.flatMap((id, line) => (id === 'a' ? [line] : [])));
-    }),
-  );
-});

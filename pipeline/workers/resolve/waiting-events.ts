@@ -73,16 +73,14 @@ export class WaitingEvents {
     this.#left.push(letters);
   }
 
-  /** Takes the next part, of the accounts that may go; an empty one where nothing of theirs waits. */
-  next(mayGo: (accountId: string) => boolean = () => true): Part {
+  /** Takes the next part; an empty one where nothing waits. */
+  next(): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const candidates: Candidate[] = [];
-    let turns = this.#accounts.size;
-    for (const [accountId, waiting] of this.#accounts) {
-      // Whoever had a turn and has more stands at the end again.
-      if (turns === 0 || candidates.length >= eventsMax) break;
-      turns -= 1;
-      if (!mayGo(accountId)) continue;
+    for (let turns = this.#accounts.size; turns > 0 && candidates.length < eventsMax; turns -= 1) {
+      const [next] = this.#accounts;
+      if (next === undefined) break;
+      const [accountId, waiting] = next;
       const taken = waiting.splice(0, Math.min(accountEventsMax, eventsMax - candidates.length));
       for (const candidate of taken) {
         candidates.push(candidate);
