@@ -100,3 +100,24 @@ test('request shares: costly work waits where its owner had much of it done, and
   expect(shares.refused).toBe(1);
   await shares.enter('b').run(works(0), true);
 });
+
+test('request shares: costly work goes one at a time, so that what waits costs nothing, and other work goes beside it', async () => {
+  const shares = createRequestShares({
+    runningMax: 2,
+    underWayMax: 50,
+    refusal: () => tooMany('too many'),
+    costly: { share: 0.001, burstMs: 5_000, waitMaxMs: 0, refusal: (s) => tooMany('too costly', s) },
+  });
+  let [atOnce, most] = [0, 0];
+  const costly = async (): Promise<void> => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await wait(20);
+    atOnce -= 1;
+  };
+  const all = Array.from({ length: 30 }, () => shares.enter('a').run(costly, true));
+  expect(await shares.enter('a').run(() => Promise.resolve('beside'))).toBe('beside');
+  expect(atOnce).toBe(1);
+  await Promise.all(all);
+  expect(most).toBe(1);
+});

@@ -43,7 +43,13 @@ export type CostlyLimits = WorkBudgetLimits & {
   refusal(retryAfterS: number): ApiError;
 };
 
-type Share = { underWay: number; running: number; readonly waiting: (() => void)[] };
+type Share = {
+  underWay: number;
+  running: number;
+  readonly waiting: (() => void)[];
+  /** Settles with the costly work that was asked for last. */
+  costly: Promise<void>;
+};
 
 const gone = new ApiError(400, 'gone', 'the request ended before its turn came');
 
@@ -53,13 +59,27 @@ export function createRequestShares(options: RequestSharesOptions): RequestShare
   const budget = costly && new WorkBudget(costly);
   let [waiting, refused] = [0, 0];
 
-  const runCostly = async <Result>(owner: string, work: () => Promise<Result>): Promise<Result> => {
-    const waitMs = budget?.waitMs(owner) ?? 0;
-    if (costly !== undefined && waitMs > costly.waitMaxMs) {
-      refused += 1;
-      throw costly.refusal(Math.ceil(waitMs / 1_000));
+  /** One at a time: what one waits for another is not what it costs. */
+  const inBudget = async <Result>(owner: string, share: Share, work: () => Promise<Result>): Promise<Result> => {
+    const before = share.costly;
+    let end = (): void => undefined;
+    share.costly = new Promise((resolve) => {
+      end = resolve;
+    });
+    await before;
+    try {
+      const waitMs = budget?.waitMs(owner) ?? 0;
+      if (costly !== undefined && waitMs > costly.waitMaxMs) {
+        refused += 1;
+        throw costly.refusal(Math.ceil(waitMs / 1_000));
+      }
+      if (waitMs > 0) await wait(waitMs);
+      return await work();
+    } finally {
+      end();
     }
-    if (waitMs > 0) await wait(waitMs);
+  };
+  const spending = async <Result>(owner: string, work: () => Promise<Result>): Promise<Result> => {
     const startedMs = performance.now();
     try {
       return await work();
@@ -92,7 +112,7 @@ export function createRequestShares(options: RequestSharesOptions): RequestShare
       return refused;
     },
     enter(owner) {
-      const share = shares.get(owner) ?? { underWay: 0, running: 0, waiting: [] };
+      const share = shares.get(owner) ?? { underWay: 0, running: 0, waiting: [], costly: Promise.resolve() };
       if (share.underWay >= underWayMax) {
         refused += 1;
         throw refusal();
@@ -106,15 +126,22 @@ export function createRequestShares(options: RequestSharesOptions): RequestShare
         share.underWay -= 1;
         if (share.underWay === 0) shares.delete(owner);
       };
+      const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+        await turnOf(share);
+        try {
+          if (!isHere) throw gone;
+          return await work();
+        } finally {
+          endTurn(share);
+        }
+      };
       return {
         async run(work, isCostly = false) {
           works += 1;
-          await turnOf(share);
           try {
-            if (!isHere) throw gone;
-            return await (isCostly ? runCostly(owner, work) : work());
+            if (!isCostly) return await inTurn(work);
+            return await inBudget(owner, share, () => inTurn(() => spending(owner, work)));
           } finally {
-            endTurn(share);
             works -= 1;
             settle();
           }
