@@ -63,10 +63,10 @@ export const hostEnv = {
     unit: 'bytes',
     minimum: mebibyte,
   }),
-  PIPELINE_ACCOUNT_WORK_PER_MS: count(
-    'What the rules and requests of one account may cost in a millisecond of a thread while another account has something to do there, in units of work as in DISPATCH_EVENT_WORK_MAX: some 100000 of them take all of the thread. Past it, they wait',
-    30_000,
-    { minimum: 1_000 },
+  PIPELINE_ACCOUNT_WORK_PER_S: count(
+    'What the rules and requests of one account may cost in a second of a thread while another account has something to do there, in units of work as in DISPATCH_EVENT_WORK_MAX: some 100 million of them take all of the thread. Past it, they wait',
+    30_000_000,
+    { minimum: 1_000_000 },
   ),
   VISITOR_BYTES_MAX: count(
     "What a visitor's properties may weigh as JSON. A change past it is left out, and the profile stays as it was",
@@ -110,7 +110,7 @@ export function readHostSettings(
     results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
     roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
-    accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_MS,
+    accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
     openedFramesBytesMax: env.DISPATCH_OPENED_FRAMES_BYTES_MAX,
     fetchUrls: readFetchUrls(env),
   };

@@ -24,7 +24,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   results: readResultsSettings(defaultsOf(resultsEnv)),
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
   roundWorkMax: defaultsOf(dispatcherEnv).DISPATCH_ROUND_WORK_MAX,
-  accountWorkPerMs: defaultsOf(hostEnv).PIPELINE_ACCOUNT_WORK_PER_MS,
+  accountWorkPerMs: defaultsOf(hostEnv).PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
   openedFramesBytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX,
   fetchUrls: {},
 };
