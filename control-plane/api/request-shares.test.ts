@@ -121,3 +121,22 @@ test('request shares: costly work goes one at a time, so that what waits costs n
   await Promise.all(all);
   expect(most).toBe(1);
 });
+
+test('request shares: costly work behind other costly work is refused at its turn, where it would wait too long with all it waited', async () => {
+  const shares = createRequestShares({
+    runningMax: 5,
+    underWayMax: 50,
+    refusal: () => tooMany('too many'),
+    costly: { share: 0.5, burstMs: 1, waitMaxMs: 200, refusal: (s) => tooMany('too costly', s) },
+  });
+  let done = 0;
+  const costly = async (): Promise<void> => {
+    await wait(30);
+    done += 1;
+  };
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => shares.enter('a').run(costly, true)));
+  const refused = results.filter(({ status }) => status === 'rejected').length;
+  // Each of them by itself would wait for 60 ms.
+  expect(refused).toBeGreaterThan(0);
+  expect([shares.refused, done]).toEqual([refused, 20 - refused]);
+});

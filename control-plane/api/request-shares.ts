@@ -59,8 +59,17 @@ export function createRequestShares(options: RequestSharesOptions): RequestShare
   const budget = costly && new WorkBudget(costly);
   let [waiting, refused] = [0, 0];
 
+  /** How long costly work still has to wait, in ms. Throws where that is too long, with what it has waited. */
+  const refuseBeyond = (owner: string, waitedMs: number): number => {
+    const waitMs = budget?.waitMs(owner) ?? 0;
+    if (costly === undefined || waitMs === 0 || waitedMs + waitMs <= costly.waitMaxMs) return waitMs;
+    refused += 1;
+    throw costly.refusal(Math.ceil(waitMs / 1_000));
+  };
   /** One at a time: what one waits for another is not what it costs. */
   const inBudget = async <Result>(owner: string, share: Share, work: () => Promise<Result>): Promise<Result> => {
+    const enteredMs = performance.now();
+    refuseBeyond(owner, 0);
     const before = share.costly;
     let end = (): void => undefined;
     share.costly = new Promise((resolve) => {
@@ -68,11 +77,7 @@ export function createRequestShares(options: RequestSharesOptions): RequestShare
     });
     await before;
     try {
-      const waitMs = budget?.waitMs(owner) ?? 0;
-      if (costly !== undefined && waitMs > costly.waitMaxMs) {
-        refused += 1;
-        throw costly.refusal(Math.ceil(waitMs / 1_000));
-      }
+      const waitMs = refuseBeyond(owner, performance.now() - enteredMs);
       if (waitMs > 0) await wait(waitMs);
       return await work();
     } finally {
