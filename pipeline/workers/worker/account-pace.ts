@@ -1,3 +1,5 @@
+import { Debts } from '../../../shared/runtime/debts.ts';
+
 /** An account counts as one with something to do for so long after it did something. */
 const activeMs = 1_000;
 
@@ -15,18 +17,19 @@ export type PaceLimits = {
  * the rules; only the wait is time.
  */
 export class AccountPace {
-  readonly #limits: PaceLimits;
+  readonly #unitsAtOnce: number;
   readonly #now: () => number;
-  /** What accounts have spent in company, until it is known to be worn off. */
-  readonly #debts = new Map<string, Debt>();
+  /** What accounts have spent in company. */
+  readonly #debts: Debts;
   /** Who did something last, and who did so last of all the others. */
   #last: Activity = { accountId: undefined, atMs: Number.NEGATIVE_INFINITY };
   #lastOther: Activity = this.#last;
 
   /** `now` is in ms, and never goes back. */
-  constructor(limits: PaceLimits, now: () => number = () => performance.now()) {
-    this.#limits = limits;
+  constructor({ unitsPerMs, unitsAtOnce }: PaceLimits, now: () => number = () => performance.now()) {
+    this.#unitsAtOnce = unitsAtOnce;
     this.#now = now;
+    this.#debts = new Debts(unitsPerMs, now);
   }
 
   /** The account had something to do: the others are not alone. */
@@ -38,29 +41,18 @@ export class AccountPace {
   /** The account did something. What it does alone costs it nothing. */
   spend(accountId: string, units: number): void {
     this.note(accountId);
-    const nowMs = this.#last.atMs;
-    if (!this.#hasCompany(accountId, nowMs)) return;
-    this.#debts.set(accountId, { units: this.#owed(accountId, nowMs) + units, atMs: nowMs });
+    if (this.#hasCompany(accountId, this.#last.atMs)) this.#debts.add(accountId, units);
   }
 
   /** For how long the account has to wait before it does more, in ms; 0 where it need not. */
   waitMs(accountId: string): number {
-    if (!this.#debts.has(accountId)) return 0;
-    const nowMs = this.#now();
-    if (!this.#hasCompany(accountId, nowMs)) return 0;
-    const owed = this.#owed(accountId, nowMs);
-    if (owed === 0) this.#debts.delete(accountId);
-    return Math.max(0, (owed - this.#limits.unitsAtOnce) / this.#limits.unitsPerMs);
+    const waitMs = this.#debts.waitMs(accountId, this.#unitsAtOnce);
+    return waitMs > 0 && this.#hasCompany(accountId, this.#now()) ? waitMs : 0;
   }
 
   /** The account has nothing more to do here. */
   forget(accountId: string): void {
-    this.#debts.delete(accountId);
-  }
-
-  #owed(accountId: string, nowMs: number): number {
-    const debt = this.#debts.get(accountId);
-    return debt === undefined ? 0 : Math.max(0, debt.units - (nowMs - debt.atMs) * this.#limits.unitsPerMs);
+    this.#debts.forget(accountId);
   }
 
   #hasCompany(accountId: string, nowMs: number): boolean {
@@ -69,5 +61,4 @@ export class AccountPace {
   }
 }
 
-type Debt = { readonly units: number; readonly atMs: number };
 type Activity = { readonly accountId: string | undefined; readonly atMs: number };
