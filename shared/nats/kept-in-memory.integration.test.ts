@@ -1,16 +1,15 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventsSubject } from '../contracts/subjects.ts';
 import type { NatsServer } from '../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
+import { consumerOfNumbers, putNumbers, takeAll, textsOf } from '../testing/numbered-messages.ts';
 import { testTopology } from '../testing/test-topology.ts';
 import { client } from './connection/client.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
-import type { DurableConsumer, PlaceKept } from './consume/consumers.ts';
+import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
-import type { ConsumerTrouble, PullConsumer } from './consume/pull-consumer.ts';
-import type { LogMessage } from './messages/log-message.ts';
-import { publish } from './publish/publisher.ts';
+import type { ConsumerTrouble } from './consume/pull-consumer.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 
 let storeDir: string;
@@ -28,32 +27,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const consumerOf = (account: string, placeIsKept: PlaceKept = 'by-reader'): DurableConsumer => ({
-  stream: streams.events,
-  name: `reader-${account}`,
-  filterSubject: eventsSubject(account, 0),
-  startFrom: 'first',
-  ackWaitMs: 30_000,
-  ackPendingMax: 100,
-  placeIsKept,
-});
-
-async function put(account: string, from: number, to: number): Promise<void> {
-  for (let n = from; n < to; n += 1) {
-    await publish(connection, eventsSubject(account, 0), Buffer.from(String(n)), {
-      msgId: `${account}-${n}`,
-      timeoutMs: 5_000,
-    });
-  }
-}
-
-const texts = (messages: readonly LogMessage[]): string[] => messages.map(({ data }) => Buffer.from(data).toString());
-
-async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMessage[]> {
-  const taken: LogMessage[] = [];
-  while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));
-  return taken;
-}
+const put = (account: string, from: number, to: number): Promise<void> => putNumbers(connection, account, from, to);
 
 /** What was in memory alone is gone. */
 async function restartServer(): Promise<void> {
@@ -74,16 +48,16 @@ test('kept in memory: on a single server only of a reader that restores its plac
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
     return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
   };
-  expect(await inMemory(consumerOf('by-reader'))).toBe(true);
-  expect(await inMemory(consumerOf('by-ids', 'by-ids'))).toBe(false);
-  expect(await inMemory(consumerOf('nobody', 'nobody'))).toBe(false);
+  expect(await inMemory(consumerOfNumbers('by-reader', 'by-reader'))).toBe(true);
+  expect(await inMemory(consumerOfNumbers('by-ids', 'by-ids'))).toBe(false);
+  expect(await inMemory(consumerOfNumbers('nobody', 'nobody'))).toBe(false);
 });
 
 test('kept in memory: a reader that lives on gets what it gave back before what is newer, and nothing it finished', async () => {
   await put('alive', 0, 8);
   const troubles: ConsumerTrouble[] = [];
   const reader = await openPullConsumer(connection, {
-    consumer: consumerOf('alive'),
+    consumer: consumerOfNumbers('alive', 'by-reader'),
     bufferedMax: 10,
     onTrouble: (trouble) => troubles.push(trouble),
   });
@@ -93,27 +67,27 @@ test('kept in memory: a reader that lives on gets what it gave back before what 
   await restartServer();
   await put('alive', 8, 9);
   // The fifth is in hand.
-  expect(texts(await takeAll(reader, 4))).toEqual(['2', '6', '7', '8']);
+  expect(textsOf(await takeAll(reader, 4))).toEqual(['2', '6', '7', '8']);
   expect(troubles).toContainEqual({ kind: 'made-anew' });
   await reader.close();
 });
 
 test('kept in memory: a reader that was given nothing since it began is given nothing it had finished before', async () => {
   await put('idle', 0, 5);
-  const consumer = consumerOf('idle');
+  const consumer = consumerOfNumbers('idle', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   for (const message of await takeAll(earlier, 5)) await message.ackConfirmed(2_000);
   await earlier.close();
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await restartServer();
   await put('idle', 5, 7);
-  expect(texts(await takeAll(reader, 2))).toEqual(['5', '6']);
+  expect(textsOf(await takeAll(reader, 2))).toEqual(['5', '6']);
   await reader.close();
 });
 
 test('kept in memory: the next reader begins behind what was finished, also where a new consumer would begin later', async () => {
   await put('handed-on', 0, 6);
-  const consumer = consumerOf('handed-on');
+  const consumer = consumerOfNumbers('handed-on', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const had = await takeAll(earlier, 4);
   for (const message of had.slice(0, 2)) await message.ackConfirmed(2_000);
@@ -130,13 +104,13 @@ test('kept in memory: the next reader begins behind what was finished, also wher
   await next.restore([finished]);
   expect(troubles).toEqual([{ kind: 'forgotten', upTo: finished.upTo }]);
   await put('handed-on', 6, 7);
-  expect(texts(await takeAll(next, 4))).toEqual(['2', '4', '5', '6']);
+  expect(textsOf(await takeAll(next, 4))).toEqual(['2', '4', '5', '6']);
   await next.close();
 });
 
 test('kept in memory: a consumer that is gone is made where its reader is known to have been', async () => {
   await put('known', 0, 4);
-  const consumer = consumerOf('known');
+  const consumer = consumerOfNumbers('known', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   for (const message of await takeAll(earlier, 2)) await message.ackConfirmed(2_000);
   const { finished } = earlier;
@@ -151,12 +125,12 @@ test('kept in memory: a consumer that is gone is made where its reader is known 
   const { ack_floor: acked } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   expect(acked.stream_seq).toBe(finished.upTo);
   await next.restore([finished]);
-  expect(texts(await takeAll(next, 2))).toEqual(['2', '3']);
+  expect(textsOf(await takeAll(next, 2))).toEqual(['2', '3']);
   await next.close();
 });
 
 test('kept in memory: a reader that had nothing yet is followed by one that gets all there is', async () => {
-  const consumer = consumerOf('unbegun');
+  const consumer = consumerOfNumbers('unbegun', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const { finished } = earlier;
   await earlier.close();
@@ -164,13 +138,13 @@ test('kept in memory: a reader that had nothing yet is followed by one that gets
   await restartServer();
   const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
   await next.restore([finished]);
-  expect(texts(await takeAll(next, 3))).toEqual(['0', '1', '2']);
+  expect(textsOf(await takeAll(next, 3))).toEqual(['0', '1', '2']);
   await next.close();
 });
 
 test('kept in memory: where the last that was finished has left the log, the next reader begins with what is there', async () => {
   await put('purged', 0, 6);
-  const consumer = consumerOf('purged');
+  const consumer = consumerOfNumbers('purged', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const had = await takeAll(earlier, 3);
   for (const message of had) await message.ackConfirmed(2_000);
@@ -183,6 +157,23 @@ test('kept in memory: where the last that was finished has left the log, the nex
   await restartServer();
   const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
   await next.restore([finished]);
-  expect(texts(await takeAll(next, 3))).toEqual(['3', '4', '5']);
+  expect(textsOf(await takeAll(next, 3))).toEqual(['3', '4', '5']);
+  await next.close();
+});
+
+test('kept in memory: nothing is asked for before the first take, so that what was finished is known by then', async () => {
+  await put('slowly-opened', 0, 4);
+  const consumer = consumerOfNumbers('slowly-opened', 'by-reader');
+  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
+  for (const message of (await takeAll(earlier, 4)).slice(0, 2)) await message.ackConfirmed(2_000);
+  const { finished } = earlier;
+  await earlier.close();
+  await restartServer();
+  const next = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
+  // Readers look after themselves every half second.
+  await wait(1_200);
+  expect(next.buffered).toBe(0);
+  await next.restore([finished]);
+  expect(textsOf(await takeAll(next, 2))).toEqual(['2', '3']);
   await next.close();
 });

@@ -3,14 +3,14 @@ import type { Msg } from 'nats';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
+import { takeAll, textsOf } from '../testing/numbered-messages.ts';
 import { testTopology } from '../testing/test-topology.ts';
 import { client } from './connection/client.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
-import type { PullConsumer, ConsumerTrouble } from './consume/pull-consumer.ts';
-import type { LogMessage } from './messages/log-message.ts';
+import type { ConsumerTrouble } from './consume/pull-consumer.ts';
 import { publish, publishWithRetry } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
@@ -49,14 +49,6 @@ afterAll(async () => {
 
 const put = (text: string, msgId = `${account}-${text}`): ReturnType<typeof publish> =>
   publish(connection, eventsSubject(account, 0), Buffer.from(text), { msgId, timeoutMs: 5_000 });
-const texts = (messages: readonly LogMessage[]): string[] => messages.map(({ data }) => Buffer.from(data).toString());
-
-async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMessage[]> {
-  const taken: LogMessage[] = [];
-  while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));
-  return taken;
-}
-
 test('topology: the number of partitions is fixed when the stream is made', async () => {
   const again = await ensureTopology(connection, { ...settings, partitions: 9 });
   expect(again).toEqual({ partitions: 3, created: [] });
@@ -97,12 +89,12 @@ test('consumer: delivers in order and goes on behind what was acknowledged', asy
   for (const text of ['1', '2', '3', '4']) await put(text);
   const first = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const taken = await takeAll(first, 2);
-  expect(texts(taken)).toEqual(['1', '2']);
+  expect(textsOf(taken)).toEqual(['1', '2']);
   expect(taken[1]).toMatchObject({ timesHandedOut: 1, pending: 2, subject: eventsSubject(account, 0) });
   for (const message of taken) expect(await message.ackConfirmed(2_000)).toBe(true);
   await first.close();
   const second = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  expect(texts(await takeAll(second, 2))).toEqual(['3', '4']);
+  expect(textsOf(await takeAll(second, 2))).toEqual(['3', '4']);
   await second.close();
 });
 
@@ -132,7 +124,7 @@ test.each([
     for (const message of acked === 0 ? [] : await takeAll(first, acked)) await message.ackConfirmed(2_000);
     await first.close();
     const second = await openPullConsumer(connection, { consumer, bufferedMax });
-    expect(texts(await takeAll(second, stored - acked))).toEqual(all.slice(acked));
+    expect(textsOf(await takeAll(second, stored - acked))).toEqual(all.slice(acked));
     await second.close();
   },
 );
@@ -144,13 +136,13 @@ test('consumer: a paused one asks for nothing, a resumed one goes on', async () 
   pullConsumer.resume();
   await expect.poll(() => pullConsumer.buffered).toBe(1);
   pullConsumer.pause();
-  expect(texts(await pullConsumer.take(1))).toEqual(['1']);
+  expect(textsOf(await pullConsumer.take(1))).toEqual(['1']);
   await expect
     .poll(async () => (await connection[client].jsm.consumers.info(streams.events, consumer.name)).num_waiting)
     .toBe(0);
   expect(pullConsumer.buffered).toBe(0);
   pullConsumer.resume();
-  expect(texts(await pullConsumer.take(1))).toEqual(['2']);
+  expect(textsOf(await pullConsumer.take(1))).toEqual(['2']);
   await pullConsumer.close();
 });
 
@@ -169,7 +161,7 @@ test('consumer: a consumer deleted under it is made anew and nothing is lost', a
   await takeAll(pullConsumer, 1);
   await connection[client].jsm.consumers.delete(streams.events, consumer.name);
   await put('2');
-  await expect.poll(async () => texts(await pullConsumer.take(5)), { timeout: 45_000 }).toContain('2');
+  await expect.poll(async () => textsOf(await pullConsumer.take(5)), { timeout: 45_000 }).toContain('2');
   expect(troubles[0]).toMatchObject({ kind: 'unanswered', lastsMs: 0 });
   expect(troubles).toContainEqual({ kind: 'made-anew' });
   await pullConsumer.close();
@@ -184,14 +176,14 @@ test('consumer: what an earlier reader had comes first and at once, in order, an
   const later = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
   expect(later.handedOutSeq).toBeGreaterThanOrEqual(had.at(-1)?.seq ?? 0);
   const taken = await takeAll(later, 10);
-  expect(texts(taken)).toEqual(all.slice(2));
+  expect(textsOf(taken)).toEqual(all.slice(2));
   expect(taken.map(({ timesHandedOut }) => timesHandedOut)).toEqual(Array.from({ length: 10 }, () => 1));
   await expect(takeAll(earlier, 100)).rejects.toMatchObject({ code: 'consumer_taken' });
   // What it has finished meanwhile is finished.
   await had[2]?.ackConfirmed(2_000);
   await later.close();
   const last = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
-  expect(texts(await takeAll(last, 9))).toEqual(all.slice(3));
+  expect(textsOf(await takeAll(last, 9))).toEqual(all.slice(3));
   await last.close();
 });
 
@@ -213,7 +205,7 @@ test('consumer: a reader that stands still, its request waiting at the server, k
   const opening = openPullConsumer(connection, { consumer, bufferedMax: 10 });
   for (const text of all) await put(text);
   const next = await opening;
-  expect(texts(await takeAll(next, 5))).toEqual(all);
+  expect(textsOf(await takeAll(next, 5))).toEqual(all);
   expect(swallowed.length).toBeGreaterThan(0);
   await next.close();
   await own.close();
@@ -231,7 +223,7 @@ test('consumer: messages that went elsewhere are noticed, and come in order', as
   const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`;
   expect((await connection[client].nc.request(next, request, { timeout: 2_000, noMux: true })).string()).toBe('1');
   pullConsumer.resume();
-  expect(texts(await takeAll(pullConsumer, 5))).toEqual(all);
+  expect(textsOf(await takeAll(pullConsumer, 5))).toEqual(all);
   await pullConsumer.close();
 });
 
@@ -243,7 +235,7 @@ test('consumer: what is released comes again in order, what is in hand or done d
   await taken[1]?.ackConfirmed(2_000);
   taken[4]?.release();
   taken[5]?.release();
-  expect(texts(await takeAll(pullConsumer, 4))).toEqual(['4', '5', '6', '7']);
+  expect(textsOf(await takeAll(pullConsumer, 4))).toEqual(['4', '5', '6', '7']);
   expect(pullConsumer.buffered).toBe(0);
   await pullConsumer.close();
 });
@@ -258,7 +250,7 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   const later = await openPullConsumer(connection, { consumer, bufferedMax: 6 });
   await later.restore([finished]);
   const rest = await takeAll(later, 3);
-  expect(texts(rest)).toEqual(['1', '3', '5']);
+  expect(textsOf(rest)).toEqual(['1', '3', '5']);
   for (const message of rest) await message.ackConfirmed(2_000);
   await expect
     .poll(async () => (await connection[client].jsm.consumers.info(streams.events, consumer.name)).num_ack_pending)
@@ -285,7 +277,7 @@ test('consumer: a consumer of an earlier version is taken over in its place', as
   expect((await pull()).string()).toBe('1');
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 5 });
   expect((await pull()).headers?.code).toBe(400);
-  expect(texts(await takeAll(pullConsumer, 3))).toEqual(['1', '2', '3']);
+  expect(textsOf(await takeAll(pullConsumer, 3))).toEqual(['1', '2', '3']);
   await pullConsumer.close();
 });
 
@@ -297,7 +289,7 @@ test('consumer: a connection that is lost delays nothing and disorders nothing',
   const work = (async () => {
     while (seen.length < all.length) {
       for (const message of await pullConsumer.take(4)) {
-        seen.push(...texts([message]));
+        seen.push(...textsOf([message]));
         if (seen.length % 3 !== 0) message.ack();
       }
     }
@@ -336,7 +328,7 @@ test('log: connection and consumer outlive a killed server', async () => {
   const restarted = await startTestNats({ storeDir, port: own.port });
   await send('after');
   // The server keeps acknowledgements lazily; what it hands out again for that is recognised.
-  expect(texts(await takeAll(pullConsumer, 1))).toEqual(['after']);
+  expect(textsOf(await takeAll(pullConsumer, 1))).toEqual(['after']);
   expect(client.reconnects).toBe(1);
   await pullConsumer.close();
   await client.close();

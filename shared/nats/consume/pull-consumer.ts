@@ -24,7 +24,7 @@ import type { Reader } from './readers.ts';
  * A durable consumer being read, by its one owner: opening one takes it away from whoever read it before.
  * Messages come in the order of the stream, what an earlier reader did not finish first, and none twice to one reader:
  * wherever messages may have got lost on their way the consumer is rewound, and what is in hand or done is recognised.
- * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take`.
+ * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take` or `resume`.
  */
 export type PullConsumer = {
   /**
@@ -40,7 +40,7 @@ export type PullConsumer = {
   readonly finished: FinishedMessages;
   /**
    * What earlier readers had finished, whether or not the server knows: it is acknowledged and not handed out. Before the
-   * first `take`. Where the servers have forgotten it the consumer begins behind it. Throws ConsumerTakenError.
+   * first `take` or `resume`. Where the servers have forgotten it the consumer begins behind it. Throws ConsumerTakenError.
    */
   restore(places: readonly FinishedMessages[]): Promise<void>;
   /** False when the process stood still for so long that another reader may own the consumer by now. */
@@ -119,6 +119,7 @@ class DurablePullConsumer implements PullConsumer {
   #rewinding: Promise<void> | undefined;
   #isConfirmed = true;
   #confirming: Promise<void> | undefined;
+  #hasBegun = false;
   #isPaused = false;
   #isClosed = false;
   #takenAway: ConsumerTakenError | undefined;
@@ -177,6 +178,7 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   async take(max: number): Promise<LogMessage[]> {
+    this.#hasBegun = true;
     while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
       this.#pull();
       await new Promise<void>((resolve) => {
@@ -203,6 +205,7 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   resume(): void {
+    this.#hasBegun = true;
     this.#isPaused = false;
     this.#pull();
   }
@@ -232,6 +235,8 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   #pull(): void {
+    // What earlier readers had finished has to be known before anything comes.
+    if (!this.#hasBegun) return;
     if (this.#isClosed || this.#isPaused || this.#requested > 0 || !this.#connection.connected) return;
     if (this.#isRewindWanted || this.#rewinding !== undefined) {
       this.#startRewinding(0);
