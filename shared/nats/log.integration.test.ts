@@ -334,3 +334,25 @@ test('log: connection and consumer outlive a killed server', async () => {
   await client.close();
   await restarted.stop();
 });
+
+test('consumer: one that does not pull ahead asks while its reader waits, and gets what has come meanwhile together', async () => {
+  await put('1');
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 10, pullsAhead: false });
+  const waiting = async (): Promise<number> =>
+    (await connection[client].jsm.consumers.info(streams.events, consumer.name)).num_waiting;
+  expect(textsOf(await pullConsumer.take(10))).toEqual(['1']);
+  for (const text of ['2', '3', '4']) await put(text);
+  expect([pullConsumer.buffered, await waiting()]).toEqual([0, 0]);
+  expect(textsOf(await pullConsumer.take(10))).toEqual(['2', '3', '4']);
+  const next = pullConsumer.take(10);
+  await expect.poll(waiting).toBe(1);
+  await put('5');
+  expect(textsOf(await next)).toEqual(['5']);
+  await put('6');
+  expect([pullConsumer.buffered, await waiting()]).toEqual([0, 0]);
+  const closing = pullConsumer.take(10);
+  expect(textsOf(await closing)).toEqual(['6']);
+  const none = pullConsumer.take(10);
+  await pullConsumer.close();
+  expect(await none).toEqual([]);
+});

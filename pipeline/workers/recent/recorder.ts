@@ -17,9 +17,6 @@ import { startTrimmer } from './trimmer.ts';
 import type { Trimmer } from './trimmer.ts';
 import { writeRecentEvents } from './write-recent-events.ts';
 
-/** How often it looks whether enough has come, in ms. */
-const lingerStepMs = 50;
-
 export type RecorderOptions = Omit<RecorderContext, 'counts' | 'signal'>;
 
 /**
@@ -34,6 +31,7 @@ export async function startRecentEventsRecorder(options: RecorderOptions): Promi
     connection,
     consumer,
     bufferedMax: settings.framesPerTake,
+    pullsAhead: false,
     logger,
     fields: { consumer: consumer.name },
     beginTurn,
@@ -85,18 +83,8 @@ class Recorder {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
       this.#reader.finish(messages);
-      await this.#linger();
-    }
-  }
-
-  /** While little comes it waits, so that small frames are written together. */
-  async #linger(): Promise<void> {
-    const { lingerMs, framesPerTake } = this.#context.settings;
-    const untilMs = performance.now() + lingerMs;
-    for (;;) {
-      const leftMs = untilMs - performance.now();
-      if (leftMs <= 0 || this.#reader.buffered >= framesPerTake / 2) return;
-      await wait(Math.min(leftMs, lingerStepMs));
+      // While little comes it waits, so that small frames are written together.
+      if (this.#framesWaiting < settings.framesPerTake) await wait(settings.lingerMs);
     }
   }
 

@@ -25,6 +25,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
     connection,
     consumer,
     bufferedMax: settings.framesPerTake,
+    pullsAhead: false,
     logger,
     fields: { accountId },
     beginTurn,
@@ -66,7 +67,7 @@ class ResultsCounter {
       this.#lagMs = Math.max(0, Date.now() - newest.storedAtMs);
       await this.#count(messages);
       this.#framesWaiting = newest.pending;
-      if (this.#reader.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
+      if (newest.pending < settings.framesPerTake) await wait(settings.lingerMs);
     }
   }
 

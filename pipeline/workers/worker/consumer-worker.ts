@@ -16,6 +16,8 @@ export type FrameReaderOptions = {
   readonly consumer: DurableConsumer;
   /** Frames pulled ahead of those that were taken, at most. */
   readonly bufferedMax: number;
+  /** Default true; false asks only while the actor waits, see `PullConsumerOptions`. */
+  readonly pullsAhead?: boolean;
   readonly logger: Logger;
   /** Say in the log whose consumer it is. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -30,10 +32,11 @@ export type FrameReaderOptions = {
 
 /** Opens an actor's consumer, which takes it away from whoever read it before. */
 export async function openFrameReader(options: FrameReaderOptions): Promise<FrameReader> {
-  const { connection, consumer, bufferedMax, logger, fields, onLost } = options;
+  const { connection, consumer, bufferedMax, pullsAhead = true, logger, fields, onLost } = options;
   const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax,
+    pullsAhead,
     onTrouble: logConsumerTrouble(logger, fields),
     ...(onLost === undefined
       ? {}

@@ -60,6 +60,11 @@ export type PullConsumerOptions = {
   readonly placeBefore?: () => Promise<FinishedMessages | undefined>;
   /** Messages pulled ahead of the reader, at most. */
   readonly bufferedMax: number;
+  /**
+   * Default true. Where false it asks only while its reader waits in `take`, who is given together what has come since the
+   * last time: for the server a message that is sent by itself costs as much as many that are sent in a row.
+   */
+  readonly pullsAhead?: boolean;
   /** Whether there may be thousands like it: the more there are, the less often each asks while nothing comes. */
   readonly isOneOfMany?: boolean;
   /** Told whenever pulling does not go as it should; the consumer helps itself. */
@@ -87,6 +92,12 @@ const retryDelayMs = 250;
 /** Others take a process for dead no sooner. */
 const standstillMs = 1_500;
 const toNanos = (ms: number): number => ms * 1e6;
+
+/** As the server reads it. */
+type PullRequest = { readonly batch: number; readonly group: string } & (
+  | { readonly expires: number }
+  | { readonly no_wait: true }
+);
 
 /** Takes a consumer over, making it when it is missing, and begins to read it. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
@@ -120,6 +131,8 @@ class DurablePullConsumer implements PullConsumer {
   #isConfirmed = true;
   #confirming: Promise<void> | undefined;
   #hasBegun = false;
+  /** What pulls is behind its reader: it is asked for what is there before it is waited for what comes. */
+  #mayHaveMore = true;
   #isPaused = false;
   #isClosed = false;
   #takenAway: ConsumerTakenError | undefined;
@@ -179,11 +192,13 @@ class DurablePullConsumer implements PullConsumer {
 
   async take(max: number): Promise<LogMessage[]> {
     this.#hasBegun = true;
+    this.#mayHaveMore = true;
     while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
-      this.#pull();
-      await new Promise<void>((resolve) => {
+      const woken = new Promise<void>((resolve) => {
         this.#waiting = resolve;
       });
+      this.#pull();
+      await woken;
     }
     if (this.#takenAway !== undefined) throw this.#takenAway;
     if (this.#isClosed) return [];
@@ -221,7 +236,14 @@ class DurablePullConsumer implements PullConsumer {
     this.#offReconnect();
     this.#subscription?.unsubscribe();
     this.#buffer = [];
-    this.#waiting?.();
+    this.#wake();
+  }
+
+  /** Has its reader look what there is. */
+  #wake(): void {
+    const wake = this.#waiting;
+    this.#waiting = undefined;
+    wake?.();
   }
 
   #subscribe(): void {
@@ -242,16 +264,31 @@ class DurablePullConsumer implements PullConsumer {
       this.#startRewinding(0);
       return;
     }
-    const { stream, name, ackPendingMax } = this.#options.consumer;
-    const room = Math.min(this.#options.bufferedMax - this.#buffer.length, ackPendingMax - this.#taken.size);
+    const { consumer, bufferedMax, pullsAhead = true } = this.#options;
+    if (!pullsAhead && this.#waiting === undefined) return;
+    const { stream, name, ackPendingMax } = consumer;
+    const room = Math.min(bufferedMax - this.#buffer.length, ackPendingMax - this.#taken.size);
     if (room < 1) return;
-    this.#requested = room;
     this.#heardAtMs = performance.now();
-    this.#expiresMs = this.#reader.pullExpiresMs;
-    const request = { batch: room, expires: toNanos(this.#expiresMs), group: this.#group };
+    const request = pullsAhead ? this.#askAhead(room) : this.#askForWaiting(room);
     this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
       reply: this.#inbox,
     });
+  }
+
+  #askAhead(batch: number): PullRequest {
+    this.#requested = batch;
+    this.#expiresMs = this.#reader.pullExpiresMs;
+    return { batch, expires: toNanos(this.#expiresMs), group: this.#group };
+  }
+
+  /** First for all that is there, then for whatever comes first. */
+  #askForWaiting(room: number): PullRequest {
+    if (!this.#mayHaveMore) return this.#askAhead(1);
+    this.#mayHaveMore = false;
+    this.#requested = room;
+    this.#expiresMs = 0;
+    return { batch: room, no_wait: true, group: this.#group };
   }
 
   #receive(pulled: Msg): void {
@@ -273,7 +310,7 @@ class DurablePullConsumer implements PullConsumer {
     const received = this.#taken.received(message.seq, message.storedAtMs);
     if (received === 'new') this.#buffer.push(message);
     else if (received === 'acknowledged') message.ack();
-    this.#waiting?.();
+    this.#wake();
     this.#pull();
   }
 
