@@ -8,7 +8,8 @@ import { gatewayStatusEnv } from '../../gateway/status/status-settings.ts';
 import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
-import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
+import { logCoresRule } from '../../shared/runtime/fit-to-machine.ts';
+import { fittedCount, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 import { sinkEnv } from './sink/env.ts';
 
 export const stackFolderEnv = {
@@ -41,6 +42,7 @@ export const stackEnv = {
     pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$',
     default: defaultNatsMemoryLimit,
   }),
+  GOMAXPROCS: fittedCount('Cores the embedded nats-server computes on at a time', logCoresRule, { maximum: 1_024 }),
   NATS_URL: optionalText('Your own nats-server (2.14 or newer, with JetStream) instead of the embedded one'),
   DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,

@@ -15,6 +15,8 @@ import { migrationList } from '../../shared/postgres/migrations/migration-list.t
 import { databaseRolesEnv, readRoles } from '../../shared/postgres/roles/role-settings.ts';
 import type { DatabaseService } from '../../shared/postgres/roles/service-roles.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
+import { fitToMachine } from '../../shared/runtime/fit-to-machine.ts';
+import { readMachine } from '../../shared/runtime/machine.ts';
 import type { StackEnv } from './env.ts';
 import type { StackPasswords } from './passwords.ts';
 import { keepRunning } from './keep-running.ts';
@@ -61,7 +63,8 @@ export async function startLog(
     await mkdir(storeDir, { recursive: true });
     const maxFileStoreBytes = env.NATS_STORE_BYTES_MAX ?? (await chooseFileStoreBytes(storeDir, streamsBytesMax(env)));
     const furtherConfig = renderUsers((name) => quote(passwords[name]));
-    const options = { binaryPath: binary.path, storeDir, port, monitorPort, maxFileStoreBytes, furtherConfig };
+    const cores = env.GOMAXPROCS ?? fitToMachine(readMachine()).logCores;
+    const options = { binaryPath: binary.path, storeDir, port, monitorPort, maxFileStoreBytes, furtherConfig, cores };
     const kept = await keepRunning({
       name: 'nats-server',
       say: progress.line,
@@ -69,7 +72,9 @@ export async function startLog(
     });
     const healing = restartWhenRoom({ current: () => kept.current, storeDir, say: progress.line });
     const gibibytes = (maxFileStoreBytes / 1024 ** 3).toFixed(1);
-    note(`nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB`);
+    note(
+      `nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB, on ${cores} ${cores === 1 ? 'core' : 'cores'} at a time`,
+    );
     return {
       url: kept.current.url,
       monitorUrl: kept.current.monitorUrl,

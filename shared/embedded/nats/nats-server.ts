@@ -8,6 +8,8 @@ import { claimFolder } from '../machine/folder-claim.ts';
 import { choosePort } from '../machine/free-port.ts';
 import { holdClaim, startServerProcess, type HeldServer, type ServerProcess } from '../machine/server-process.ts';
 import { isThere } from '../machine/is-there.ts';
+import { fitToMachine } from '../../runtime/fit-to-machine.ts';
+import { readMachine } from '../../runtime/machine.ts';
 import { readProcessFacts, type ProcessFacts } from '../../runtime/process-facts.ts';
 
 /** A running nats-server with JetStream, on loopback. */
@@ -38,6 +40,8 @@ export type NatsServerOptions = {
    * cost of a little processor. No hard limit: what it needs it takes. Default 320 MiB.
    */
   readonly memoryLimit?: string;
+  /** GOMAXPROCS: cores it computes on at a time; waiting for a disk takes none. By default as the machine is, see `fitToMachine`. */
+  readonly cores?: number | undefined;
   /** False gives up durability against a power cut for speed. Default true. */
   readonly syncAlways?: boolean;
   /** Lines of configuration beside those made here: certificates, users. Not part of the server's `url`. */
@@ -135,7 +139,11 @@ async function startOnce(
     label: 'nats-server',
     command: options.binaryPath,
     args: ['--config', configFile],
-    env: { ...inheritedEnv(), GOMEMLIMIT: options.memoryLimit ?? defaultNatsMemoryLimit },
+    env: {
+      ...inheritedEnv(),
+      GOMEMLIMIT: options.memoryLimit ?? defaultNatsMemoryLimit,
+      GOMAXPROCS: String(options.cores ?? fitToMachine(readMachine()).logCores),
+    },
     logFile: options.logFile ?? join(storeDir, 'nats-server.log'),
     stopSteps,
   });
