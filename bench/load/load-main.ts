@@ -27,7 +27,8 @@ process.once('message', (order: LoadOrder) => {
     onMeasuring: () => tell({ kind: 'measuring' }),
     onWindow: (window) => tell({ kind: 'window', window }),
   };
+  const { ratePerS, givesUpAfterMs } = order;
   const running =
-    order.ratePerS === undefined ? closedLoop(options, timing) : openLoop(options, order.ratePerS, timing);
+    ratePerS === undefined ? closedLoop(options, timing) : openLoop(options, { ratePerS, givesUpAfterMs }, timing);
   void running.then((result) => tell({ kind: 'result', result }));
 });

@@ -12,6 +12,8 @@ export type LoadOrder = WarmUp & {
   readonly measureMs: number;
   /** Requests a second, whatever becomes of them. Without it every connection sends as soon as it was answered. */
   readonly ratePerS?: number;
+  /** With a rate: a request that had no connection for so long is not sent any more, in ms. Without it each is, however late. */
+  readonly givesUpAfterMs?: number;
   readonly visitors?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly sequenceFrom: number;

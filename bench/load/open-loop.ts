@@ -10,17 +10,33 @@ import { warmUp } from './steady.ts';
 
 const tickMs = 1;
 
+/** How requests come. */
+export type Arriving = {
+  readonly ratePerS: number;
+  /** One that had no connection for so long is not sent any more, in ms. By default each is sent in the end. */
+  readonly givesUpAfterMs?: number | undefined;
+};
+
 /**
  * Requests come at a constant rate whether or not earlier ones were answered, as clients do that know nothing of each
  * other. Latency counts from when a request was due, also where it had to wait for a connection.
  */
-export async function openLoop(options: PoolOptions, ratePerS: number, timing: LoopTiming): Promise<LoadResult> {
+export async function openLoop(
+  options: PoolOptions,
+  { ratePerS, givesUpAfterMs }: Arriving,
+  timing: LoopTiming,
+): Promise<LoadResult> {
   const free: Lane[] = [];
   let recorder: LoadRecorder | undefined;
   let measureFromMs = Number.POSITIVE_INFINITY;
   let arrivals: Arrivals | undefined = new Arrivals(ratePerS, performance.now());
+  let givenUp = 0;
   const pump = (): void => {
     const nowMs = performance.now();
+    if (givesUpAfterMs !== undefined) {
+      const skipped = arrivals?.skip(nowMs - givesUpAfterMs) ?? 0;
+      if (recorder !== undefined) givenUp += skipped;
+    }
     while (free.length > 0) {
       const dueMs = arrivals?.take(nowMs);
       if (dueMs === undefined) return;
@@ -48,7 +64,7 @@ export async function openLoop(options: PoolOptions, ratePerS: number, timing: L
   await measureWindows(recorder, timing);
   const endedMs = performance.now();
   const seconds = (endedMs - measureFromMs) / 1000;
-  const unsent = recordUnsent(arrivals, recorder, endedMs);
+  const unsent = givenUp + recordUnsent(arrivals, recorder, endedMs);
   // Nothing more is due.
   arrivals = undefined;
   clearInterval(timer);
@@ -86,6 +102,13 @@ export class Arrivals {
   /** The time the next request is due. */
   get nextMs(): number {
     return this.#startMs + this.#taken * this.#intervalMs;
+  }
+
+  /** Passes over all that were due before a time. Returns how many. */
+  skip(beforeMs: number): number {
+    const skipped = Math.max(0, Math.ceil((beforeMs - this.nextMs) / this.#intervalMs));
+    this.#taken += skipped;
+    return skipped;
   }
 
   /** Takes the oldest request that is due; undefined when none is. */

@@ -12,6 +12,8 @@ const group = 'in';
 const connections = 64;
 /** Requests a second of the overload: what is taken by itself, and a multiple of what can be delivered beside it. */
 const ratePerS = 20_000;
+/** Who could not ask for so long does not: what waits in front of the gateway is no delay of ours. */
+const givesUpAfterMs = 100;
 const ageMaxMs = 2_000;
 /** The wait for the resolver is known as often as it is looked for. */
 const backlogEveryMs = 500;
@@ -48,7 +50,15 @@ export const overload: Scenario = {
     const value = (figure: string): number =>
       rows.find(({ name }) => name === bounded.name)?.figures[figure]?.value ?? Number.NaN;
     return {
-      settings: { connections, ratePerS, ageMaxMs, backlogEveryMs, syncInterval: 'always', destinations: 1 },
+      settings: {
+        connections,
+        ratePerS,
+        givesUpAfterMs,
+        ageMaxMs,
+        backlogEveryMs,
+        syncInterval: 'always',
+        destinations: 1,
+      },
       rows,
       measured: { share: value('delivered of taken'), p99: value('p99') },
     };
@@ -98,7 +108,13 @@ function measureOnce(context: ScenarioContext, { name, env }: Arm, round: number
       stage: scoped,
       sink: path.sink,
       group,
-      order: { url: `${path.gateway.url}/api/v1/track`, bodies: [trackBody(path.token)], connections, ratePerS },
+      order: {
+        url: `${path.gateway.url}/api/v1/track`,
+        bodies: [trackBody(path.token)],
+        connections,
+        ratePerS,
+        givesUpAfterMs,
+      },
       ...timesOf(context),
       eventsPerRequest: 1,
       pipeline: path.pipeline,
