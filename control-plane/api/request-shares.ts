@@ -168,10 +168,10 @@ export const requestSharesEnv = {
   ),
   ACCOUNT_COSTLY_PERCENT: count(
     'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait',
-    10,
+    20,
     { unit: '%', maximum: 100 },
   ),
-  ACCOUNT_COSTLY_BURST_MS: count('Of that, what may be taken at once before anything waits', 2_000, { unit: 'ms' }),
+  ACCOUNT_COSTLY_BURST_MS: count('Of that, what may be taken at once before anything waits', 5_000, { unit: 'ms' }),
   ACCOUNT_COSTLY_WAIT_MAX_MS: count('What would have to wait for longer gets a 429 with Retry-After', 10_000, {
     unit: 'ms',
   }),

@@ -148,6 +148,8 @@ function testEnv(): ControlPlaneEnv {
     INGEST_URL: 'https://ingest.example.com',
     DESTINATION_TEST_TIMEOUT_MS: 10_000,
     DESTINATION_TESTS_MAX: 8,
+    // What an account may take of a machine says nothing where all of the suite shares it.
+    ACCOUNT_COSTLY_PERCENT: 100,
     CONSOLE_ACTIVITY_EVERY_MS: 100,
     CONSOLE_EVENTS_EVERY_MS: 100,
     CONSOLE_SESSION_MS: 3_600_000,
