@@ -6,6 +6,15 @@ import { createRequestShares } from './request-shares.ts';
 const create = (runningMax: number, underWayMax: number) =>
   createRequestShares({ runningMax, underWayMax, refusal: () => tooMany('too many') });
 
+/** Shares whose owners' costly work is bounded. */
+const createCostly = (limits: { share: number; burstMs: number; waitMaxMs: number }) =>
+  createRequestShares({
+    runningMax: 5,
+    underWayMax: 50,
+    refusal: () => tooMany('too many'),
+    costly: { ...limits, refusal: (s) => tooMany('too costly', s) },
+  });
+
 /** Work that ends when it is told to. */
 function holding(): { work(): Promise<string>; end(): void; readonly isBegun: boolean } {
   let [isBegun, end] = [false, (): void => undefined];
@@ -82,12 +91,7 @@ test('request shares: what fails gives its turn back, and nobody works for a cli
 });
 
 test('request shares: costly work waits where its owner had much of it done, and is refused where that takes too long', async () => {
-  const shares = createRequestShares({
-    runningMax: 5,
-    underWayMax: 10,
-    refusal: () => tooMany('too many'),
-    costly: { share: 0.001, burstMs: 1, waitMaxMs: 60_000, refusal: (s) => tooMany('too costly', s) },
-  });
+  const shares = createCostly({ share: 0.001, burstMs: 1, waitMaxMs: 60_000 });
   const works = (ms: number) => () => wait(ms);
   await shares.enter('a').run(works(80), true);
   await shares.enter('a').run(works(0));
@@ -102,12 +106,7 @@ test('request shares: costly work waits where its owner had much of it done, and
 });
 
 test('request shares: costly work goes one at a time, so that what waits costs nothing, and other work goes beside it', async () => {
-  const shares = createRequestShares({
-    runningMax: 2,
-    underWayMax: 50,
-    refusal: () => tooMany('too many'),
-    costly: { share: 0.001, burstMs: 5_000, waitMaxMs: 0, refusal: (s) => tooMany('too costly', s) },
-  });
+  const shares = createCostly({ share: 0.001, burstMs: 5_000, waitMaxMs: 0 });
   let [atOnce, most] = [0, 0];
   const costly = async (): Promise<void> => {
     atOnce += 1;
@@ -123,12 +122,7 @@ test('request shares: costly work goes one at a time, so that what waits costs n
 });
 
 test('request shares: costly work behind other costly work is refused at its turn, where it would wait too long with all it waited', async () => {
-  const shares = createRequestShares({
-    runningMax: 5,
-    underWayMax: 50,
-    refusal: () => tooMany('too many'),
-    costly: { share: 0.5, burstMs: 1, waitMaxMs: 200, refusal: (s) => tooMany('too costly', s) },
-  });
+  const shares = createCostly({ share: 0.5, burstMs: 1, waitMaxMs: 200 });
   let done = 0;
   const costly = async (): Promise<void> => {
     await wait(30);

@@ -43,6 +43,15 @@ async function restartServer(): Promise<void> {
   await back;
 }
 
+/** What a reader had finished that took `takes` messages, acknowledged the first `acks` of them and is gone. */
+async function leaveFinished(consumer: DurableConsumer, takes: number, acks: number): Promise<FinishedMessages> {
+  const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
+  for (const message of (await takeAll(reader, takes)).slice(0, acks)) await message.ackConfirmed(2_000);
+  const { finished } = reader;
+  await reader.close();
+  return finished;
+}
+
 test('kept in memory: on a single server only of a reader that restores its place itself', async () => {
   const inMemory = async (consumer: DurableConsumer) => {
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
@@ -75,9 +84,7 @@ test('kept in memory: a reader that lives on gets what it gave back before what 
 test('kept in memory: a reader that was given nothing since it began is given nothing it had finished before', async () => {
   await put('idle', 0, 5);
   const consumer = consumerOfNumbers('idle', 'by-reader');
-  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  for (const message of await takeAll(earlier, 5)) await message.ackConfirmed(2_000);
-  await earlier.close();
+  await leaveFinished(consumer, 5, 5);
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await restartServer();
   await put('idle', 5, 7);
@@ -111,10 +118,7 @@ test('kept in memory: the next reader begins behind what was finished, also wher
 test('kept in memory: a consumer that is gone is made where its reader is known to have been', async () => {
   await put('known', 0, 4);
   const consumer = consumerOfNumbers('known', 'by-reader');
-  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  for (const message of await takeAll(earlier, 2)) await message.ackConfirmed(2_000);
-  const { finished } = earlier;
-  await earlier.close();
+  const finished = await leaveFinished(consumer, 2, 2);
   await restartServer();
   const next = await openPullConsumer(connection, {
     consumer: { ...consumer, startFrom: 'next' },
@@ -131,9 +135,7 @@ test('kept in memory: a consumer that is gone is made where its reader is known 
 
 test('kept in memory: a reader that had nothing yet is followed by one that gets all there is', async () => {
   const consumer = consumerOfNumbers('unbegun', 'by-reader');
-  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  const { finished } = earlier;
-  await earlier.close();
+  const finished = await leaveFinished(consumer, 0, 0);
   await put('unbegun', 0, 3);
   await restartServer();
   const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
@@ -145,14 +147,10 @@ test('kept in memory: a reader that had nothing yet is followed by one that gets
 test('kept in memory: where the last that was finished has left the log, the next reader begins with what is there', async () => {
   await put('purged', 0, 6);
   const consumer = consumerOfNumbers('purged', 'by-reader');
-  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  const had = await takeAll(earlier, 3);
-  for (const message of had) await message.ackConfirmed(2_000);
-  const { finished } = earlier;
-  await earlier.close();
+  const finished = await leaveFinished(consumer, 3, 3);
   await connection[client].jsm.streams.purge(streams.events, {
     filter: consumer.filterSubject,
-    seq: (had.at(-1)?.seq ?? 0) + 1,
+    seq: finished.upTo + 1,
   });
   await restartServer();
   const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
@@ -164,10 +162,7 @@ test('kept in memory: where the last that was finished has left the log, the nex
 test('kept in memory: nothing is asked for before the first take, so that what was finished is known by then', async () => {
   await put('slowly-opened', 0, 4);
   const consumer = consumerOfNumbers('slowly-opened', 'by-reader');
-  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  for (const message of (await takeAll(earlier, 4)).slice(0, 2)) await message.ackConfirmed(2_000);
-  const { finished } = earlier;
-  await earlier.close();
+  const finished = await leaveFinished(consumer, 4, 2);
   await restartServer();
   const next = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   // Readers look after themselves every half second.

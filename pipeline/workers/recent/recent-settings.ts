@@ -10,7 +10,7 @@ export type RecorderSettings = SamplingRate & {
   readonly ageMaxMs: number;
   /** One event's properties, context and visitor as JSON, in bytes; larger ones lose their largest parts. */
   readonly bodyBytesMax: number;
-  /** Frames worked on in one go, and as many pulled ahead. */
+  /** Frames asked for, and worked on, in one go. */
   readonly framesPerTake: number;
   /** Events written by one statement, at most. */
   readonly eventsPerInsert: number;

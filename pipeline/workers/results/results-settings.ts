@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
 
 export type ResultsSettings = {
-  /** Frames worked on in one go, and as many pulled ahead. */
+  /** Frames asked for, and worked on, in one go. */
   readonly framesPerTake: number;
   /** Visitors written by one statement, at most. */
   readonly rowsPerWrite: number;
