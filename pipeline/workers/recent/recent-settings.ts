@@ -47,16 +47,16 @@ export type RecentSettings = { readonly events: RecorderSettings; readonly outco
 
 const dayMs = 86_400_000;
 /** For how long a thread may note outcomes at its rate at once, after a quiet time, in s. */
-const threadBurstS = 5;
+const threadBurstS = 20;
 const time = { unit: 'ms', minimum: 1 } as const;
 
 /** The view's part of the pipeline's environment. */
 export const recentEnv = {
   RECENT_EVENTS_PER_S_MAX: count(
     'Events of one account a second in the view of recent events; of more a sample. One of more than 4 KiB with its visitor counts as several',
-    500,
+    100,
   ),
-  RECENT_EVENTS_BURST_MAX: count('Events of one account that are kept at once after a quiet time', 10_000),
+  RECENT_EVENTS_BURST_MAX: count('Events of one account that are kept at once after a quiet time', 2_000),
   RECENT_EVENTS_MAX: count('Events of one account in the view; some more between two trims', 200_000),
   RECENT_EVENTS_AGE_MS: count('Events leave the view this long after they were received', dayMs, {
     unit: 'ms',
@@ -91,7 +91,7 @@ export const recentEnv = {
   RECENT_OUTCOMES_FLUSH_MS: count('Time between two writes of what became of events', 250, time),
   RECENT_OUTCOMES_PER_S_MAX: count(
     'Outcomes one thread notes a second, of all its destinations together; of more a sample. Each takes PostgreSQL some 30 µs',
-    2_000,
+    500,
   ),
   RECENT_OUTCOMES_PER_WRITE: count('Outcomes written by one statement', 1_000, { maximum: 10_000 }),
   RECENT_OUTCOMES_WAITING_MAX: count('Outcomes one thread holds until they are written; the oldest go first', 20_000),
