@@ -9,6 +9,7 @@ import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
+import type { FinishedMessages } from './consume/taken-messages.ts';
 import type { ConsumerTrouble } from './consume/pull-consumer.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 

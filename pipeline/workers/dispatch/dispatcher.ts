@@ -136,6 +136,8 @@ const headBytes = 300;
 const requestUnits = 4_000;
 /** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
 const movedUnits = 4_000;
+/** Parked events that the log is given in one turn: each takes some 40 µs, and a failure may park thousands at once. */
+const parkedATurn = 32;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
 const lookEveryMs = 100;
 /** How often to look whether a frame that is watched is done, in ms. */
@@ -285,6 +287,7 @@ export class Dispatcher {
       this.#readEvents(target);
       this.#regulate(target);
       if (this.#sendBatches(target)) this.#regulate(target);
+      this.#storeParked();
       if (this.#isDrained()) this.#drained.ring();
       await this.#wakeup.wait(this.#lookAgainInMs());
     }
@@ -456,8 +459,9 @@ export class Dispatcher {
   }
 
   #wantsEvents({ prepared }: DispatchTarget): boolean {
-    const { sending } = this.#parts;
+    const { sending, outbox } = this.#parts;
     const { eventsHeldMax, bytesHeldMax } = this.#options.settings;
+    if (outbox.parking >= parkedATurn) return false;
     if (sending.size >= eventsHeldMax || sending.bytes >= bytesHeldMax || this.#isRetryLogFull()) return false;
     // While it is tried out, a search for an event of a visitor that does not wait would park all others.
     const isSearching = !sending.gate.isBreakerClosed;
@@ -698,6 +702,13 @@ export class Dispatcher {
     }
     this.#share.spend(movedUnits + item.bytes);
     this.#whenStored(outbox.park(item, order), () => inbox.settle(item));
+  }
+
+  /** What is left is for the next turn: the thread is not for this destination alone. */
+  #storeParked(): void {
+    const { outbox } = this.#parts;
+    outbox.storeParked(parkedATurn);
+    if (outbox.parking > 0) this.#ringOnceARound();
   }
 
   /** Goes on once the log has something. */

@@ -4,21 +4,31 @@ import type { RetryRecord } from '../../../../shared/contracts/events/retry-reco
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createDispatcherCounts } from '../dispatcher-stats.ts';
 import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
+import { ParkedFrames } from '../parked/parked-frames.ts';
+import { VisitorOrder } from '../parked/visitor-order.ts';
+import { WaitingVisitors } from '../parked/waiting-visitors.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
+import type { ReadEvent } from '../inbox/dispatch-item.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import { Outbox } from './outbox.ts';
 import type { Whereabouts } from './outbox.ts';
 
-function itemOf(id: string, heldAtMs?: number): DispatchItem {
+function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sampleEvent({ id }), 100)): DispatchItem {
   const follower = { visitorId: 'v', eventId: id, turn: 0, place: undefined, attempted: undefined };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
-  return new DispatchItem(frame, 'fresh', wholeEvent(sampleEvent({ id }), 100), {
-    attempts: 0,
-    firstAttemptAtMs: undefined,
-    heldAtMs,
-  });
+  return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
 }
+
+/** An order of visitors in memory alone: nothing of it reads the log. */
+const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
+  new VisitorOrder({
+    waiting,
+    frames: new ParkedFrames({ connection: {} as never, destinationId: 'd', warn: () => undefined }),
+    limits: { visitorsMax: 100, eventsMax: 100, bytesMax: 1_000_000 },
+    counts: createDispatcherCounts(),
+    warn: () => undefined,
+  });
 
 /** An outbox without an order, and what it writes. */
 function open() {
@@ -131,4 +141,42 @@ test('outbox: what the platform took and threw away is no failure and is not tri
   expect(outbox.settle([itemOf('robot')], [dropped], false)).toEqual(['settled']);
   expect([retries, letters, health]).toEqual([[], [], ['stopped 1']]);
   expect(counts).toMatchObject({ attempts_dropped: 1, delivered: 0, failed_attempts: 0 });
+});
+
+test('outbox: what is parked waits at once, and the log is given so much of it at a time, in order', async () => {
+  const { outbox, retries, counts } = open();
+  const waiting = new WaitingVisitors();
+  const order = orderOf(waiting);
+  const items = ['a', 'b', 'c'].map((id) => itemOf(id));
+  const parked = Promise.all(items.map((item) => outbox.park(item, order)));
+  expect(items.map(({ head }) => order.placeOf(head))).toEqual(['known', 'known', 'known']);
+  expect([outbox.parking, counts.parked, retries]).toEqual([3, 3, []]);
+  const ids = (): string[] => retries.map(({ record }) => record.event.event.id);
+  outbox.storeParked(2);
+  expect([ids(), outbox.parking]).toEqual([['a', 'b'], 1]);
+  outbox.storeParked(2);
+  expect([ids(), outbox.parking]).toEqual([['a', 'b', 'c'], 0]);
+  await parked;
+  expect(waiting.canRelease(items[0]?.visitorId ?? '')).toBe(true);
+});
+
+test('outbox: what is parked and cannot be read is kept as a dead letter, and what is behind it waits for nothing', async () => {
+  const { outbox, retries, counts } = open();
+  const waiting = new WaitingVisitors();
+  const order = orderOf(waiting);
+  const { head } = itemOf('broken');
+  const broken = itemOf('broken', undefined, {
+    head,
+    line: '{"v":1,',
+    visitorJson: undefined,
+    resolved: undefined,
+    bytes: 7,
+  });
+  const parked = Promise.all([broken, itemOf('next')].map((item) => outbox.park(item, order)));
+  outbox.storeParked(9);
+  await parked;
+  expect(retries.map(({ record }) => record.event.event.id)).toEqual(['next']);
+  expect(counts.dead_letters_unreadable).toBe(1);
+  expect(order.placeOf(head)).toBe('behind');
+  expect(waiting.canRelease(head.visitorId)).toBe(true);
 });

@@ -10,6 +10,7 @@ import { setAsideReason } from '../../worker/suspicion.ts';
 import { readWholeLine } from '../inbox/dispatch-item.ts';
 import type { DispatchItem } from '../inbox/dispatch-item.ts';
 import type { VisitorOrder } from '../parked/visitor-order.ts';
+import type { Follower } from '../parked/waiting-visitors.ts';
 import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
 import type { RetryWriter } from '../retry/retry-writer.ts';
 import { attemptOutcome } from '../sending/attempt-outcome.ts';
@@ -70,6 +71,8 @@ const behindAnother = 'waits behind an earlier event of its visitor';
  */
 export class Outbox {
   readonly #options: OutboxOptions;
+  /** In the order they were parked in. */
+  readonly #parking: Parking[] = [];
   /** When the destination took an event last. */
   #takenAtMs = -Infinity;
 
@@ -116,22 +119,32 @@ export class Outbox {
     return this.#deadLetter(item, 'over_budget', { attempts, firstAttemptAt, lastAttemptAt: nowMs, reason, event });
   }
 
-  /** Puts an event behind the others of its visitor that wait. */
+  /** Parked events that the log has not been given yet. */
+  get parking(): number {
+    return this.#parking.length;
+  }
+
+  /**
+   * Puts an event behind the others of its visitor that wait, from now on; `storeParked` gives it to the log, after those
+   * that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time to write.
+   */
   park(item: DispatchItem, order: VisitorOrder, attempted: Attempted = item, reason = behindAnother): Promise<unknown> {
-    const { counts, retryWriter, observe } = this.#options;
     item.frame.isStarted = true;
-    if (!item.isReadable) return this.deadLetterLine(item.line);
+    item.forgetParsed();
+    const { attempts, firstAttemptAtMs, heldAtMs } = attempted;
+    const tried = { attempts, firstAttemptAtMs, heldAtMs };
     const follower = order.park(item.head);
-    counts.parked += 1;
-    observe(item, 'retrying', attempted.attempts, reason);
-    const nowMs = Date.now();
-    const { attempts, heldAtMs, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
-    const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
-    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event: item.resolved } as const;
-    // What was parked before is known from the index: the log must never take this for it.
-    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => order.parked(follower, at));
+    this.#options.counts.parked += 1;
+    const stored = new Promise((resolve) => {
+      this.#parking.push({ item, order, follower, attempted: tried, reason, resolve });
+    });
     order.storing(item.head, stored);
     return stored;
+  }
+
+  /** Gives the log the parked events that are next, so many of them at most. */
+  storeParked(max: number): void {
+    for (const parking of this.#parking.splice(0, max)) parking.resolve(this.#store(parking));
   }
 
   /** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */
@@ -181,6 +194,23 @@ export class Outbox {
   /** Keeps a frame of the retry log this build cannot read. */
   deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
     return this.#options.deadLetters.addUnreadable(data, problem);
+  }
+
+  #store({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
+    if (!item.isReadable) {
+      order.unpark(follower);
+      return this.deadLetterLine(item.line);
+    }
+    const { retryWriter, observe } = this.#options;
+    observe(item, 'retrying', attempted.attempts, reason);
+    const nowMs = Date.now();
+    const { attempts, heldAtMs, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
+    const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
+    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event: item.resolved } as const;
+    // What was parked before is known from the index: the log must never take this for it.
+    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => order.parked(follower, at));
+    item.forgetParsed();
+    return stored;
   }
 
   #count(items: readonly DispatchItem[], attempts: readonly (Attempt | undefined)[], nowMs: number): void {
@@ -318,6 +348,16 @@ export class Outbox {
     return deadLetters.add(letter).then(() => order?.done(item.head, item.follower));
   }
 }
+
+/** An event that was parked, until the log is given it. */
+type Parking = {
+  readonly item: DispatchItem;
+  readonly order: VisitorOrder;
+  readonly follower: Follower;
+  readonly attempted: Attempted;
+  readonly reason: string;
+  resolve(stored: Promise<unknown>): void;
+};
 
 type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' | 'dropped' }>;
 

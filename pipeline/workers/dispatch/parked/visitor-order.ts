@@ -158,6 +158,12 @@ export class VisitorOrder {
     return this.#options.waiting.park(visitorId, id);
   }
 
+  /** An event that was put there is kept elsewhere, before the log had it. */
+  unpark(follower: Follower): void {
+    this.#options.waiting.unpark(follower);
+    this.#offer(follower.visitorId);
+  }
+
   parked(follower: Follower, { seq, index, records, bytes }: StoredRecord): void {
     this.#options.frames.stored(seq, records, bytes);
     follower.place = { seq, index };

@@ -25,6 +25,17 @@ test('waiting visitors: follower: does not go before the log has it', () => {
   expect(ids(waiting.release('v', 9))).toBe('b');
 });
 
+test('waiting visitors: follower that the log is not given after all: those behind it go, and its visitor waits no more without any', () => {
+  const waiting = new WaitingVisitors();
+  const a = waiting.park('v', 'a');
+  const b = waiting.park('v', 'b', { seq: 1, index: 0 });
+  expect(waiting.canRelease('v')).toBe(false);
+  waiting.unpark(a);
+  expect([waiting.canRelease('v'), waiting.knows('v', 'a'), waiting.parked]).toEqual([true, false, 1]);
+  waiting.unpark(b);
+  expect([waiting.isWaiting('v'), waiting.parked]).toEqual([false, 0]);
+});
+
 test('waiting visitors: follower that fails: is the head, and what was released behind it waits again, in order', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');

@@ -100,6 +100,18 @@ export class WaitingVisitors {
     return follower;
   }
 
+  /** An event that the log does not have yet does not wait any more. */
+  unpark(follower: Follower): void {
+    const { visitorId, eventId } = follower;
+    const waiting = this.#visitors.get(visitorId);
+    const at = waiting?.parked.indexOf(follower, waiting.first) ?? -1;
+    if (waiting === undefined || at === -1) return;
+    waiting.parked.splice(at, 1);
+    waiting.ids?.delete(eventId);
+    this.#parked -= 1;
+    this.#forgetIfOver(visitorId, waiting);
+  }
+
   /** Whether the next events of a visitor may go: none is before them, and the log has the first. */
   canRelease(visitorId: string): boolean {
     const waiting = this.#visitors.get(visitorId);
@@ -147,8 +159,7 @@ export class WaitingVisitors {
       const at = waiting.heads.indexOf(eventId);
       if (at !== -1) waiting.heads.splice(at, 1);
     }
-    const isOver = waiting.heads.length + waiting.released.length + waiting.parked.length - waiting.first === 0;
-    if (isOver) this.#visitors.delete(visitorId);
+    this.#forgetIfOver(visitorId, waiting);
   }
 
   #of(visitorId: string): Waiting {
@@ -157,6 +168,10 @@ export class WaitingVisitors {
     const made = { heads: [], released: [], parked: [], first: 0, ids: undefined };
     this.#visitors.set(visitorId, made);
     return made;
+  }
+
+  #forgetIfOver(visitorId: string, { heads, released, parked, first }: Waiting): void {
+    if (heads.length + released.length + parked.length - first === 0) this.#visitors.delete(visitorId);
   }
 
   #dropReleased(waiting: Waiting, follower: Follower): void {
