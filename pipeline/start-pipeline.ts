@@ -15,6 +15,7 @@ import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { ReadyCheck } from '../shared/runtime/status/serve-status.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
+import { every } from '../shared/runtime/every.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { awaitDeploymentId, readDeploymentId } from '../shared/postgres/deployment-id.ts';
 import { instanceIdOf } from './env.ts';
@@ -204,9 +205,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
     for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
   };
-  const forgottenTimer = setInterval(() => {
-    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for orphaned consumers failed'));
-  }, forgottenEveryMs);
+  const forgotten = every(forgottenEveryMs, () =>
+    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for orphaned consumers failed')),
+  );
 
   const backlog = watchBacklog({
     connection,
@@ -281,7 +282,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   endsAs('lease', () => withDeadline(lease.release(), stepMs));
   endsAs('actors', () => supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)));
   endsAs('configuration', () => {
-    clearInterval(forgottenTimer);
+    void forgotten.stop();
     accounts.stop();
     membership.stop();
     lease.leave();

@@ -1,3 +1,4 @@
+import { every } from '../../shared/runtime/every.ts';
 import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
@@ -10,28 +11,19 @@ const deadlineMs = 2_000;
 
 export function monitorDatabase(storage: Storage): DatabaseMonitor {
   let ok = true;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let looking: Promise<void> = Promise.resolve();
-  const look = async (): Promise<void> => {
-    ok = await answersInTime(storage);
-    if (!stopped) timer = setTimeout(start, everyMs);
-  };
-  const start = (): void => {
-    looking = look();
-  };
-  start();
+  const looking = every(
+    everyMs,
+    async () => {
+      ok = await answersInTime(storage);
+    },
+    { atOnce: true },
+  );
   return {
     check: {
       name: 'database',
       check: () => (ok ? { ok } : { ok, detail: 'PostgreSQL at DATABASE_URL does not answer' }),
     },
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await looking;
-      clearTimeout(timer);
-    },
+    stop: () => looking.stop(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { every } from '../../shared/runtime/every.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { LogBuckets } from './log-buckets.ts';
@@ -121,7 +122,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     again = true;
     running ??= run();
   };
-  const timer = setInterval(wake, pollMs);
+  const polling = every(pollMs, wake);
   const offReconnect = logBuckets.connection.onReconnect(() => {
     reconciledAtMs = -Infinity;
     wake();
@@ -137,7 +138,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     async stop() {
       stopped = true;
       again = false;
-      clearInterval(timer);
+      void polling.stop();
       clearTimeout(resume);
       offReconnect();
       await running;

@@ -3,6 +3,7 @@ import { sslOptions, timeoutOptions } from '../../shared/postgres/database-acces
 import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
 import { assertWritable } from '../../shared/postgres/writable-session.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { every } from '../../shared/runtime/every.ts';
 import { outboxChannel } from './outbox.ts';
 
 /** The right to publish, held by one control plane at a time, and the notices that there is something to publish. */
@@ -19,6 +20,8 @@ export type LeaderLockOptions = DatabaseAccess & {
 
 const lockNumber = 7_305_212;
 const retryMs = 1_000;
+/** Whoever leads makes sure of it in every third round. */
+const roundsToConfirm = 3;
 const connectTimeoutMs = 5_000;
 
 /**
@@ -29,9 +32,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
   const { logger } = options;
   let client: pg.Client | undefined;
   let leading = false;
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
+  let confirmed = 0;
 
   const lose = (lost: pg.Client): void => {
     if (client !== lost) return;
@@ -67,8 +68,9 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
   const compete = async (): Promise<void> => {
     const connection = client ?? (await connect());
     if (leading) {
+      confirmed = (confirmed + 1) % roundsToConfirm;
       // A connection that is cut off without a word would make a leader that leads nothing.
-      await connection.query('select 1');
+      if (confirmed === 0) await connection.query('select 1');
       return;
     }
     const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [lockNumber]);
@@ -89,21 +91,14 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
         await broken.end().catch(() => undefined);
       }
     }
-    if (!stopped) timer = setTimeout(start, retryMs);
   };
-  const start = (): void => {
-    running = round();
-  };
-  start();
+  const rounds = every(retryMs, round, { atOnce: true });
   return {
     get leading() {
       return leading;
     },
     async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-      clearTimeout(timer);
+      await rounds.stop();
       const open = client;
       leading = false;
       client = undefined;

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { needsRestart } from '../../shared/doctor/judge-log.ts';
+import { every } from '../../shared/runtime/every.ts';
 import { readComplaint } from '../../shared/nats/monitor/read-monitor.ts';
 
 export type RestartWhenRoomOptions = {
@@ -9,7 +10,7 @@ export type RestartWhenRoomOptions = {
   say(line: string): void;
 };
 
-const everyMs = 1_000;
+const everyMs = 2_000;
 const answerMs = 2_000;
 /** Below this a server that starts would fill what is left at once: it is a few of the largest messages. */
 const roomBytesMin = 32 * 1024 ** 2;
@@ -20,7 +21,6 @@ const roomBytesMin = 32 * 1024 ** 2;
  */
 export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptions): { stop(): void } {
   let isTold = false;
-  let isLooking = false;
   const look = async (): Promise<void> => {
     const server = current();
     const complaint = await readComplaint(server.monitorUrl, answerMs);
@@ -37,17 +37,9 @@ export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptio
       say(`! nats-server cannot write any more (${complaint}): it is restarted once ${storeDir} has room`);
     }
   };
-  const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    // One that does not answer is ending or starting, which is not ours to judge.
-    void look()
-      .catch(() => undefined)
-      .finally(() => {
-        isLooking = false;
-      });
-  }, everyMs);
-  return { stop: () => clearInterval(timer) };
+  // One that does not answer is ending or starting, which is not ours to judge.
+  const looking = every(everyMs, () => look().catch(() => undefined));
+  return { stop: () => void looking.stop() };
 }
 
 async function freeBytes(folder: string): Promise<number> {

@@ -7,6 +7,7 @@ import type { HeardEntries } from '../../shared/nats/buckets/follow-heard.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { isNotPermitted } from '../../shared/nats/connection/server-error.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { every } from '../../shared/runtime/every.ts';
 import { waitsTooLong } from '../http/reply.ts';
 import type { AccountIntake } from './published-sources.ts';
 
@@ -62,13 +63,13 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
     if (!isNotPermitted(error)) throw error;
     logger.warn({ err: error }, 'sources are not held back: the user in NATS_USER may not follow the bucket of leases');
   }
-  const timer = setInterval(look, lookEveryMs);
+  const looking = every(lookEveryMs, look);
   return {
     get accounts() {
       return accounts;
     },
     stop() {
-      clearInterval(timer);
+      void looking.stop();
       heard?.stop();
     },
   };

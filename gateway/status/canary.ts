@@ -2,6 +2,7 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { jetStreamFailure } from '../../shared/nats/connection/server-error.ts';
 import { PublishError, publish } from '../../shared/nats/publish/publisher.ts';
 import { canarySubject } from '../../shared/contracts/subjects.ts';
+import { every } from '../../shared/runtime/every.ts';
 
 export type CanarySettings = {
   readonly instanceId: string;
@@ -28,8 +29,6 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
   let storedAtMs = Number.NEGATIVE_INFINITY;
   let failure = 'not tried yet';
   let published = 0;
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
   const run = async (): Promise<void> => {
     published += 1;
     const msgId = `${settings.writerId}-canary-${published}`;
@@ -43,17 +42,13 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
       // A refusal is an answer and says more than silence: count it as not stored at once.
       storedAtMs = Number.NEGATIVE_INFINITY;
     }
-    if (!stopped) timer = setTimeout(() => void run(), settings.everyMs);
   };
-  void run();
+  const runs = every(settings.everyMs, run, { atOnce: true });
   return {
     problem(nowMs) {
       return nowMs - storedAtMs <= freshForMs ? undefined : `a canary message was not stored: ${failure}`;
     },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
+    stop: () => void runs.stop(),
   };
 }
 

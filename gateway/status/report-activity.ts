@@ -7,6 +7,7 @@ import {
   sourceKey,
 } from '../../shared/contracts/source-activity.ts';
 import type { SourceCounts } from '../../shared/contracts/source-activity.ts';
+import { every } from '../../shared/runtime/every.ts';
 import type { SourceActivity } from '../ingest/published-sources.ts';
 import { SourceWindow, hourOf } from './source-window.ts';
 
@@ -53,11 +54,10 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
       .finally(() => {
         writing = undefined;
       }));
-  const timer = setInterval(() => void run(), everyMs);
+  const writings = every(everyMs, run);
   return {
     async stop() {
-      clearInterval(timer);
-      await run();
+      await writings.stop();
       await run();
     },
   };

@@ -3,7 +3,11 @@ import { count } from '../../shared/runtime/variables.ts';
 import type { MembershipTimes } from './membership.ts';
 
 export const membershipEnv = {
-  PIPELINE_LEASE_RENEW_MS: count('How often an instance says that it is alive', 500, { unit: 'ms', minimum: 50 }),
+  PIPELINE_LEASE_RENEW_MS: count(
+    'How often an instance says that it is alive; half as often while it is the only one',
+    500,
+    { unit: 'ms', minimum: 50 },
+  ),
   PIPELINE_LEASE_SILENT_MS: count(
     'An instance silent for this long is taken for dead, and the others take over what it ran. At least three times PIPELINE_LEASE_RENEW_MS. Where it was alive after all, what it had in flight is sent twice; nothing is lost or reordered',
     2_000,

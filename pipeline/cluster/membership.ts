@@ -52,10 +52,21 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
   const isShared = (): boolean =>
     performance.now() - changedAtMs > times.handOverMs + handOverMarginMs ||
     others.every(({ peers, isLeaving }) => isLeaving !== true && peers?.join() === instances.join());
+  let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     if (!isKnown) return;
+    judge();
+    // Alone there is nobody who may fall silent, or has to let go of anything.
+    if (others.length > 0) timer ??= setInterval(look, lookEveryMs);
+    else stopTimer();
+  };
+  const stopTimer = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const judge = (): void => {
     const nowMs = performance.now();
-    const stoodStill = nowMs - lookedAtMs > times.silentForMs / 2;
+    const stoodStill = timer !== undefined && nowMs - lookedAtMs > times.silentForMs / 2;
     lookedAtMs = nowMs;
     // Silence while we were away or did not listen says nothing of others.
     if (!connection.connected || stoodStill) heard.forgive();
@@ -77,7 +88,6 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
   const heard = await followHeard({ bucket, connection, filter: leasesOfKind('pipeline'), onChanged: look, onError });
   isKnown = true;
   look();
-  const timer = setInterval(look, lookEveryMs);
   return {
     get instances() {
       return instances;
@@ -86,8 +96,8 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     untilShared: () => (isShared() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     onChanged: (listener) => void listeners.push(listener),
     stop() {
-      clearInterval(timer);
       heard.stop();
+      stopTimer();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { encodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
 import type { ActorReport, ThreadReport, WorkReport } from '../../shared/contracts/work-report.ts';
+import { every } from '../../shared/runtime/every.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { PlacedActor } from '../supervisor/supervisor.ts';
 import type { ThreadStats } from '../supervisor/stats-ledger.ts';
@@ -29,11 +30,11 @@ export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
     await bucket.put(workKey(instanceId), encodeWorkReport(report));
   };
   const start = (): void => void (writing = writing.then(tell).catch(onError));
-  const timer = setInterval(start, everyMs);
+  const telling = every(everyMs, start);
   start();
   return {
     async stop() {
-      clearInterval(timer);
+      await telling.stop();
       await writing;
       await bucket.delete(workKey(instanceId)).catch(onError);
     },

@@ -1,18 +1,21 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { watchSilence } from './silence-watch.ts';
+import type { SilenceWatch } from './silence-watch.ts';
 
 let waitedMs = 0;
 let silences = 0;
+let watched: SilenceWatch | undefined;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   [waitedMs, silences] = [7_000, 0];
 });
 afterEach(() => {
+  watched?.stop();
   vi.useRealTimers();
 });
 
-const watch = () =>
-  watchSilence({ silenceMaxMs: 8_000, waitedMs: () => waitedMs, onSilent: () => void (silences += 1) });
+const watch = (): SilenceWatch =>
+  (watched = watchSilence({ silenceMaxMs: 8_000, waitedMs: () => waitedMs, onSilent: () => void (silences += 1) }));
 
 test('silence: who reports in time is never silent, and who stops is, once', () => {
   const { heard } = watch();

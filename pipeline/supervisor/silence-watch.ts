@@ -1,3 +1,5 @@
+import { every, tickMs } from '../../shared/runtime/every.ts';
+
 export type SilenceWatchOptions = {
   /** How much silence is too much, in ms. */
   readonly silenceMaxMs: number;
@@ -9,8 +11,6 @@ export type SilenceWatchOptions = {
 
 export type SilenceWatch = { heard(): void; stop(): void };
 
-const tickMs = 500;
-
 /**
  * Watches whether somebody who reports regularly still does. What counts is time in which it could have: while this thread
  * stands still as well (a process that is stopped, a machine that swaps) time does not pass, as ticks that were missed are
@@ -19,17 +19,17 @@ const tickMs = 500;
 export function watchSilence({ silenceMaxMs, waitedMs, onSilent }: SilenceWatchOptions): SilenceWatch {
   let silentMs = 0;
   let waitedBeforeMs = 0;
-  const timer = setInterval(() => {
+  const ticks = every(tickMs, () => {
     if (silentMs === 0) waitedBeforeMs = waitedMs();
     silentMs += tickMs;
     if (silentMs < silenceMaxMs || silentMs - (waitedMs() - waitedBeforeMs) < silenceMaxMs) return;
-    clearInterval(timer);
+    void ticks.stop();
     onSilent();
-  }, tickMs);
+  });
   return {
     heard() {
       silentMs = 0;
     },
-    stop: () => clearInterval(timer),
+    stop: () => void ticks.stop(),
   };
 }

@@ -3,7 +3,7 @@ import { threadId } from 'node:worker_threads';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { loopDelayEveryMs } from '../../shared/runtime/loop-delay.ts';
+import { every } from '../../shared/runtime/every.ts';
 import { createBlackBox } from './black-box.ts';
 import { ownTaskId } from './cpu-wait.ts';
 import type { HostResources } from './host-resources.ts';
@@ -82,7 +82,6 @@ function watchRetryLog(
   actors: HostedActors,
   logger: Logger,
 ): { stop(): void } {
-  let isLooking = false;
   const look = async (): Promise<void> => {
     const { state, messages } = await readSubjects(connection, streams.retry, retriesOfAll);
     retryUse.look(state, messages);
@@ -91,20 +90,19 @@ function watchRetryLog(
       if (destinationId !== undefined) actors.retriesWaiting(destinationId, Number(tier));
     }
   };
-  const timer = setInterval(() => {
-    if (isLooking || !connection.connected) return;
-    isLooking = true;
-    look()
-      .catch((error: unknown) => logger.warn({ err: error }, 'reading the retry log failed'))
-      .finally(() => {
-        isLooking = false;
-      });
-  }, lookEveryMs);
-  return { stop: () => clearInterval(timer) };
+  const looking = every(lookEveryMs, () => {
+    if (!connection.connected) return;
+    return look().catch((error: unknown) => logger.warn({ err: error }, 'reading the retry log failed'));
+  });
+  return { stop: () => void looking.stop() };
 }
 
 const everyMs = 1_000;
 const nanosecondsPerMs = 1e6;
+/** How often the delay of the event loop is measured; what is measured contains it. */
+const loopDelayEveryMs = 100;
+/** A loop that is busy for less of its time is not measured, which would wake it up more often than its work does. */
+const measuredFrom = 0.05;
 
 /** Tells the supervisor each second what the thread and its actors have counted. A thread that hangs tells nothing. */
 function startReporting(
@@ -114,9 +112,8 @@ function startReporting(
 ): { stop(): void } {
   const delay = monitorEventLoopDelay({ resolution: loopDelayEveryMs });
   const lateMs = (nanoseconds: number): number => Math.max(0, nanoseconds / nanosecondsPerMs - loopDelayEveryMs);
-  delay.enable();
   let usage = performance.eventLoopUtilization();
-  const timer = setInterval(() => {
+  const reporting = every(everyMs, () => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, usage);
     usage = now;
@@ -136,10 +133,12 @@ function startReporting(
       timings: resources.timings.snapshot(),
     });
     delay.reset();
-  }, everyMs);
+    if (utilization < measuredFrom) delay.disable();
+    else delay.enable();
+  });
   return {
     stop() {
-      clearInterval(timer);
+      void reporting.stop();
       delay.disable();
     },
   };

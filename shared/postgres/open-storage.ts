@@ -25,6 +25,8 @@ export type StorageOptions = DatabaseAccess & {
 
 /** Waiting for a connection of the pool. */
 const acquireTimeoutMs = 10_000;
+/** How often connections that nobody needs any more are looked for, in ms; 1 s of its own wakes an idle process up. */
+const reapEveryMs = 10_000;
 const quiet = (): void => undefined;
 // The query builder writes plain text to stdout when a connection ends; what that broke says so itself.
 const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
@@ -41,6 +43,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       min: 0,
       max: options.connectionsMax ?? 10,
       acquireTimeoutMillis: acquireTimeoutMs,
+      reapIntervalMillis: reapEveryMs,
       afterCreate: refuseReadOnly,
     },
     driverOptions: {

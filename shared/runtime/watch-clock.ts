@@ -1,3 +1,5 @@
+import { every } from './every.ts';
+
 /** What the wall clock did, against the monotonic one that nobody sets. */
 export type ClockWatch = {
   readonly jumps: number;
@@ -16,7 +18,7 @@ export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void):
   let apartMs = Date.now() - performance.now();
   let jumps = 0;
   let lastJumpMs = 0;
-  const timer = setInterval(() => {
+  const looking = every(everyMs, () => {
     const nowApartMs = Date.now() - performance.now();
     const jumpMs = nowApartMs - apartMs;
     apartMs = nowApartMs;
@@ -24,8 +26,7 @@ export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void):
     jumps += 1;
     lastJumpMs = jumpMs;
     onJump(jumpMs);
-  }, everyMs);
-  timer.unref();
+  });
   return {
     get jumps() {
       return jumps;
@@ -33,7 +34,7 @@ export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void):
     get lastJumpMs() {
       return lastJumpMs;
     },
-    stop: () => clearInterval(timer),
+    stop: () => void looking.stop(),
   };
 }
 

@@ -5,6 +5,7 @@ import { listConsumerProgress, readStreamLoss, readStreamState } from '../../../
 import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { every } from '../../../shared/runtime/every.ts';
 import type { ResolveLag } from './resolve-lag.ts';
 
 /** What one reader of the log has not finished. */
@@ -68,27 +69,40 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
   }));
   const lostBytes = createLostBytes({ connection, streams: watched, logger });
   const seen: Seen = { ...nothing(), looks: { ok: 0, failed: 0 } };
+  const listOf = async ({ stream, oldest }: (typeof readers)[number]): Promise<readonly ConsumerProgress[]> => {
+    const consumers = await listConsumerProgress(connection, stream);
+    await oldest.look(consumers);
+    return consumers;
+  };
   const look = async (): Promise<void> => {
     for (const { consumer, frames, events } of framesRead()) eventsPerFrame.note(consumer, frames, events);
     const backlogs = new Map<string, Backlog>();
     const nowMs = Date.now();
     let lagMs = 0;
-    for (const { stream, oldest } of readers) {
-      const consumers = await listConsumerProgress(connection, stream);
-      await oldest.look(consumers);
+    // All are asked at once, so that the thread wakes up once for their answers.
+    const lists = await Promise.all(readers.map(async (reader) => ({ ...reader, consumers: await listOf(reader) })));
+    for (const { stream, oldest, consumers } of lists) {
       for (const consumer of consumers) {
         const backlog = backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name));
         backlogs.set(consumer.name, backlog);
         if (stream === streams.ingest) lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
       }
     }
-    const states = new Map<string, StreamState>();
-    for (const stream of watched) states.set(stream, await readStreamState(connection, stream));
-    const retries = await countByDestination(connection, streams.retry, 'retry.*.*');
-    const deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
+    const [states, retries, deadLetters, lost] = await Promise.all([
+      Promise.all(watched.map(async (stream) => [stream, await readStreamState(connection, stream)] as const)),
+      countByDestination(connection, streams.retry, 'retry.*.*'),
+      countByDestination(connection, streams.deadLetters, 'dead.*'),
+      lostBytes.look(),
+    ]);
     // All at once: a page shows one look, not the middle of the next.
-    const lost = await lostBytes.look();
-    Object.assign(seen, { backlogs, streams: states, lostBytes: lost, retries, deadLetters, resolveLagMs: lagMs });
+    Object.assign(seen, {
+      backlogs,
+      streams: new Map(states),
+      lostBytes: lost,
+      retries,
+      deadLetters,
+      resolveLagMs: lagMs,
+    });
     await resolveLag.note(lagMs, nowMs);
   };
   const work = async (): Promise<void> => {
@@ -105,17 +119,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       if (connection.connected) logger.warn({ err: error }, 'looking for backlogs in the log failed');
     }
   };
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const run = async (): Promise<void> => {
-    await work();
-    if (!stopped) timer = setTimeout(start, everyMs);
-  };
-  let working: Promise<void> = Promise.resolve();
-  const start = (): void => {
-    working = run();
-  };
-  start();
+  const working = every(everyMs, work, { atOnce: true });
   return {
     get backlogs() {
       return seen.backlogs;
@@ -136,11 +140,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       return seen.resolveLagMs;
     },
     looks: seen.looks,
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await working;
-    },
+    stop: () => working.stop(),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { BackpressureSettings } from './backpressure-settings.ts';
 import { judgeWait } from './judge-wait.ts';
 import type { WaitJudgement } from './judge-wait.ts';
+import { every } from '../../../shared/runtime/every.ts';
 
 /** How often threads say how long their destinations' events wait, in ms. */
 const everyMs = 1_000;
@@ -40,18 +41,10 @@ export function tellBackpressure(options: BackpressureOptions): { stop(): Promis
     else if (isTold) await bucket.delete(key);
     isTold = report !== undefined;
   };
-  let telling: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    telling ??= tell()
-      .catch(onError)
-      .finally(() => {
-        telling = undefined;
-      });
-  }, everyMs);
+  const telling = every(everyMs, () => tell().catch(onError));
   return {
     async stop() {
-      clearInterval(timer);
-      await telling;
+      await telling.stop();
       if (isTold) await bucket.delete(key).catch(onError);
     },
   };

@@ -2,6 +2,7 @@ import { afterReconnect } from '../../../shared/nats/connection/after-reconnect.
 import type { Bucket, BucketEntry, BucketWatch } from '../../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { every } from '../../../shared/runtime/every.ts';
 import { allReplays, decodeReplay, encodeReplay, isOver } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 import { ReplayTurns } from './replay-turns.ts';
@@ -103,13 +104,13 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   const again = afterReconnect(connection, follow, (error) => {
     logger.warn({ err: error }, 'resubscribing to replays failed');
   });
-  const timer = setInterval(look, lookEveryMs);
+  const looking = every(lookEveryMs, look);
   return {
     get running() {
       return running.size;
     },
     async stop() {
-      clearInterval(timer);
+      void looking.stop();
       again.stop();
       watch?.stop();
       abort.abort(new Error('the process ends'));

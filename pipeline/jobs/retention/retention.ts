@@ -5,6 +5,7 @@ import { findSeqAt, listConsumerProgress, readStreamState } from '../../../share
 import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { every } from '../../../shared/runtime/every.ts';
 import type { ShareSettings } from '../../shares/share-settings.ts';
 import type { DeadLetterShares } from './dead-letter-shares.ts';
 import { createMeanSizes } from './mean-sizes.ts';
@@ -138,7 +139,6 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     }
   };
 
-  let working: Promise<void> | undefined;
   const work = async (): Promise<void> => {
     for (const clean of [cleanIngest, cleanEvents, () => deadLetters.look()]) {
       try {
@@ -148,22 +148,16 @@ export function startRetention({ connection, settings, readers, deadLetters, log
       }
     }
   };
-  const timer = setInterval(() => {
-    if (working !== undefined || !connection.connected) return;
-    working = work().finally(() => {
-      working = undefined;
-    });
-  }, settings.everyMs);
+  const working = every(settings.everyMs, () => {
+    if (connection.connected) return work();
+  });
   return {
     removed,
     states,
     get late() {
       return Math.max(overAgeNow, overShareNow);
     },
-    async stop() {
-      clearInterval(timer);
-      await working;
-    },
+    stop: () => working.stop(),
   };
 }
 

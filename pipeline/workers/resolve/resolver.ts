@@ -15,6 +15,7 @@ import { admitFrames } from './admit-frames.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
+import { every } from '../../../shared/runtime/every.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
@@ -133,7 +134,7 @@ class Resolver {
   async work(): Promise<void> {
     const { settings, connection } = this.#context;
     const { checkpoints } = this.#rebuilt;
-    const writing = setInterval(() => void checkpoints.write(), settings.checkpointEveryMs);
+    const writing = every(settings.checkpointEveryMs, () => checkpoints.write());
     let offReconnect = (): void => undefined;
     const lost = new Promise<never>((_resolve, reject) => {
       offReconnect = connection.onReconnect(() => void this.#verify().catch(reject));
@@ -148,7 +149,7 @@ class Resolver {
       await resolving.catch(() => undefined);
       throw error;
     } finally {
-      clearInterval(writing);
+      void writing.stop();
       offReconnect();
     }
   }

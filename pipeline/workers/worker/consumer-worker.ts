@@ -7,6 +7,7 @@ import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { every } from '../../../shared/runtime/every.ts';
 import type { Actor } from './define-worker.ts';
 import { isSetAside, rangeOf } from './suspicion.ts';
 import type { FramesAtWork, LogSuspicion, Suspicion } from './suspicion.ts';
@@ -119,13 +120,13 @@ export class FrameReader {
 
   /** Whoever waits with frames in flight, however long, keeps them: the log gives them to nobody else meanwhile. */
   async whileKeeping(work: () => Promise<void>): Promise<void> {
-    const pulse = setInterval(() => {
+    const pulse = every(this.#options.consumer.ackWaitMs / 3, () => {
       for (const frame of this.#inFlight) frame.working();
-    }, this.#options.consumer.ackWaitMs / 3);
+    });
     try {
       await work();
     } finally {
-      clearInterval(pulse);
+      void pulse.stop();
     }
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { every } from '../../runtime/every.ts';
 import { readProcessFacts } from '../../runtime/process-facts.ts';
 import type { Bucket, BucketEntry } from './bucket.ts';
 import { decodeReport, encodeReport, leaseKey } from '../../contracts/process-report.ts';
@@ -51,11 +52,9 @@ export function watchInstanceId(
     const found = holderOf(entry);
     if (found !== undefined && found.nonce !== holder.nonce) onTaken();
   };
-  const timer = setInterval(() => {
-    // A log that does not answer is told of elsewhere.
-    look().catch(() => undefined);
-  }, everyMs);
-  return { stop: () => clearInterval(timer) };
+  // A log that does not answer is told of elsewhere.
+  const looking = every(everyMs, () => look().catch(() => undefined));
+  return { stop: () => void looking.stop() };
 }
 
 async function ownHolder(): Promise<InstanceHolder> {

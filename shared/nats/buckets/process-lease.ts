@@ -1,5 +1,6 @@
 import { encodeReport, leaseKey } from '../../contracts/process-report.ts';
 import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
+import { every } from '../../runtime/every.ts';
 import { version } from '../../runtime/version.ts';
 import type { Bucket } from './bucket.ts';
 
@@ -34,7 +35,12 @@ export function holdProcessLease(
     });
     writing = writing.catch(onError);
   };
-  const timer = setInterval(write, renewEveryMs);
+  let isDue = false;
+  const renewing = every(renewEveryMs, () => {
+    // Nobody waits for one that is alone: the next to come has to hear of it in time, and then it is not alone any more.
+    isDue = !isDue || about.peers?.length !== 1;
+    if (isDue) write();
+  });
   return {
     report(applied) {
       if (applied !== revision) revisionAt = new Date().toISOString();
@@ -50,7 +56,7 @@ export function holdProcessLease(
       write();
     },
     async release() {
-      clearInterval(timer);
+      await renewing.stop();
       await writing;
       await bucket.delete(key).catch(onError);
     },

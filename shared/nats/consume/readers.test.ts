@@ -4,11 +4,19 @@ import { Readers } from './readers.ts';
 import type { Reader } from './readers.ts';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  for (const reader of added.splice(0)) reader.leave();
+  vi.useRealTimers();
+});
 
+const added: Reader[] = [];
 const nothing = (): void => undefined;
-const addMany = (readers: Readers, count: number): Reader[] =>
-  Array.from({ length: count }, () => readers.add(true, nothing));
+const add = (readers: Readers, isOneOfMany: boolean, look = nothing): Reader => {
+  const reader = readers.add(isOneOfMany, look);
+  added.push(reader);
+  return reader;
+};
+const addMany = (readers: Readers, count: number): Reader[] => Array.from({ length: count }, () => add(readers, true));
 
 test('readers: few ask as often as ever, many less often the more they are, and none more seldom than the longest', () => {
   const readers = new Readers();
@@ -23,7 +31,7 @@ test('readers: few ask as often as ever, many less often the more they are, and 
 
 test('readers: one that is not of many asks as often as ever beside them', () => {
   const readers = new Readers();
-  const one = readers.add(false, nothing);
+  const one = add(readers, false);
   addMany(readers, 1_000);
   expect(one.pullExpiresMs).toBe(pullExpiresMs);
 });
@@ -41,7 +49,7 @@ test('readers: those that have left do not count, and leave once', () => {
 test('readers: all of them look every half second, from one timer, until they leave', () => {
   const readers = new Readers();
   const looked: string[] = [];
-  const [a, b] = ['a', 'b'].map((name) => readers.add(false, () => looked.push(name)));
+  const [a, b] = ['a', 'b'].map((name) => add(readers, false, () => void looked.push(name)));
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(500);
   expect(looked).toEqual(['a', 'b']);

@@ -1,3 +1,5 @@
+import { every } from '../../runtime/every.ts';
+import type { Periodic } from '../../runtime/every.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { pullExpiresMaxMs, pullExpiresMs } from './consumers.ts';
 
@@ -31,16 +33,16 @@ export function readersOf(connection: LogConnection): Readers {
 export class Readers {
   readonly #looks = new Set<() => void>();
   #many = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #looking: Periodic | undefined;
 
   /** `look` is called every half second. */
   add(isOneOfMany: boolean, look: () => void): Reader {
     // A function of its own: one and the same may be given twice.
     const own = (): void => look();
     this.#looks.add(own);
-    this.#timer ??= setInterval(() => {
+    this.#looking ??= every(lookEveryMs, () => {
       for (const each of this.#looks) each();
-    }, lookEveryMs);
+    });
     if (isOneOfMany) this.#many += 1;
     const expiresMs = (): number => (isOneOfMany ? expiresOfMany(this.#many) : pullExpiresMs);
     return {
@@ -51,8 +53,8 @@ export class Readers {
         if (!this.#looks.delete(own)) return;
         if (isOneOfMany) this.#many -= 1;
         if (this.#looks.size > 0) return;
-        clearInterval(this.#timer);
-        this.#timer = undefined;
+        void this.#looking?.stop();
+        this.#looking = undefined;
       },
     };
   }

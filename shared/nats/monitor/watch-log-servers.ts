@@ -1,3 +1,4 @@
+import { every } from '../../runtime/every.ts';
 import type { Durability } from './read-durability.ts';
 import { readLogState } from './read-log-servers.ts';
 import type { LogServer } from './read-log-servers.ts';
@@ -24,8 +25,7 @@ export function watchLogServers(monitorUrls: string | undefined): LogServersWatc
     servers = state.servers;
   };
   void read();
-  const timer = setInterval(() => void read(), everyMs);
-  timer.unref();
+  const reading = every(everyMs, read);
   return {
     get mode() {
       return mode;
@@ -33,7 +33,7 @@ export function watchLogServers(monitorUrls: string | undefined): LogServersWatc
     get servers() {
       return servers;
     },
-    stop: () => clearInterval(timer),
+    stop: () => void reading.stop(),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import { every } from '../../../../shared/runtime/every.ts';
 import { dispatchedKey, encodeDispatched } from '../../../../shared/contracts/source-activity.ts';
 
 /** When events of each source last reached a destination; shared by the dispatchers of a thread. */
@@ -31,14 +32,14 @@ export function createSourceActivity(
   };
   let writing: Promise<void> = Promise.resolve();
   const writeNow = (): Promise<void> => (writing = writing.then(write).catch(onError));
-  const timer = setInterval(() => {
-    if (latest.size > 0) void writeNow();
-  }, writeEveryMs);
+  const writings = every(writeEveryMs, () => {
+    if (latest.size > 0) return writeNow();
+  });
   return {
     dispatched: (sourceId, atMs) => void latest.set(sourceId, atMs),
-    stop() {
-      clearInterval(timer);
-      return writeNow();
+    async stop() {
+      await writings.stop();
+      await writeNow();
     },
   };
 }

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { every } from './every.ts';
+import type { Periodic } from './every.ts';
+
+let started: Periodic[] = [];
+const begin = (...given: Parameters<typeof every>): Periodic => {
+  const periodic = every(...given);
+  started.push(periodic);
+  return periodic;
+};
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(async () => {
+  await Promise.all(started.map((periodic) => periodic.stop()));
+  started = [];
+  vi.useRealTimers();
+});
+
+test('every: each has its period, and all of them one timer', () => {
+  const turns = { half: 0, one: 0, three: 0 };
+  begin(500, () => void (turns.half += 1));
+  begin(1_000, () => void (turns.one += 1));
+  begin(3_333, () => void (turns.three += 1));
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(30_500);
+  // What was begun while the ticks ran has its first turn a tick later; 3,333 ms are six ticks.
+  expect(turns).toEqual({ half: 61, one: 30, three: 10 });
+});
+
+test('every: a first turn is not early, however near the next tick is', () => {
+  begin(500, () => undefined);
+  vi.advanceTimersByTime(499);
+  let turns = 0;
+  begin(1_000, () => void (turns += 1));
+  vi.advanceTimersByTime(999);
+  expect(turns).toBe(0);
+  vi.advanceTimersByTime(2);
+  expect(turns).toBe(1);
+});
+
+test('every: a period shorter than a tick has a timer of its own', () => {
+  let turns = 0;
+  begin(20, () => void (turns += 1));
+  vi.advanceTimersByTime(200);
+  expect(turns).toBe(10);
+});
+
+test.each([20, 1_000])('every: turns are passed over while one is under way, at %d ms', async (periodMs) => {
+  let turns = 0;
+  let end = (): void => undefined;
+  const periodic = begin(periodMs, () => {
+    turns += 1;
+    return new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  });
+  vi.advanceTimersByTime(periodMs * 5);
+  expect(turns).toBe(1);
+  end();
+  await vi.advanceTimersByTimeAsync(periodMs);
+  expect(turns).toBe(2);
+  let isStopped = false;
+  const stopped = periodic.stop().then(() => (isStopped = true));
+  await vi.advanceTimersByTimeAsync(periodMs * 5);
+  expect([turns, isStopped]).toEqual([2, false]);
+  end();
+  await stopped;
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('every: one that begins at once has its turn now, and goes on by its period', () => {
+  let turns = 0;
+  begin(1_000, () => void (turns += 1), { atOnce: true });
+  expect(turns).toBe(1);
+  vi.advanceTimersByTime(2_000);
+  expect(turns).toBe(3);
+});
+
+test('every: one that is stopped by another in the same tick has no turn any more', () => {
+  let turns = 0;
+  const first = begin(500, () => void second.stop());
+  const second = begin(500, () => void (turns += 1));
+  vi.advanceTimersByTime(2_000);
+  expect(turns).toBe(0);
+  void first.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,69 @@
+/** Something that is done again and again. */
+export type Periodic = {
+  /** It is not begun again; resolves when what is under way is done. */
+  stop(): Promise<void>;
+};
+
+/** Half a second. */
+export const tickMs = 500;
+
+/**
+ * Does `run` each `periodMs`, until it is stopped. What a thread does again and again it does on the same ticks, whole
+ * multiples of `tickMs` rounded down, so that one that has nothing to do wakes up twice a second however many things it
+ * looks after; a period shorter than a tick has a timer of its own. `atOnce` does it now, too. `run` handles its own
+ * errors. While it is not done its turns are passed over, and those that a standstill swallowed are not made up for.
+ * Keeps no process alive.
+ */
+export function every(periodMs: number, run: () => void | Promise<void>, { atOnce = false } = {}): Periodic {
+  let underWay: Promise<void> | undefined;
+  const turn = (): void => {
+    if (underWay !== undefined) return;
+    const running = run();
+    if (running === undefined) return;
+    underWay = running.finally(() => {
+      underWay = undefined;
+    });
+  };
+  if (atOnce) turn();
+  const stopTurns = periodMs < tickMs ? ownTimer(periodMs, turn) : onTicks(Math.floor(periodMs / tickMs), turn);
+  return {
+    async stop() {
+      stopTurns();
+      await underWay;
+    },
+  };
+}
+
+function ownTimer(periodMs: number, turn: () => void): () => void {
+  const timer = setInterval(turn, periodMs).unref();
+  return () => clearInterval(timer);
+}
+
+type Job = { readonly everyTicks: number; dueAtTick: number; readonly turn: () => void };
+
+const jobs = new Set<Job>();
+let ticks = 0;
+let ticking: NodeJS.Timeout | undefined;
+
+function onTicks(everyTicks: number, turn: () => void): () => void {
+  // The tick that is on its way may be nearly over: a first turn comes late rather than early.
+  const dueAtTick = ticks + everyTicks + (ticking === undefined ? 0 : 1);
+  const job = { everyTicks, dueAtTick, turn };
+  jobs.add(job);
+  ticking ??= setInterval(tick, tickMs).unref();
+  return () => {
+    jobs.delete(job);
+    if (jobs.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+function tick(): void {
+  ticks += 1;
+  for (const job of jobs) {
+    if (ticks < job.dueAtTick) continue;
+    job.dueAtTick = ticks + job.everyTicks;
+    job.turn();
+  }
+}
