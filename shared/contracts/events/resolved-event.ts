@@ -1,6 +1,16 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { openFrame } from './compressed-frame.ts';
-import { FrameError, asBuffer, countLines, endOfLine, eachLine, frameLines, parseLine, startOfLine } from './frame.ts';
+import {
+  FrameError,
+  asBuffer,
+  countLines,
+  endOfLine,
+  eachLine,
+  frameLines,
+  parseLine,
+  startOfLine,
+  textLines,
+} from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -179,7 +189,8 @@ export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
 export function* readResolvedEvents(
   bytes: Uint8Array,
 ): Generator<{ readonly event: ResolvedEvent; readonly characters: number }, void, undefined> {
-  const lines = openIfReadable(bytes)?.toString('utf8').split('\n') ?? [];
+  const opened = openIfReadable(bytes);
+  const lines = opened === undefined ? [] : textLines(opened);
   for (const line of lines) {
     let event: ResolvedEvent | undefined;
     try {
