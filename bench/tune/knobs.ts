@@ -35,7 +35,7 @@ export const knobs: readonly Knob[] = [
   turn('FRAME_LINGER_MS', [0, 2, 5, 10], 'accepted'),
   turn('FRAME_ROUND_MS', [0, 2, 5, 10], 'delivered'),
   turn('RESOLVER_TAKE_EVERY_MS', [0, 4, 8], 'delivered'),
-  turn('RESOLVER_FRAMES_PER_TAKE', [4, 16, 64], 'delivered'),
+  turn('RESOLVER_ACCOUNT_EVENTS_MAX', [64, 256, 1_024], 'delivered'),
   turn('DISPATCH_LINGER_MS', [0, 5, 20], 'delivered'),
   {
     name: 'sync',

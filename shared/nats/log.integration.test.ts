@@ -11,6 +11,7 @@ import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { ConsumerTrouble } from './consume/pull-consumer.ts';
+import type { LogMessage } from './messages/log-message.ts';
 import { publish, publishWithRetry } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
@@ -105,6 +106,25 @@ test('consumer: pulls no more than its reader has room for', async () => {
   await expect.poll(() => pullConsumer.buffered).toBe(3);
   const info = await connection[client].jsm.consumers.info(streams.events, consumer.name);
   expect(info.num_ack_pending).toBe(3);
+  await pullConsumer.close();
+});
+
+test('consumer: pulls no more bytes than its reader has room for, but for a message', async () => {
+  const kibibyte = 1_024;
+  const bytes = 600 * kibibyte;
+  const all = Array.from({ length: 12 }, (_, n) => String(n).padStart(bytes, '.'));
+  for (const [n, text] of all.entries()) await put(text, `${account}-${n}`);
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 100, bufferedBytesMax: kibibyte });
+  const endsOf = (messages: readonly LogMessage[]): string[] =>
+    textsOf(messages).map((text) => text.replaceAll('.', ''));
+  const taken: LogMessage[] = [];
+  while (taken.length < all.length) {
+    taken.push(...(await pullConsumer.take(1)));
+    // What two messages of the largest size may weigh was asked for at once.
+    expect(pullConsumer.buffered * bytes).toBeLessThanOrEqual(2 * connection.messageBytesMax);
+  }
+  expect(endsOf(taken)).toEqual(all.map((text) => text.replaceAll('.', '')));
+  for (const message of taken) message.ack();
   await pullConsumer.close();
 });
 

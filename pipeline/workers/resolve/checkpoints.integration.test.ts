@@ -41,16 +41,18 @@ async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void>
   }
 }
 
+/** What becomes of events are frames of their own. */
+const oneByOne: ResolverSettings = { ...defaultSettings, partEventsMax: 1 };
 /** None is written before the end. */
-const seldom: ResolverSettings = { ...defaultSettings, checkpointEveryMs: 3_600_000 };
-const often: ResolverSettings = { ...defaultSettings, checkpointEveryMs: 20 };
+const seldom: ResolverSettings = { ...oneByOne, checkpointEveryMs: 3_600_000 };
+const often: ResolverSettings = { ...oneByOne, checkpointEveryMs: 20 };
 
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
   vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });
 
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
 
-/** One frame an event, so that what becomes of them are frames of their own, too. */
+/** One frame an event. */
 async function sendEach(rig: ResolverRig, from: number, to: number, partition = 0): Promise<void> {
   for (const n of numbers(from, to)) await rig.send(partition, [{ id: `e${n}`, body: { event: 'E', userId: 'u' } }]);
 }
@@ -63,7 +65,7 @@ const sendAtOnce = (rig: ResolverRig, from: number, to: number): Promise<unknown
 
 /** A resolver that has resolved the events sent, and stopped. */
 async function resolve(rig: ResolverRig, events: number, settings = often, partition = 0): Promise<Actor> {
-  const resolver = await rig.start(partition, { settings: { ...settings, framesPerTake: 1 } });
+  const resolver = await rig.start(partition, { settings });
   await until(resolver, 'resolved', events);
   await resolver.stop(5_000);
   return resolver;
@@ -103,7 +105,7 @@ test('checkpoints: a start after a crash reads the frames that came after the la
     await resolve(rig, 10);
     await sendEach(rig, 10, 15);
     const connection = await connectLog({ url: nats.url, name: 'mortal' });
-    const resolver = await rig.start(0, { connection, settings: { ...seldom, framesPerTake: 1 } });
+    const resolver = await rig.start(0, { connection, settings: seldom });
     await until(resolver, 'resolved', 5);
     resolver.done.catch(() => undefined);
     await connection[client].nc.close();
@@ -122,7 +124,7 @@ test('checkpoints: a log without any is read whole once, and has them from then 
 
 test('checkpoints: where one is missing, what follows is read from the log', () =>
   withRig(async (rig) => {
-    const resolver = await rig.start(0, { settings: { ...often, framesPerTake: 1 } });
+    const resolver = await rig.start(0, { settings: often });
     const seqs: number[] = [];
     for (const n of numbers(0, 4)) {
       await sendEach(rig, n * 5, n * 5 + 5);
@@ -173,7 +175,7 @@ test('checkpoints: those that the table needs no more are removed, and the other
   withRig(async (rig) => {
     const events = 20_000;
     const deduplication = { windowMs: 3_600_000, idsMax: 1_600 };
-    const settings = { ...often, deduplication, checkpointBytesMax: 1_024 };
+    const settings = { ...often, partEventsMax: 256, deduplication, checkpointBytesMax: 1_024 };
     for (let from = 0; from < events; from += 500) await sendAtOnce(rig, from, from + 500);
     const resolver = await resolve(rig, events, settings);
     const { deduplication_ids: held = 0 } = resolver.stats();
@@ -294,7 +296,7 @@ describe('checkpoints of frames that the log lost', () => {
 
   test('checkpoints: a resolver whose last frames are gone after a reconnect ends, and the next takes them again', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
-      const resolver = await rig.start(0, { settings: { ...often, framesPerTake: 1 } });
+      const resolver = await rig.start(0, { settings: often });
       const failure = resolver.done.then(
         () => undefined,
         (error: unknown) => error,
@@ -323,7 +325,7 @@ describe('checkpoints of frames that the log lost', () => {
           return store.resolve(touches);
         },
       };
-      const resolver = await rig.start(0, { visitors, settings: { ...often, framesPerTake: 1 } });
+      const resolver = await rig.start(0, { visitors, settings: often });
       const failure = resolver.done.then(
         () => undefined,
         (error: unknown) => error,

@@ -7,7 +7,7 @@ import { VisitorProperties } from '../../../shared/visitors/visitor-properties.t
 import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createDeduplication } from './deduplication.ts';
-import { admitFrames } from './admit-frames.ts';
+import { readFrames } from './read-frames.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
@@ -63,7 +63,7 @@ async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) 
   const parts: ResolvedPart[] = [];
   const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
   const waiting = new WaitingEvents({ eventsMax, accountEventsMax });
-  await admitFrames(context, frames, { waiting, unfinished: new UnfinishedFrames() });
+  await readFrames(context, frames, { waiting, unfinished: new UnfinishedFrames() });
   while (!waiting.isEmpty) parts.push(await resolvePart(context, waiting.next()));
   return {
     parts,
@@ -107,6 +107,18 @@ test('resolve part: what leaves is counted by why it does, and the rest goes on 
     erased_dropped: 1,
     dead_letters: 0,
   });
+});
+
+test('resolve part: events whose lines are laid out otherwise are found by their account all the same, and counted', async () => {
+  const context = createContext();
+  const [first = '', second = ''] = ['a', 'b'].map((id) =>
+    Buffer.from(frameOf('account', [{ id, body: { event: 'E' } }])).toString(),
+  );
+  const { v, ...others } = JSON.parse(second) as Readonly<Record<string, unknown>>;
+  const data = Buffer.from(`${first}${JSON.stringify({ ...others, v })}\n`);
+  const { frames } = await resolveAll(context, [stored(1, data)]);
+  expect(frames.map(({ accountId, events }) => ({ accountId, events }))).toEqual([{ accountId: 'account', events: 2 }]);
+  expect(context.counts).toMatchObject({ events: 2, accounts_parsed: 1 });
 });
 
 test('resolve part: a frame that is none is kept as it is, and the next one is read', async () => {

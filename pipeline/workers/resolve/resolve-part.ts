@@ -1,16 +1,18 @@
-import { frameLines, lineDepthMax } from '../../../shared/contracts/events/frame.ts';
+import { lineDepthMax } from '../../../shared/contracts/events/frame.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
-import { deadLetter, drops, leave } from './leaving.ts';
+import { admitEvent, letterOf } from './admit-event.ts';
+import type { Candidate } from './admit-event.ts';
+import { drops, leave } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
-import type { Candidate, Part } from './waiting-events.ts';
+import type { Part, WaitingEvent } from './waiting-events.ts';
 
 /** What a part became. */
 export type ResolvedPart = {
@@ -24,13 +26,14 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'pr
 };
 
 /**
- * Finds the visitors of a part's events and writes each event with its visitor, in order. What leaves on the way takes
- * nothing else with it.
+ * Admits a part's events, finds their visitors and writes each event with its visitor, in order. What leaves on the way is
+ * counted, or kept with its reason, and takes nothing else with it.
  */
-export async function resolvePart(context: StepContext, { candidates, left }: Part): Promise<ResolvedPart> {
+export async function resolvePart(context: StepContext, { events, left }: Part): Promise<ResolvedPart> {
   const { settings, connection, allowance, pace, counts, logger } = context;
   const turns = new Turns(() => context.beginTurn());
   const deadLetters = left.flatMap(({ letters }) => letters);
+  const candidates = await admit(context, events, { turns, deadLetters });
   const outcomes = await identify(
     context,
     candidates.map(({ touch }) => touch),
@@ -43,7 +46,7 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
     allowance,
   );
   for (const [index, candidate] of candidates.entries()) {
-    allowance.earn(candidate.touch.accountId, candidate.acceptedBytes);
+    allowance.earn(candidate.touch.accountId, candidate.accepted.text.length);
     pace.note(candidate.touch.accountId);
     const leaving = write(candidate, outcomes[index], outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
@@ -56,6 +59,23 @@ export async function resolvePart(context: StepContext, { candidates, left }: Pa
       logger.warn({ accountId }, 'visitors of the account travel cut short: see RESOLVER_VISITOR_SHARE');
   }
   return { frames: outgoing.finish(), deadLetters };
+}
+
+/** Reads the events and lets those through that are new and wanted, in order. */
+async function admit(
+  context: StepContext,
+  events: readonly WaitingEvent[],
+  { turns, deadLetters }: { readonly turns: Turns; readonly deadLetters: IngestDeadLetter[] },
+): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const event of events) {
+    const step = admitEvent(context, event);
+    if ('kind' in step) leave(context.counts, step, deadLetters);
+    else candidates.push(step);
+    const over = turns.spend(eventUnits + event.text.length);
+    if (over !== undefined) await over;
+  }
+  return candidates;
 }
 
 /**
@@ -98,17 +118,13 @@ function write(
   outgoing: OutgoingFrames,
 ): Leaving | undefined {
   if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
-  if (visitor.kind === 'refused') return letterOf(candidate, visitor.reason);
+  if (visitor.kind === 'refused') return letterOf(candidate.accepted, visitor.reason);
   const { id, properties } = visitor;
   // An event that was read is not too deep; what its visitor was given by an earlier build may be.
   if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
-    return letterOf(candidate, `nests deeper than ${lineDepthMax} levels with its visitor`);
+    return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }
   const { hash, json, sentBytes, touch } = candidate;
   const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, sentBytes, visitorId: id, properties });
-  return isAdded ? undefined : letterOf(candidate, 'too large with its visitor');
-}
-
-function letterOf({ origin: { frame, line } }: Candidate, reason: string): Leaving {
-  return deadLetter({ payload: Buffer.from(frameLines(frame.data)[line] ?? ''), reason, seq: frame.seq, line });
+  return isAdded ? undefined : letterOf(candidate.accepted, 'too large with its visitor');
 }

@@ -16,6 +16,8 @@ export const resolverCounters = {
   redelivered_frames: 'Ingest frames taken that had been delivered before',
   lost_frames: 'Times a frame was missing that the log had acknowledged: of INGEST, or of what was written to EVENTS',
   events: 'Events read from ingest frames',
+  accounts_parsed:
+    'Events whose account could not be read by itself, so that the whole of their line was parsed for it',
   resolved: 'Events written to the log of their account',
   duplicates: 'Events dropped because their id was seen within the deduplication window',
   bots_dropped: 'Events dropped by bot control',

@@ -19,7 +19,7 @@ afterAll(() => database?.drop());
 
 const frames = 60;
 const perFrame = 20;
-const settings = { ...defaultSettings, ackWaitMs: 600, framesPerTake: 3, publishTimeoutMs: 500 };
+const settings = { ...defaultSettings, ackWaitMs: 600, partEventsMax: 3 * perFrame, publishTimeoutMs: 500 };
 
 async function fill(rig: ResolverRig): Promise<void> {
   for (let frame = 0; frame < frames; frame += 1) {
@@ -113,7 +113,7 @@ test('resolver: goes on by itself when PostgreSQL ends its connections in the mi
   // The first batch waits for this lock, so a cut meets it in the middle.
   const holder = await admin.connect();
   await holder.query('begin; lock table visitors in access exclusive mode');
-  const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
+  const resolver = await rig.start(0, { settings: { ...settings, partEventsMax: perFrame } });
   const untilRetried = async (): Promise<void> => {
     await cut();
     expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);

@@ -7,15 +7,17 @@ import type { VisitorShare } from './visitor-allowance.ts';
 
 export type ResolverSettings = {
   readonly deduplication: DeduplicationSettings;
-  /** Ingest frames worked on in one go, at most. */
+  /** Ingest frames taken at a time, at most. */
   readonly framesPerTake: number;
   /** Least time from one take to the next while fewer frames than that wait, in ms. */
   readonly takeEveryMs: number;
-  /** Events whose visitors are read and held at a time, at most. */
+  /** Events that are resolved together, at most. */
   readonly partEventsMax: number;
   /** Of these, events of one account. */
   readonly accountEventsMax: number;
-  /** With so much admitted that waits for its visitors no more frames are taken, in bytes. */
+  /** Frames that were taken and are not finished, at most. */
+  readonly framesInFlightMax: number;
+  /** With so much that was read and waits for its turn no more frames are taken, in bytes. */
   readonly waitingBytesMax: number;
   /** Whether a visitor stands in a frame once, and not in each line. */
   readonly writesVisitorsOnce: boolean;
@@ -63,18 +65,29 @@ export const resolverEnv = {
       maximum: mebibyte / 2,
     },
   ),
-  RESOLVER_FRAMES_PER_TAKE: count('Frames a resolver works on in one go', 16),
+  RESOLVER_FRAMES_PER_TAKE: count(
+    'Frames a resolver takes at a time; it waits for no more where so many are there',
+    16,
+  ),
   RESOLVER_TAKE_EVERY_MS: count('Least time between two takes that are not full; 0 takes each frame as it comes', 4, {
     unit: 'ms',
     minimum: 0,
   }),
-  RESOLVER_PART_EVENTS_MAX: count('Events whose visitors a resolver reads and holds at a time', 1_024),
+  RESOLVER_PART_EVENTS_MAX: count(
+    'Events that a resolver works on in one go, with one query for their visitors',
+    1_024,
+  ),
   RESOLVER_ACCOUNT_EVENTS_MAX: count(
     'Of these, events of one account: the other accounts of its partition go between',
     256,
   ),
+  RESOLVER_FRAMES_IN_FLIGHT_MAX: count(
+    'Frames of one partition that were taken and are not finished. Whoever sends little is found behind so many frames of another account. All of them are looked into anew after a crash',
+    1_024,
+    { minimum: 64 },
+  ),
   RESOLVER_WAITING_BYTES_MAX: count(
-    'Events of one partition that were read and wait for their visitors; with more of them it takes no more frames',
+    'Events of one partition that were read and wait for their turn; with more of them it takes no more frames',
     8 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),
@@ -117,6 +130,7 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
     partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
     accountEventsMax: env.RESOLVER_ACCOUNT_EVENTS_MAX,
+    framesInFlightMax: env.RESOLVER_FRAMES_IN_FLIGHT_MAX,
     waitingBytesMax: env.RESOLVER_WAITING_BYTES_MAX,
     writesVisitorsOnce: env.RESOLVER_VISITORS_ONCE,
     compression: { frames: env.RESOLVER_COMPRESSION, frameBytesMin: 4 * kibibyte, grownTimes: 3 },

@@ -161,7 +161,7 @@ test('resolver: writes an event with its visitor to the log of its account', () 
 test('resolver: each frame names the one before it, so that who was not given that one notices', () =>
   withRig(async (rig) => {
     for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
-    const resolver = await rig.start(0, { settings: { ...defaultSettings, framesPerTake: 1 } });
+    const resolver = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
     await until(resolver, 'resolved', 3);
     await resolver.stop(5_000);
     const seqs: number[] = [];
@@ -228,6 +228,30 @@ test('resolver: keeps the order of events over many frames and splits what is to
     expect(idsOf(written)).toEqual(Array.from({ length: frames * perFrame }, (_, n) => String(n)));
     for (const { event, visitor } of written) expect(visitor['seen']).toBe(Number(event.id));
     expect(resolver.stats()['output_frames']).toBeGreaterThan(frames);
+  }));
+
+test('resolver: whoever sends little is found behind a flood of another account, in however many frames that came', () =>
+  withRig(async (rig) => {
+    const [flood, quiet] = [randomUUID(), randomUUID()];
+    const [frames, eventsEach] = [400, 20];
+    for (let frame = 0; frame < frames; frame += 1) {
+      const rows = Array.from({ length: eventsEach }, (_, row) => ({ ...track(`${frame}-${row}`), account: flood }));
+      await rig.send(0, rows);
+    }
+    await rig.send(0, [{ ...track('quiet'), account: quiet }]);
+    const resolver = await rig.start(0);
+    try {
+      await until(resolver, 'resolved', frames * eventsEach + 1);
+    } finally {
+      await resolver.stop(5_000);
+    }
+    const found = await readNext(rig.connection, streams.events, eventsOfAccount(quiet), 1);
+    const written = await rig.writtenFrames(flood);
+    const before = written.filter(({ seq }) => seq < (found?.seq ?? Infinity)).flatMap(({ events }) => events);
+    expect(before.length).toBeLessThan((frames * eventsEach) / 2);
+    expect(idsOf(written.flatMap(({ events }) => events))).toEqual(
+      Array.from({ length: frames * eventsEach }, (_, n) => `${Math.floor(n / eventsEach)}-${n % eventsEach}`),
+    );
   }));
 
 test('resolver: drops what the live version does not let through, but no test event', () =>

@@ -11,12 +11,12 @@ import type { FrameReader } from '../worker/consumer-worker.ts';
 import { setAsideReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
-import { admitFrames } from './admit-frames.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { every } from '../../../shared/runtime/every.ts';
 import { publishFrames } from './publish-frames.ts';
+import { readFrames } from './read-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
@@ -33,8 +33,9 @@ export type ResolverOptions = Omit<
   'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal'
 >;
 
-/** Frames pulled ahead of the one take being worked on and the one being published. */
-const bufferedFramesMax = 32;
+/** Frames that are pulled ahead of those that were taken. */
+const bufferedFramesMax = 256;
+const bufferedBytesMax = 8 * 1024 ** 2;
 
 /**
  * Starts the resolver of one partition: takes accepted events from the ingest log, drops repeated and unwanted ones,
@@ -57,13 +58,14 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     startFrom: 'first',
     placeIsKept: 'by-ids',
     ackWaitMs: settings.ackWaitMs,
-    ackPendingMax: bufferedFramesMax + settings.framesPerTake * 2,
+    ackPendingMax: settings.framesInFlightMax,
   };
   // First nobody else is given frames any more, then what was written is read.
   const reader = await openFrameReader({
     connection,
     consumer,
     bufferedMax: bufferedFramesMax,
+    bufferedBytesMax,
     logger,
     fields: { partition },
     beginTurn,
@@ -180,7 +182,9 @@ class Resolver {
         const messages = await this.#take();
         if (messages.length === 0 && this.#waiting.isEmpty) return publishing;
         await this.#verify();
-        await admitFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
+        await this.#read(messages);
+        // Cutting frames into events costs little beside all that follows.
+        while (this.#hasRoomForMore()) await this.#read(await this.#take());
       }
       const part = this.#waiting.next();
       const [resolved] = await Promise.all([resolvePart(this.#context, part), publishing]);
@@ -190,11 +194,20 @@ class Resolver {
     }
   }
 
+  #read(messages: readonly LogMessage[]): Promise<void> {
+    return readFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
+  }
+
   /** Whoever sends little goes before what is left of a flood, so it is taken while there is some room. */
   #wantsFrames(): boolean {
+    return this.#waiting.isEmpty || this.#hasRoomForMore();
+  }
+
+  /** Whether there are frames that can be read beside those that wait. */
+  #hasRoomForMore(): boolean {
+    const { isWatching, buffered } = this.#reader;
     const { isEmpty, bytes } = this.#waiting;
-    if (isEmpty || this.#reader.isWatching) return isEmpty;
-    return this.#reader.buffered > 0 && bytes < this.#context.settings.waitingBytesMax;
+    return !isWatching && !isEmpty && buffered > 0 && bytes < this.#context.settings.waitingBytesMax;
   }
 
   async #take(): Promise<readonly LogMessage[]> {
@@ -213,7 +226,7 @@ class Resolver {
   }
 
   /** Writes a part, and is done with the frames it was the last of. */
-  async #publish({ candidates, left }: Part, resolved: ResolvedPart): Promise<void> {
+  async #publish({ events, left }: Part, resolved: ResolvedPart): Promise<void> {
     // After a standstill another resolver may have written the same already.
     await this.#reader.confirm();
     await keepDeadLetters(this.#context, resolved.deadLetters);
@@ -222,7 +235,7 @@ class Resolver {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
     await this.#verify();
-    for (const { origin } of candidates) this.#unfinished.done(origin.frame);
+    for (const { origin } of events) this.#unfinished.done(origin.frame);
     for (const { frame } of left) this.#unfinished.done(frame);
     this.#reader.finish(this.#unfinished.takeFinished());
   }

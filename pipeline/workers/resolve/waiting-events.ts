@@ -1,6 +1,4 @@
-import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
-import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 
 /** An accepted frame as the log has it. */
@@ -9,27 +7,20 @@ export type StoredFrame = Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>;
 /** Where an event stands in the log. */
 export type Origin = { readonly frame: StoredFrame; readonly line: number };
 
-/**
- * An event on its way through the resolver. It waits for its visitor as a text: hundreds of parsed events that wait
- * would be copied around by every garbage collection.
- */
-export type Candidate = {
+/** An event that was cut out of its frame and not looked into. */
+export type WaitingEvent = {
   readonly origin: Origin;
-  readonly hash: EventHash;
-  /** The event's part of the resolved event, as JSON. */
-  readonly json: string;
-  /** What it took in the accepted frame, in UTF-16 units: hardly ever less than its bytes by more than a few. */
-  readonly acceptedBytes: number;
-  /** What its client sent for it. */
-  readonly sentBytes: number;
-  readonly touch: VisitorTouch;
+  /** Whose turn it waits for: one of another layout that cannot be read has none. */
+  readonly accountId: string;
+  /** Its line. */
+  readonly text: string;
 };
 
 /** What of a frame is to be kept as it is. */
 export type FrameLetters = { readonly frame: StoredFrame; readonly letters: readonly IngestDeadLetter[] };
 
-/** Events whose visitors are looked for together, and what of frames is kept with them. */
-export type Part = { readonly candidates: readonly Candidate[]; readonly left: readonly FrameLetters[] };
+/** Events that are resolved together, and what of frames is kept with them. */
+export type Part = { readonly events: readonly WaitingEvent[]; readonly left: readonly FrameLetters[] };
 
 export type PartLimits = {
   readonly eventsMax: number;
@@ -38,13 +29,13 @@ export type PartLimits = {
 };
 
 /**
- * Events that were admitted and wait for their visitors. Accounts take turns: of each the next part has so many at most,
- * in their order, so whoever sends a flood is not in front of the others of its partition.
+ * Events that were cut out of their frames and wait to be resolved. Accounts take turns: of each the next part has so many
+ * at most, in their order, so whoever sends a flood is not in front of the others of its partition.
  */
 export class WaitingEvents {
   readonly #limits: PartLimits;
   /** The account whose turn is next stands first. */
-  readonly #accounts = new Map<string, Candidate[]>();
+  readonly #accounts = new Map<string, WaitingEvent[]>();
   #left: FrameLetters[] = [];
   #bytes = 0;
 
@@ -52,7 +43,7 @@ export class WaitingEvents {
     this.#limits = limits;
   }
 
-  /** Of the accepted lines. */
+  /** Of their lines, in UTF-16 units: hardly ever less than their bytes by more than a few. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -61,12 +52,11 @@ export class WaitingEvents {
     return this.#accounts.size === 0 && this.#left.length === 0;
   }
 
-  add(candidate: Candidate): void {
-    const { accountId } = candidate.touch;
-    const waiting = this.#accounts.get(accountId);
-    if (waiting === undefined) this.#accounts.set(accountId, [candidate]);
-    else waiting.push(candidate);
-    this.#bytes += candidate.acceptedBytes;
+  add(event: WaitingEvent): void {
+    const waiting = this.#accounts.get(event.accountId);
+    if (waiting === undefined) this.#accounts.set(event.accountId, [event]);
+    else waiting.push(event);
+    this.#bytes += event.text.length;
   }
 
   addLetters(letters: FrameLetters): void {
@@ -76,21 +66,21 @@ export class WaitingEvents {
   /** Takes the next part; an empty one where nothing waits. */
   next(): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
-    const candidates: Candidate[] = [];
-    for (let turns = this.#accounts.size; turns > 0 && candidates.length < eventsMax; turns -= 1) {
+    const events: WaitingEvent[] = [];
+    for (let turns = this.#accounts.size; turns > 0 && events.length < eventsMax; turns -= 1) {
       const [next] = this.#accounts;
       if (next === undefined) break;
       const [accountId, waiting] = next;
-      const taken = waiting.splice(0, Math.min(accountEventsMax, eventsMax - candidates.length));
-      for (const candidate of taken) {
-        candidates.push(candidate);
-        this.#bytes -= candidate.acceptedBytes;
+      const taken = waiting.splice(0, Math.min(accountEventsMax, eventsMax - events.length));
+      for (const event of taken) {
+        events.push(event);
+        this.#bytes -= event.text.length;
       }
       this.#accounts.delete(accountId);
       if (waiting.length > 0) this.#accounts.set(accountId, waiting);
     }
     const left = this.#left;
     this.#left = [];
-    return { candidates, left };
+    return { events, left };
   }
 }

@@ -17,6 +17,8 @@ export type FrameReaderOptions = {
   readonly consumer: DurableConsumer;
   /** Frames pulled ahead of those that were taken, at most. */
   readonly bufferedMax: number;
+  /** Bytes of them, give or take a frame. */
+  readonly bufferedBytesMax?: number;
   /** Default true; false asks only while the actor waits, see `PullConsumerOptions`. */
   readonly pullsAhead?: boolean;
   readonly logger: Logger;
@@ -33,10 +35,11 @@ export type FrameReaderOptions = {
 
 /** Opens an actor's consumer, which takes it away from whoever read it before. */
 export async function openFrameReader(options: FrameReaderOptions): Promise<FrameReader> {
-  const { connection, consumer, bufferedMax, pullsAhead = true, logger, fields, onLost } = options;
+  const { connection, consumer, bufferedMax, bufferedBytesMax, pullsAhead = true, logger, fields, onLost } = options;
   const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax,
+    bufferedBytesMax,
     pullsAhead,
     onTrouble: logConsumerTrouble(logger, fields),
     ...(onLost === undefined
@@ -120,8 +123,11 @@ export class FrameReader {
 
   /** Whoever waits with frames in flight, however long, keeps them: the log gives them to nobody else meanwhile. */
   async whileKeeping(work: () => Promise<void>): Promise<void> {
+    let before: ReadonlySet<LogMessage> = new Set();
     const pulse = every(this.#options.consumer.ackWaitMs / 3, () => {
-      for (const frame of this.#inFlight) frame.working();
+      // Those that came since the last time have more than half of their wait left, and most are finished by then.
+      for (const frame of this.#inFlight) if (before.has(frame)) frame.working();
+      before = new Set(this.#inFlight);
     });
     try {
       await work();

@@ -16,7 +16,7 @@ test('wakeup: a ring before the wait ends it at once, and only that one', async 
 });
 
 test('wakeup: without a ring the wait ends when its time is over', async () => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const wakeup = new Wakeup();
     let isOver = false;

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { SubjectError } from '../subjects.ts';
 import {
   TrackHeads,
+  accountOfLine,
   bodyBytes,
   endHead,
   envelopeHead,
@@ -37,6 +38,19 @@ test('readEnvelope: refuses an account that could not stand in a subject', () =>
 const plainId = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
+
+test('accountOfLine: says what readEnvelope does of a line that is laid out as they are written, and nothing of others', () => {
+  const id = fc.stringMatching(/^[A-Za-z0-9-]{1,40}$/);
+  fc.assert(
+    fc.property(id, fc.string(), fc.boolean(), (account, source, isTest) => {
+      const prefix = envelopePrefix({ account, source, test: isTest });
+      const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1 }), '{"event":"E","account":"b"}');
+      expect(accountOfLine(line)).toBe(readEnvelope(line).account);
+    }),
+  );
+  for (const line of ['', '{}', '{"v":1,"account":"a', JSON.stringify(good)])
+    expect(accountOfLine(line)).toBeUndefined();
+});
 
 test('envelope heads: envelopeLine: what was written is read back', () => {
   const optional = fc.option(fc.string({ unit: 'binary' }), { nil: undefined });

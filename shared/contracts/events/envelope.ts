@@ -42,6 +42,18 @@ export function envelopePrefix(source: { readonly account: string; readonly sour
   return source.test ? `${fixed.slice(0, -1)},"test":true` : fixed.slice(0, -1);
 }
 
+const beforeAccount = '{"v":1,"account":"';
+
+/**
+ * The account of a line that begins as `envelopePrefix` has it; undefined for another one, which has to be read as a whole.
+ * Whoever asks counts those.
+ */
+export function accountOfLine(line: string): string | undefined {
+  if (!line.startsWith(beforeAccount)) return undefined;
+  const end = line.indexOf('"', beforeAccount.length);
+  return end < 0 ? undefined : line.slice(beforeAccount.length, end);
+}
+
 /** What the envelopes of one request have in common. */
 export type EnvelopeStart = {
   readonly at: number;

@@ -60,6 +60,8 @@ export type PullConsumerOptions = {
   readonly placeBefore?: () => Promise<FinishedMessages | undefined>;
   /** Messages pulled ahead of the reader, at most. */
   readonly bufferedMax: number;
+  /** Bytes of them, give or take a message. Default: as many as they have. */
+  readonly bufferedBytesMax?: number | undefined;
   /**
    * Default true. Where false it asks only while its reader waits in `take`, who is given together what has come since the
    * last time: for the server a message that is sent by itself costs as much as many that are sent in a row.
@@ -94,7 +96,7 @@ const standstillMs = 1_500;
 const toNanos = (ms: number): number => ms * 1e6;
 
 /** As the server reads it. */
-type PullRequest = { readonly batch: number; readonly group: string } & (
+type PullRequest = { readonly batch: number; readonly group: string; readonly max_bytes?: number } & (
   | { readonly expires: number }
   | { readonly no_wait: true }
 );
@@ -116,6 +118,7 @@ class DurablePullConsumer implements PullConsumer {
   readonly #offReconnect: () => void;
   readonly #reader: Reader;
   #buffer: LogMessage[] = [];
+  #bufferedBytes = 0;
   #inbox = '';
   #subscription: Subscription | undefined;
   #requested = 0;
@@ -203,6 +206,7 @@ class DurablePullConsumer implements PullConsumer {
     if (this.#takenAway !== undefined) throw this.#takenAway;
     if (this.#isClosed) return [];
     const taken = this.#buffer.splice(0, max);
+    for (const { data } of taken) this.#bufferedBytes -= data.length;
     this.#pull();
     return taken;
   }
@@ -235,7 +239,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#reader.leave();
     this.#offReconnect();
     this.#subscription?.unsubscribe();
-    this.#buffer = [];
+    this.#emptyBuffer();
     this.#wake();
   }
 
@@ -264,11 +268,11 @@ class DurablePullConsumer implements PullConsumer {
       this.#startRewinding(0);
       return;
     }
-    const { consumer, bufferedMax, pullsAhead = true } = this.#options;
+    const { consumer, bufferedMax, bufferedBytesMax = Infinity, pullsAhead = true } = this.#options;
     if (!pullsAhead && this.#waiting === undefined) return;
     const { stream, name, ackPendingMax } = consumer;
     const room = Math.min(bufferedMax - this.#buffer.length, ackPendingMax - this.#taken.size);
-    if (room < 1) return;
+    if (room < 1 || this.#bufferedBytes >= bufferedBytesMax) return;
     this.#heardAtMs = performance.now();
     const request = pullsAhead ? this.#askAhead(room) : this.#askForWaiting(room);
     this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
@@ -279,7 +283,7 @@ class DurablePullConsumer implements PullConsumer {
   #askAhead(batch: number): PullRequest {
     this.#requested = batch;
     this.#expiresMs = this.#reader.pullExpiresMs;
-    return { batch, expires: toNanos(this.#expiresMs), group: this.#group };
+    return { batch, ...this.#bytesAsked(), expires: toNanos(this.#expiresMs), group: this.#group };
   }
 
   /** First for all that is there, then for whatever comes first. */
@@ -288,7 +292,14 @@ class DurablePullConsumer implements PullConsumer {
     this.#mayHaveMore = false;
     this.#requested = room;
     this.#expiresMs = 0;
-    return { batch: room, no_wait: true, group: this.#group };
+    return { batch: room, ...this.#bytesAsked(), no_wait: true, group: this.#group };
+  }
+
+  /** At least one message has room, however large. */
+  #bytesAsked(): { readonly max_bytes?: number } {
+    const { bufferedBytesMax } = this.#options;
+    if (bufferedBytesMax === undefined) return {};
+    return { max_bytes: Math.max(bufferedBytesMax - this.#bufferedBytes, this.#connection.messageBytesMax * 2) };
   }
 
   #receive(pulled: Msg): void {
@@ -308,10 +319,20 @@ class DurablePullConsumer implements PullConsumer {
     this.#options.losses?.note(message);
     this.#requested = Math.max(0, this.#requested - 1);
     const received = this.#taken.received(message.seq, message.storedAtMs);
-    if (received === 'new') this.#buffer.push(message);
+    if (received === 'new') this.#keep(message);
     else if (received === 'acknowledged') message.ack();
     this.#wake();
     this.#pull();
+  }
+
+  #keep(message: LogMessage): void {
+    this.#buffer.push(message);
+    this.#bufferedBytes += message.data.length;
+  }
+
+  #emptyBuffer(): void {
+    this.#buffer = [];
+    this.#bufferedBytes = 0;
   }
 
   #readStatus(message: Msg): void {
@@ -368,7 +389,7 @@ class DurablePullConsumer implements PullConsumer {
   /** What was pulled and not taken is void, and what is on its way. */
   #void(): void {
     for (const { seq, storedAtMs } of this.#buffer) this.#taken.release(seq, storedAtMs);
-    this.#buffer = [];
+    this.#emptyBuffer();
     this.#requested = 0;
     this.#subscription?.unsubscribe();
     this.#subscription = undefined;

@@ -74,6 +74,10 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
       const frames = await readSubject(connection, streams.events, eventsOfAccount(of));
       return frames.flatMap(({ data }) => decodeResolved(data));
     },
+    writtenFrames: async (of = account) => {
+      const frames = await readSubject(connection, streams.events, eventsOfAccount(of));
+      return frames.map(({ seq, data }) => ({ seq, events: decodeResolved(data) }));
+    },
     deadLetters: async () => {
       const letters = await readSubject(connection, streams.ingestDeadLetters, allIngestDeadLetters);
       return letters.map(({ data, header }) => ({
