@@ -76,7 +76,11 @@ export const dispatcherEnv = {
     60_000,
     { unit: 'ms', minimum: 1_000 },
   ),
-  DISPATCH_HEALTH_FLUSH_MS: count('Health windows are stored at most this often', 250, timeout),
+  DISPATCH_HEALTH_FLUSH_MS: count(
+    'Health windows are stored at most this often, and a quarter as often while nothing is delivered',
+    250,
+    timeout,
+  ),
   DISPATCH_CONNECT_TIMEOUT_MS: count('A connection to a destination is made within this time', 3_000, timeout),
   DISPATCH_HEADERS_TIMEOUT_MS: count('A destination begins to answer within this time', 10_000, timeout),
   DISPATCH_TOTAL_TIMEOUT_MS: count(

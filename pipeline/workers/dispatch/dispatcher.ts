@@ -132,6 +132,8 @@ const releasedTogetherMax = 256;
 const parkedForProbeMax = 256;
 /** What a request has of an event beside what a mapping made of it. */
 const headBytes = 300;
+/** What a frame costs beside its events, in units of work: it is received, kept account of and acknowledged. */
+const frameUnits = 4_000;
 /** What a request costs beside its events, in units of work. */
 const requestUnits = 4_000;
 /** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
@@ -317,6 +319,7 @@ export class Dispatcher {
   #takeMessages(messages: readonly LogMessage[]): void {
     if (this.#state.kind !== 'running') return;
     for (const message of messages) this.#takeFrame(message);
+    this.#share.spend(messages.length * frameUnits);
     this.#beginTurn();
     if (messages.some(({ seq }) => seq > this.#missUpTo)) this.#caughtUp();
     this.#wakeup.ring();
@@ -376,6 +379,7 @@ export class Dispatcher {
   /** Returns what is in flight of it. */
   #takeRetryFrame(frame: RetryFrame): FrameInFlight | undefined {
     const { inbox, outbox, retries } = this.#parts;
+    this.#share.spend(frameUnits);
     const { content, isReplay, seq } = frame;
     const target = this.#options.target();
     if (content.kind === 'unreadable') {
@@ -700,14 +704,19 @@ export class Dispatcher {
       inbox.handBack(item.frame);
       return;
     }
-    this.#share.spend(movedUnits + item.bytes);
     this.#whenStored(outbox.park(item, order), () => inbox.settle(item));
   }
 
-  /** What is left is for the next turn: the thread is not for this destination alone. */
+  /** What is left is for the next turn: the thread is not for this destination alone, nor for its account. */
   #storeParked(): void {
     const { outbox } = this.#parts;
-    outbox.storeParked(parkedATurn);
+    for (let stored = 0; stored < parkedATurn && outbox.parking > 0; stored += 1) {
+      if (!this.#share.mayWork()) {
+        this.#share.wait();
+        return;
+      }
+      this.#share.spend(movedUnits + outbox.storeNextParked());
+    }
     if (outbox.parking > 0) this.#ringOnceARound();
   }
 

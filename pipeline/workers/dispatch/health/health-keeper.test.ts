@@ -50,6 +50,20 @@ test('health: acknowledgements wait until it is stored', async () => {
   expect([log.writes, keeper.isBehind]).toEqual([1, false]);
 });
 
+test('health: while nothing is delivered it is stored less often, and in time for the first that is', async () => {
+  const { keeper, log } = await open();
+  keeper.record('failed', 1);
+  expect(await goesOn(keeper, 0)).toBe(true);
+  keeper.record('failed', 1);
+  expect(await goesOn(keeper, 30)).toBe(false);
+  keeper.record('succeeded', 1);
+  expect(await goesOn(keeper, 0)).toBe(true);
+  expect(log.writes).toBe(2);
+  keeper.record('failed', 1);
+  expect(await goesOn(keeper, 30)).toBe(false);
+  expect(await goesOn(keeper, 10)).toBe(true);
+});
+
 test('health: a bucket that is full holds nothing up, and is tried again until it takes what was counted', async () => {
   const { keeper, log } = await open();
   log.answer = 'refuses';

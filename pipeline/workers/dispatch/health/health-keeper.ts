@@ -35,6 +35,11 @@ const hourMs = 3_600_000;
 const retryMs = 500;
 /** The longest that acknowledgements wait for a write, in ms: health is kept beside delivery, not in front of it. */
 const waitMaxMs = 2_000;
+/**
+ * While nothing is delivered, writes are so many times as far apart: what is not noted then is not sent twice for that. Of
+ * destinations that fail, an account may have very many.
+ */
+const failingPause = 4;
 /** Minutes of the recent entry before they are moved to that of the past. */
 const recentMinutesMax = 30;
 
@@ -54,6 +59,8 @@ export class HealthKeeper {
   /** What somebody waits for, and the next write covers. */
   #waiting: Storing | undefined;
   #isDirty = false;
+  /** Whether something was delivered, or could not be noted, since the last write began. */
+  #hasDelivered = false;
   /** Whether what was recorded could not be stored, so that nothing waits for it until it is. */
   #isBehind = false;
   #isAccessRefused: boolean;
@@ -88,6 +95,7 @@ export class HealthKeeper {
     this.#window.record(count, events, nowMs);
     // Only a clock that was set back counts in the past.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
+    if (count === 'succeeded') this.#noteDelivered();
     this.moved();
   }
 
@@ -131,6 +139,16 @@ export class HealthKeeper {
     await this.#flush();
   }
 
+  /** The next write is due sooner from now on. */
+  #noteDelivered(): void {
+    if (this.#hasDelivered) return;
+    this.#hasDelivered = true;
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#schedule(this.#isPatient);
+  }
+
   #schedule(isPatient: boolean): void {
     if (this.#flushing !== undefined || this.#isStopped) return;
     if (this.#timer !== undefined) {
@@ -138,8 +156,8 @@ export class HealthKeeper {
       clearTimeout(this.#timer);
     }
     this.#isPatient = isPatient;
-    const { flushEveryMs } = this.#options;
-    const waitMs = isPatient ? flushEveryMs : Math.max(0, this.#lastFlushMs + flushEveryMs - performance.now());
+    const everyMs = this.#options.flushEveryMs * (this.#hasDelivered ? 1 : failingPause);
+    const waitMs = isPatient ? everyMs : Math.max(0, this.#lastFlushMs + everyMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#flushing = this.#flush().finally(() => {
@@ -156,11 +174,13 @@ export class HealthKeeper {
     try {
       if (this.#isDirty) {
         this.#isDirty = false;
+        this.#hasDelivered = false;
         this.#lastFlushMs = performance.now();
         await this.#store();
       }
     } catch (error) {
       this.#isDirty = true;
+      this.#hasDelivered = true;
       if (error instanceof PublishError) this.#goOnWithout(covered);
       else this.#waitAgain(covered);
       this.#lastFlushMs = performance.now() + retryMs - flushEveryMs;

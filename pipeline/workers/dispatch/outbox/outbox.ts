@@ -125,8 +125,9 @@ export class Outbox {
   }
 
   /**
-   * Puts an event behind the others of its visitor that wait, from now on; `storeParked` gives it to the log, after those
-   * that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time to write.
+   * Puts an event behind the others of its visitor that wait, from now on; `storeNextParked` gives it to the log, after
+   * those that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time
+   * to write.
    */
   park(item: DispatchItem, order: VisitorOrder, attempted: Attempted = item, reason = behindAnother): Promise<unknown> {
     item.frame.isStarted = true;
@@ -142,9 +143,13 @@ export class Outbox {
     return stored;
   }
 
-  /** Gives the log the parked events that are next, so many of them at most. */
-  storeParked(max: number): void {
-    for (const parking of this.#parking.splice(0, max)) parking.resolve(this.#store(parking));
+  /** Gives the log the parked event that is next, if there is one. Returns about what it takes, in bytes. */
+  storeNextParked(): number {
+    const parking = this.#parking.shift();
+    if (parking === undefined) return 0;
+    const { bytes } = parking.item;
+    parking.resolve(this.#store(parking));
+    return bytes;
   }
 
   /** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */

@@ -3,23 +3,32 @@ import { expect, test } from 'vitest';
 import { breakerAt, breakerEnded, breakerLimits, breakerRoom, breakerStarted, closedBreaker } from './breaker.ts';
 import type { BreakerState } from './breaker.ts';
 
-const fail = (state: BreakerState, nowMs: number, random = 1): BreakerState =>
-  breakerEnded(state, false, nowMs, random);
+const ended = (state: BreakerState, ok: boolean, endedMs: number, random: number, tookMs = 0): BreakerState =>
+  breakerEnded(state, { ok, startedMs: endedMs - tookMs, endedMs }, random);
+const fail = (state: BreakerState, nowMs: number, random = 1): BreakerState => ended(state, false, nowMs, random);
 const failTimes = (times: number): BreakerState =>
   Array.from({ length: times }).reduce<BreakerState>((state) => fail(state, 0), closedBreaker);
 
 test('breaker: closed: opens after enough failures in a row, and only then', () => {
   expect(failTimes(49)).toEqual({ kind: 'closed', failuresInARow: 49, sinceMs: 0 });
   expect(failTimes(50)).toEqual({ kind: 'open', untilMs: 1_000, timesOpened: 1 });
-  expect(breakerEnded(failTimes(49), true, 0, 0)).toEqual(closedBreaker);
+  expect(ended(failTimes(49), true, 0, 0)).toEqual(closedBreaker);
   expect(fail(failTimes(9), 249)).toMatchObject({ kind: 'closed' });
   expect(fail(failTimes(9), 250)).toMatchObject({ kind: 'open' });
   expect(fail(failTimes(8), 9_999)).toMatchObject({ kind: 'closed' });
 });
 
+test('breaker: closed: the first four requests that hang open it, and none of them was answered in between', () => {
+  const hang = (state: BreakerState): BreakerState => ended(state, false, 3_000, 0, 3_000);
+  const thrice = [1, 2, 3].reduce(hang, closedBreaker);
+  expect(thrice).toMatchObject({ kind: 'closed' });
+  expect(hang(thrice)).toMatchObject({ kind: 'open', timesOpened: 1 });
+  expect(hang(ended(thrice, true, 3_000, 0))).toMatchObject({ kind: 'closed' });
+});
+
 test('breaker: flapping: every other request failing never opens it', () => {
   let state: BreakerState = closedBreaker;
-  for (let i = 0; i < 1_000; i += 1) state = breakerEnded(state, i % 2 === 0, i, 0.5);
+  for (let i = 0; i < 1_000; i += 1) state = ended(state, i % 2 === 0, i, 0.5);
   expect(state.kind).toBe('closed');
 });
 
@@ -29,7 +38,7 @@ test('breaker: half failing: bad luck at full speed does not open it', () => {
   let longest = 0;
   for (let i = 0; i < 100_000; i += 1) {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
-    state = breakerEnded(state, seed >>> 31 === 1, i / 20, 0.5);
+    state = ended(state, seed >>> 31 === 1, i / 20, 0.5);
     if (state.kind === 'closed') longest = Math.max(longest, state.failuresInARow);
   }
   expect(state.kind).toBe('closed');
@@ -46,14 +55,14 @@ test('breaker: open: lets nothing through, then one probe', () => {
 
 test('breaker: half-open: a good probe closes it, a bad one opens it for longer', () => {
   const probing = breakerStarted(breakerAt(failTimes(50), 1_000));
-  expect(breakerEnded(probing, true, 1_100, 0)).toEqual(closedBreaker);
+  expect(ended(probing, true, 1_100, 0)).toEqual(closedBreaker);
   expect(fail(probing, 1_100)).toEqual({ kind: 'open', untilMs: 3_100, timesOpened: 2 });
 });
 
 test('breaker: open: late answers of requests from before change nothing unless they are good', () => {
   const open = failTimes(50);
   expect(fail(open, 500)).toBe(open);
-  expect(breakerEnded(open, true, 500, 0)).toEqual(closedBreaker);
+  expect(ended(open, true, 500, 0)).toEqual(closedBreaker);
 });
 
 test('breaker: property: it never stays open longer than the limit', () => {
@@ -65,7 +74,7 @@ test('breaker: property: it never stays open longer than the limit', () => {
         if (state.kind !== 'open') return expect.unreachable('every probe failed');
         expect(state.untilMs - nowMs).toBeLessThanOrEqual(breakerLimits.openMaxMs);
         nowMs = state.untilMs;
-        state = breakerEnded(breakerStarted(breakerAt(state, nowMs)), false, nowMs, random);
+        state = ended(breakerStarted(breakerAt(state, nowMs)), false, nowMs, random);
       }
     }),
   );

@@ -3,7 +3,7 @@
  * let through to see whether it is back.
  */
 export type BreakerState =
-  /** `sinceMs`: when the first of the failures in a row was. */
+  /** `sinceMs`: when the first of the requests that failed in a row was started. */
   | { readonly kind: 'closed'; readonly failuresInARow: number; readonly sinceMs: number }
   | { readonly kind: 'open'; readonly untilMs: number; readonly timesOpened: number }
   | { readonly kind: 'half-open'; readonly timesOpened: number; readonly probing: boolean };
@@ -14,6 +14,9 @@ export type BreakerLimits = {
   readonly failingForMs: number;
   /** So many open it however quickly they came: by chance a destination that fails every other time never gets there. */
   readonly failuresToOpenAtOnce: number;
+  /** A failure that took so long counts as `hungCounts` of them: meanwhile events are held, and fail together with it. */
+  readonly hungMs: number;
+  readonly hungCounts: number;
   readonly openMinMs: number;
   readonly openMaxMs: number;
 };
@@ -22,6 +25,8 @@ export const breakerLimits: BreakerLimits = {
   failuresToOpen: 10,
   failingForMs: 250,
   failuresToOpenAtOnce: 50,
+  hungMs: 2_000,
+  hungCounts: 3,
   openMinMs: 1_000,
   openMaxMs: 60_000,
 };
@@ -31,6 +36,8 @@ export const accessBreakerLimits = {
   failuresToOpen: 3,
   failingForMs: 0,
   failuresToOpenAtOnce: 3,
+  hungMs: Infinity,
+  hungCounts: 1,
 } as const satisfies Partial<BreakerLimits>;
 
 export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0, sinceMs: 0 };
@@ -58,22 +65,24 @@ export function breakerStarted(state: BreakerState): BreakerState {
   return state.kind === 'half-open' ? { ...state, probing: true } : state;
 }
 
+/** A request that ended, by a clock that never goes back. */
+export type EndedRequest = { readonly ok: boolean; readonly startedMs: number; readonly endedMs: number };
+
 /**
  * A request ended. Answers to requests that were in flight when it opened change nothing unless they say that the
  * destination is up. `random` in [0, 1) spreads the times at which many breakers look again.
  */
 export function breakerEnded(
   state: BreakerState,
-  ok: boolean,
-  nowMs: number,
+  { ok, startedMs, endedMs: nowMs }: EndedRequest,
   random: number,
   limits: BreakerLimits = breakerLimits,
 ): BreakerState {
   if (ok) return state.kind === 'closed' && state.failuresInARow === 0 ? state : closedBreaker;
   switch (state.kind) {
     case 'closed': {
-      const failuresInARow = state.failuresInARow + 1;
-      const sinceMs = failuresInARow === 1 ? nowMs : state.sinceMs;
+      const failuresInARow = state.failuresInARow + (nowMs - startedMs < limits.hungMs ? 1 : limits.hungCounts);
+      const sinceMs = state.failuresInARow === 0 ? startedMs : state.sinceMs;
       const isLong = failuresInARow >= limits.failuresToOpen && nowMs - sinceMs >= limits.failingForMs;
       if (isLong || failuresInARow >= limits.failuresToOpenAtOnce) return open(1, nowMs, random, limits);
       return { kind: 'closed', failuresInARow, sinceMs };

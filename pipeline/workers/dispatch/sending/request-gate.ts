@@ -119,7 +119,7 @@ export class RequestGate {
       this.#concurrency = adaptConcurrency(this.#concurrency, end, this.#concurrencyMax, at);
     }
     const limits = said.isAccessRefused ? this.#accessLimits : breakerLimits;
-    this.#breaker = breakerEnded(before, said.isUp, nowMs, Math.random(), limits);
+    this.#breaker = breakerEnded(before, { ok: said.isUp, startedMs, endedMs: nowMs }, Math.random(), limits);
     if (this.#breaker.kind === 'closed') this.#isAccessRefused = false;
     else if (said.isAccessRefused) this.#isAccessRefused = true;
     if (this.#breaker.kind !== 'open' || before.kind === 'open') return false;

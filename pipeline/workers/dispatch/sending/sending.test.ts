@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
@@ -52,4 +52,29 @@ test('sending: wants the events of the next request, and those of the one behind
 test('sending: of events that travel in groups it wants as many as all requests may take', () => {
   const sending = open(2);
   expect(fill(sending, destination({ groupOf: () => 'one' }))).toBe(6);
+});
+
+test('sending: what finds out whether a destination is back takes one event', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const sending = open(64);
+    const prepared = destination();
+    const down = { attempts: [], requests: 1, isUp: false, isOverloaded: false, isAccessRefused: false };
+    for (let hasOpened = false; !hasOpened;) {
+      fill(sending, prepared);
+      const batch = sending.next(prepared, true);
+      if (batch === undefined) return expect.unreachable('nothing may be sent, and the breaker is closed');
+      expect(batch).toMatchObject({ isProbe: false, items: { length: 3 } });
+      vi.advanceTimersByTime(10_000);
+      hasOpened = sending.ended(batch, down);
+      sending.release(batch);
+    }
+    expect(sending.next(prepared, true)).toBeUndefined();
+    vi.advanceTimersByTime(1_000);
+    fill(sending, prepared);
+    expect(sending.next(prepared, true)).toMatchObject({ isProbe: true, items: { length: 1 } });
+    expect(sending.next(prepared, true)).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
 });

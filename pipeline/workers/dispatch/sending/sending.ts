@@ -92,10 +92,10 @@ export class Sending {
   }
 
   /** Whether too few fresh events are ready for the next request: those of later ones are read when these are sent. */
-  wantsFresh({ groupOf, batchEventsMax }: OfferedDestination): boolean {
+  wantsFresh(prepared: OfferedDestination): boolean {
     // A batch of one group is picked out of many events.
-    const requests = groupOf === undefined ? Math.min(1, this.#gate.room) : this.#gate.concurrency;
-    return this.#lanes.readyCount('fresh') < requests * batchEventsMax;
+    const requests = prepared.groupOf === undefined ? Math.min(1, this.#gate.room) : this.#gate.concurrency;
+    return this.#lanes.readyCount('fresh') < requests * this.#eventsMax(prepared);
   }
 
   add(item: DispatchItem): void {
@@ -105,7 +105,7 @@ export class Sending {
   /** Sends the next batch if one may be sent now. `isPatient`: one that is not full may wait a moment for more. */
   next(prepared: OfferedDestination, isPatient: boolean): Batch | undefined {
     const lane = this.#gate.room > 0 ? this.#nextLane() : undefined;
-    const max = prepared.batchEventsMax;
+    const max = this.#eventsMax(prepared);
     this.#isLingering = isPatient && lane !== undefined && this.#shouldLinger(lane, max);
     if (lane === undefined || this.#isLingering) return undefined;
     this.#lingerUntilMs = undefined;
@@ -149,6 +149,11 @@ export class Sending {
 
   close(): Promise<void> {
     return this.#options.sender.close();
+  }
+
+  /** Of a request: what finds out whether the destination is back is likely to fail, with all that travels in it. */
+  #eventsMax({ batchEventsMax }: OfferedDestination): number {
+    return this.#gate.isBreakerClosed ? batchEventsMax : 1;
   }
 
   #nextLane(): LaneClass | undefined {
