@@ -1,6 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { putLast } from '../machine/lowest-priority.ts';
 import type { Stage } from '../system/stage.ts';
-import type { Tally } from './attacks/attack.ts';
+import type { Attack, Tally } from './attacks/attack.ts';
 import type { AttackerMessage, AttackerOrder } from './attacker-main.ts';
 
 export type Attacker = {
@@ -14,9 +15,14 @@ const endDeadlineMs = 60_000;
  * Attacks from a process of its own. It gets the processor last: an attacker brings machines of its own, and what is
  * measured is what the attack costs the services.
  */
-export async function startAttacker(stage: Stage, order: AttackerOrder): Promise<Attacker> {
+export async function startAttacker(stage: Stage, attack: Attack, order: AttackerOrder): Promise<Attacker> {
   const child = await stage.startChild({ name: 'attacker', entry: 'bench/neighbours/attacker-main' });
   await putLast(child.pid);
+  const computing = await Promise.all(
+    Array.from({ length: attack.fillsProcessors === true ? availableParallelism() : 0 }, (_, core) =>
+      stage.startChild({ name: `computing-${core}`, entry: 'bench/neighbours/computing-main' }),
+    ),
+  );
   const begun = child.nextMessage();
   child.send(order);
   await begun;
@@ -27,6 +33,7 @@ export async function startAttacker(stage: Stage, order: AttackerOrder): Promise
       const tooLate = new Promise<never>((_resolve, reject) => {
         setTimeout(() => reject(new Error(`the attack ${order.attack} did not end`)), endDeadlineMs).unref();
       });
+      await Promise.all(computing.map((program) => program.stop()));
       const message = await Promise.race([ended, tooLate]);
       await child.stop();
       if (message.kind !== 'ended')

@@ -151,7 +151,11 @@ export async function measureAttacked(
 ): Promise<AttackedRun> {
   const before = await eventsBytes(place.natsUrl);
   const begin = (await place.sink.group(quietGroup)).events;
-  const attacker = await startAttacker(stage, { attack: attack.name, target: place.target, facts: place.facts });
+  const attacker = await startAttacker(stage, attack, {
+    attack: attack.name,
+    target: place.target,
+    facts: place.facts,
+  });
   await sleep(attackLeadMs);
   const run = await quiet.measure(options.ms);
   const tally = await attacker.stop();
@@ -199,7 +203,7 @@ async function eventsBytes(natsUrl: string): Promise<number> {
 }
 
 const lookMs = 500;
-const settledCores = 0.15;
+const settledCores = 0.25;
 const settleMs = 20_000;
 
 /**

@@ -9,7 +9,7 @@ test('attacks: all of them behind what they are compared with where none is name
 
 test('attacks: a name that is none is refused, with those that are', () => {
   expect(() => chooseAttacks(['merges', 'mergers'])).toThrow(
-    /there is no mergers; there are nobody, busy-neighbour, heavy-visitor, merges/,
+    /there is no mergers; there are nobody, foreign-programs, busy-neighbour, heavy-visitor, merges/,
   );
 });
 

@@ -39,6 +39,8 @@ export type Facts = Readonly<Record<string, string>>;
 export type Attack = {
   readonly name: string;
   readonly summary: string;
+  /** Programs of the usual priority that only compute go on beside it, one a core. */
+  readonly fillsProcessors?: true;
   /** Sets up the attacking account's draft; it is published behind that. */
   prepare(ground: Ground): Promise<Facts>;
   /** Goes on until it is told to end, and then lets nothing behind. */

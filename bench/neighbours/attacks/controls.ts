@@ -1,5 +1,5 @@
 import { addSinkDestination } from './attack.ts';
-import type { Attack } from './attack.ts';
+import type { Attack, Strike } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
 const batchesPerS = 9;
@@ -10,9 +10,16 @@ export const nobody: Attack = {
   name: 'nobody',
   summary: 'nothing at all: how far these figures move by themselves',
   prepare: () => Promise.resolve({}),
-  async run({ signal }) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
-  },
+  run: wait,
+};
+
+/** Not an attack: what any load comes to that leaves no core idle. Shares of Sluice's can do nothing about it. */
+export const foreignPrograms: Attack = {
+  name: 'foreign-programs',
+  summary: 'programs that have nothing to do with Sluice and only compute, one a core',
+  fillsProcessors: true,
+  prepare: () => Promise.resolve({}),
+  run: wait,
 };
 
 /** Not an attack: what the same machine shows of somebody who may have a large share of it. */
@@ -37,3 +44,7 @@ export const busyNeighbour: Attack = {
     });
   },
 };
+
+async function wait({ signal }: Strike): Promise<void> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve));
+}

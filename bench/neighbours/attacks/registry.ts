@@ -1,15 +1,15 @@
 import type { Attack } from './attack.ts';
 import { alternatingEndpoint, deadDestinations, hangingNames } from './bad-destinations.ts';
 import { keyGuesses, lockedEdits, publishStorm, replays } from './configuration.ts';
-import { busyNeighbour, nobody } from './controls.ts';
+import { busyNeighbour, foreignPrograms, nobody } from './controls.ts';
 import { gzipBombs, idleClients, slowUploads } from './doors.ts';
 import { expensiveRules } from './expensive-rules.ts';
 import { experimentQueries } from './experiment-queries.ts';
 import { heavyVisitor } from './heavy-visitor.ts';
 import { merges } from './merges.ts';
 
-/** Run before the attacks, to know what these come to beside nobody and beside somebody who behaves. No bar is about them. */
-export const controls: readonly Attack[] = [nobody, busyNeighbour];
+/** Run before the attacks, to know what these come to beside nobody, a full machine, and somebody who behaves. No bar is about them. */
+export const controls: readonly Attack[] = [nobody, foreignPrograms, busyNeighbour];
 
 /** Every attack, in the order in which they are run. */
 export const attacks: readonly Attack[] = [
