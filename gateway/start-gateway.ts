@@ -33,6 +33,7 @@ import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import { readCommitSettings } from './commit/commit-settings.ts';
 import { GroupCommit } from './commit/group-commit.ts';
+import { RoundPace } from './commit/round-pace.ts';
 import { LogGate } from './commit/log-gate.ts';
 import { createStoreFrame } from './commit/store-frame.ts';
 import { startCanary } from './status/canary.ts';
@@ -102,8 +103,12 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const publisher = createFramePublisher(connection);
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
-  const commit = new GroupCommit(committing, gate, store);
-  endsAs('frames', () => commit.stop());
+  const pace = new RoundPace(committing);
+  const commit = new GroupCommit(committing, pace, gate, store);
+  endsAs('frames', () => {
+    commit.stop();
+    return pace.stop();
+  });
 
   const sources = new PublishedSources(
     {

@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count, derivedCount } from '../../shared/runtime/variables.ts';
 import type { GroupCommitSettings } from './group-commit.ts';
+import type { RoundPaceSettings } from './round-pace.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
@@ -23,6 +24,11 @@ export const commitEnv = {
   FRAME_ROUND_MS: derivedCount(
     'Least time between two rounds of frames; 0 sends a round as soon as the one before is stored',
     { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} where LOG_REPLICAS is over 1` },
+    { unit: 'ms', minimum: 0 },
+  ),
+  FRAME_ROUND_CROWDED_MS: count(
+    'The same where this process waits for a processor for more than half of the time in which it could run: there a frame that goes sooner only waits elsewhere. FRAME_ROUND_MS or less for no difference',
+    25,
     { unit: 'ms', minimum: 0 },
   ),
   FRAME_ROUND_BYTES: derivedCount(
@@ -56,13 +62,14 @@ export type CommitTarget = {
 export function readCommitSettings(
   env: Static<TObject<typeof commitEnv>>,
   { partitions, replicas, messageBytesMax }: CommitTarget,
-): GroupCommitSettings {
+): GroupCommitSettings & RoundPaceSettings {
   const round = replicas > 1 ? rounds.replicated : rounds.single;
   return {
     partitions,
     frameBytesMax: Math.min(env.FRAME_BYTES_MAX, messageBytesMax),
     frameLingerMs: env.FRAME_LINGER_MS,
     roundMs: env.FRAME_ROUND_MS ?? round.ms,
+    roundCrowdedMs: env.FRAME_ROUND_CROWDED_MS,
     roundBytes: env.FRAME_ROUND_BYTES ?? round.bytes,
     framesInFlightMax: env.FRAMES_IN_FLIGHT_MAX,
     queueEventsMax: env.QUEUE_EVENTS_MAX,

@@ -2,30 +2,32 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { frameLines, parseLine } from '../../shared/contracts/events/frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { GroupCommitSettings } from './group-commit.ts';
+import type { GroupCommitSettings, RoundInterval } from './group-commit.ts';
 import { EventSlice } from './frame.ts';
 import { LogGate } from './log-gate.ts';
 
 type Publish = { readonly partition: number; readonly ids: string[]; decide(outcome: FrameOutcome): void };
 
 /** A log whose answers the test gives by hand. */
-function createRig(overrides: Partial<GroupCommitSettings> = {}) {
+function createRig(overrides: Partial<GroupCommitSettings & RoundInterval> = {}) {
   const published: Publish[] = [];
   const gate = new LogGate(() => connected);
   let connected = true;
+  const settings = {
+    partitions: 4,
+    frameBytesMax: 1024,
+    frameLingerMs: 0,
+    roundMs: 0,
+    roundBytes: 1024,
+    framesInFlightMax: 4,
+    queueEventsMax: 1000,
+    queueBytesMax: 1024 ** 2,
+    deadlineMs: 2_000,
+    ...overrides,
+  };
   const commit = new GroupCommit(
-    {
-      partitions: 4,
-      frameBytesMax: 1024,
-      frameLingerMs: 0,
-      roundMs: 0,
-      roundBytes: 1024,
-      framesInFlightMax: 4,
-      queueEventsMax: 1000,
-      queueBytesMax: 1024 ** 2,
-      deadlineMs: 2_000,
-      ...overrides,
-    },
+    settings,
+    settings,
     gate,
     (partition, payload) =>
       new Promise((resolve) => {

@@ -7,8 +7,6 @@ export type GroupCommitSettings = {
   readonly frameBytesMax: number;
   /** How long a frame grows while another one is in flight before it is sent beside it. */
   readonly frameLingerMs: number;
-  /** Least time from the start of a round to the start of the next one; a round after a longer pause never waits. */
-  readonly roundMs: number;
   /** A round this large goes at once: it gains nothing by waiting. */
   readonly roundBytes: number;
   readonly framesInFlightMax: number;
@@ -17,6 +15,9 @@ export type GroupCommitSettings = {
   /** From an event's arrival to its answer at the client; decided is it by nine tenths of that. */
   readonly deadlineMs: number;
 };
+
+/** Least time from the start of a round to the start of the next one, in ms; a round after a longer pause never waits. */
+export type RoundInterval = { readonly roundMs: number };
 
 /** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
@@ -44,11 +45,12 @@ const frameBytesKept = 2 * 1024 ** 2;
  * at most, which keeps its order; what arrives meanwhile becomes the next frame. An idle gateway sends each event at
  * once. A busy one sends in rounds, one frame for each partition that has events, and lets frames grow until the round
  * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
- * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep `roundMs`
- * apart unless they are large: on a quick disk they would follow each other faster than anybody gains by.
+ * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep their
+ * distance unless they are large: on a quick disk they would follow each other faster than anybody gains by.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
+  readonly #pace: RoundInterval;
   readonly #gate: LogGate;
   readonly #store: StoreFrame;
   readonly #lanes: Lane[];
@@ -74,8 +76,9 @@ export class GroupCommit {
     expired: 0,
   };
 
-  constructor(settings: GroupCommitSettings, gate: LogGate, store: StoreFrame) {
+  constructor(settings: GroupCommitSettings, pace: RoundInterval, gate: LogGate, store: StoreFrame) {
     this.#settings = settings;
+    this.#pace = pace;
     this.#gate = gate;
     this.#store = store;
     this.#decidedMs = settings.deadlineMs * decidedShare;
@@ -178,7 +181,7 @@ export class GroupCommit {
   #isTooSoon(): boolean {
     if (this.#queuedEvents === 0) return true;
     const nowMs = performance.now();
-    const waitMs = this.#isRoundLarge() ? 0 : Math.floor(this.#roundAtMs + this.#settings.roundMs - nowMs);
+    const waitMs = this.#isRoundLarge() ? 0 : Math.floor(this.#roundAtMs + this.#pace.roundMs - nowMs);
     if (waitMs < 1) {
       clearTimeout(this.#nextRound);
       this.#nextRound = undefined;

@@ -24,7 +24,7 @@ const commitSettings = {
 
 function rig() {
   const gate = new LogGate(() => true);
-  const commit = new GroupCommit(commitSettings, gate, () => Promise.resolve('stored'));
+  const commit = new GroupCommit(commitSettings, commitSettings, gate, () => Promise.resolve('stored'));
   commit.stop();
   const requests = new RequestCounts(2);
   const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);

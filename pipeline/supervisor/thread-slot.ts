@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { createBlackBox } from '../threads/black-box.ts';
-import { cpuWaitMs } from '../threads/cpu-wait.ts';
+import { cpuUseOf } from '../../shared/runtime/cpu-use.ts';
 import type { HostTask } from '../threads/host.ts';
 import type { HostSettings } from '../threads/host-settings.ts';
 import type { Command, Report } from '../threads/messages.ts';
@@ -123,7 +123,7 @@ export class ThreadSlot {
     this.#threadId = threadId;
     this.#watch = watchSilence({
       silenceMaxMs: this.#options.silenceMaxMs,
-      waitedMs: () => cpuWaitMs(taskId),
+      waitedMs: () => cpuUseOf(taskId).waitedMs,
       onSilent: () => this.#terminate(),
     });
   }

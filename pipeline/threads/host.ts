@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
 import { createBlackBox } from './black-box.ts';
-import { ownTaskId } from './cpu-wait.ts';
+import { ownTaskId } from '../../shared/runtime/cpu-use.ts';
 import type { HostResources } from './host-resources.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';

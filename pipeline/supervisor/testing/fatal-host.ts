@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import { createBlackBox } from '../../threads/black-box.ts';
-import { ownTaskId } from '../../threads/cpu-wait.ts';
+import { ownTaskId } from '../../../shared/runtime/cpu-use.ts';
 import type { HostTask } from '../../threads/host.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 

@@ -12,7 +12,7 @@ import { VisitorProperties } from '../../../shared/visitors/visitor-properties.t
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
 import { createBlackBox } from '../../threads/black-box.ts';
-import { ownTaskId } from '../../threads/cpu-wait.ts';
+import { ownTaskId } from '../../../shared/runtime/cpu-use.ts';
 import type { HostTask } from '../../threads/host.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
 import type { Command, Report } from '../../threads/messages.ts';
