@@ -26,6 +26,11 @@ test('breaker: closed: the first four requests that hang open it, and none of th
   expect(hang(ended(thrice, true, 3_000, 0))).toMatchObject({ kind: 'closed' });
 });
 
+test('breaker: closed: many that were under way together and fail at once do not open it, however slow they were', () => {
+  const slow = (state: BreakerState): BreakerState => ended(state, false, 1_900, 0, 1_900);
+  expect(Array.from({ length: 49 }).reduce<BreakerState>(slow, closedBreaker)).toMatchObject({ kind: 'closed' });
+});
+
 test('breaker: flapping: every other request failing never opens it', () => {
   let state: BreakerState = closedBreaker;
   for (let i = 0; i < 1_000; i += 1) state = ended(state, i % 2 === 0, i, 0.5);

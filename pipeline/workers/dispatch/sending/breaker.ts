@@ -3,7 +3,7 @@
  * let through to see whether it is back.
  */
 export type BreakerState =
-  /** `sinceMs`: when the first of the requests that failed in a row was started. */
+  /** `sinceMs`: when the first of the failures in a row was; one that hung was all the while. */
   | { readonly kind: 'closed'; readonly failuresInARow: number; readonly sinceMs: number }
   | { readonly kind: 'open'; readonly untilMs: number; readonly timesOpened: number }
   | { readonly kind: 'half-open'; readonly timesOpened: number; readonly probing: boolean };
@@ -81,8 +81,10 @@ export function breakerEnded(
   if (ok) return state.kind === 'closed' && state.failuresInARow === 0 ? state : closedBreaker;
   switch (state.kind) {
     case 'closed': {
-      const failuresInARow = state.failuresInARow + (nowMs - startedMs < limits.hungMs ? 1 : limits.hungCounts);
-      const sinceMs = state.failuresInARow === 0 ? startedMs : state.sinceMs;
+      const hasHung = nowMs - startedMs >= limits.hungMs;
+      const failuresInARow = state.failuresInARow + (hasHung ? limits.hungCounts : 1);
+      const firstMs = hasHung ? startedMs : nowMs;
+      const sinceMs = state.failuresInARow === 0 ? firstMs : state.sinceMs;
       const isLong = failuresInARow >= limits.failuresToOpen && nowMs - sinceMs >= limits.failingForMs;
       if (isLong || failuresInARow >= limits.failuresToOpenAtOnce) return open(1, nowMs, random, limits);
       return { kind: 'closed', failuresInARow, sinceMs };
