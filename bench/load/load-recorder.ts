@@ -44,13 +44,6 @@ export function decodeLatencies(text: string): Histogram {
   return decodeFromCompressedBase64(text, 32, false);
 }
 
-/** Latencies of several measurements as if they had been one. */
-export function pooled(histograms: readonly Histogram[]): Histogram {
-  const all = createLatencies();
-  for (const histogram of histograms) all.add(histogram);
-  return all;
-}
-
 export function percentilesOf(histogram: Histogram): Percentiles {
   if (histogram.totalCount === 0) return noPercentiles;
   const max = histogram.maxValue / microsPerMs;
