@@ -10,6 +10,8 @@ test.each([
   '^b',
   'b$',
   '(?m)^b$',
+  '(?m)^ab|^-',
+  '(?m)^',
   '(?m)a$\n^b',
   String.raw`\bab\b`,
   String.raw`\Ba\B`,
@@ -35,8 +37,21 @@ test.each([
     fc.property(text, (value) => {
       expect(automaton?.(value, everything)).toBe(expression.test(value));
     }),
+    { numRuns: 1_000 },
   );
 });
+
+test.each([
+  ['(?m)^b$', 'a\nb', true],
+  ['(?m)^b$', 'a\nb\na', true],
+  ['(?m)^b', 'ab', false],
+  ['^b', 'a\nb', false],
+])(
+  'search automaton: %s: a line that a match may not begin in is not the end of the search: %j is %s',
+  (pattern, text, found) => {
+    expect(createSearchAutomaton(RE2JS.compile(pattern))?.(text, everything)).toBe(found);
+  },
+);
 
 test('search automaton: looks at the first characters of a text, of a pair of surrogates cut in two at the first', () => {
   const automaton = createSearchAutomaton(RE2JS.compile('^.$'));

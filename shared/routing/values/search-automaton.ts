@@ -155,11 +155,15 @@ class Construction {
   readonly #steps: Steps;
   readonly #states: State[] = [];
   readonly #numbers = new Map<string, number>();
+  /** Whether a match may begin after a line's end where none may begin within the line: `(?m)^`. */
+  readonly #beginsAtLines: boolean;
 
   constructor(program: Program, alphabet: Alphabet, steps: Steps) {
     this.#program = program;
     this.#alphabet = alphabet;
     this.#steps = steps;
+    const begun = this.#follow([program.start], at.lineStart, true);
+    this.#beginsAtLines = begun === undefined || begun.takers.length > 0 || begun.askers.length > 0;
   }
 
   run(): Table {
@@ -185,7 +189,7 @@ class Construction {
     const reached = this.#follow(places, context & knownBefore, true);
     if (reached === undefined) return accepted;
     const { takers, askers } = reached;
-    if (takers.length === 0 && askers.length === 0) return dead;
+    if (takers.length === 0 && askers.length === 0 && !this.#beginsAtLines) return dead;
     const kept = askers.length === 0 ? 0 : context;
     const key = `${takers.join()};${askers.join()};${kept}`;
     const known = this.#numbers.get(key);
