@@ -17,6 +17,7 @@ import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
 import { experimentLimitsEnv } from './experiments/assignment/experiment-limits.ts';
+import { refusalLimitsEnv } from './keys/refusal-limits.ts';
 import { scopesEnv } from './keys/scopes.ts';
 import { alertsEnv } from './operate/read-alerts.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
@@ -59,6 +60,7 @@ export const controlPlaneEnv = {
   ...eventStreamsEnv,
   ...connectionLimitsEnv,
   ...requestSharesEnv,
+  ...refusalLimitsEnv,
   ...experimentLimitsEnv,
   ...accountLimitsEnv,
   ...databaseRolesEnv,

@@ -38,7 +38,7 @@ export const controlPlaneMetrics = {
   ),
   refusedLogins: counter(
     'sluice_control_plane_refused_keys_total',
-    'Requests whose API key was refused: malformed, unknown, wrong-secret, revoked or expired',
+    'Requests whose API key was refused: malformed, unknown, wrong-secret, revoked, expired, or not-looked-up since too many of its address were refused',
     ['reason'],
   ),
   isLeader: gauge('sluice_config_leader', '1 in the control plane that moves published versions to the log, else 0'),

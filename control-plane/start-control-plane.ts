@@ -60,6 +60,8 @@ import { monitorDatabase, storagePoolFigures } from './health/database-monitor.t
 import { createLiveValues } from './health/live-values.ts';
 import { createLogFigures } from './health/log-figures.ts';
 import { createAuthenticate } from './keys/authenticate.ts';
+import { createLogIn } from './keys/log-in.ts';
+import { createRefusalLimits, readRefusalLimits } from './keys/refusal-limits.ts';
 import { createRefusedLogins } from './keys/refused-logins.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
@@ -279,10 +281,13 @@ export async function startControlPlane(
   const addConsole = await loadConsole();
   const isTls = env.CONTROL_PLANE_TLS_CERT !== undefined;
   const shares = { account: createAccountShares(env), address: createLoginShares(env) };
+  const addressOf = ({ socket, headers }: IncomingMessage): string =>
+    clientAddress.ofText(socket.remoteAddress ?? '', String(headers['x-forwarded-for'] ?? ''));
+  const refusalLimits = createRefusalLimits(readRefusalLimits(env));
+  const logIn = createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf });
   /** Work for a request of which nobody knows yet whose it is. */
-  const amongLogins = async <Result>({ socket, headers }: IncomingMessage, work: () => Promise<Result>) => {
-    const address = clientAddress.ofText(socket.remoteAddress ?? '', String(headers['x-forwarded-for'] ?? ''));
-    const admitted = shares.address.enter(address);
+  const amongLogins = async <Result>(request: IncomingMessage, work: () => Promise<Result>) => {
+    const admitted = shares.address.enter(addressOf(request));
     try {
       return await admitted.run(work);
     } finally {
@@ -293,9 +298,7 @@ export async function startControlPlane(
     authenticate(request) {
       const at = now();
       const authorization = authorizationOf(request.headers, secretBox, at.getTime());
-      return amongLogins(request, () =>
-        authenticate(logins.fork(), authorization, at, (reason, key) => refusedLogins.note(reason, key)),
-      );
+      return amongLogins(request, () => logIn(logins.fork(), request, authorization, at));
     },
     hasScope,
     shares: shares.account,
@@ -313,8 +316,8 @@ export async function startControlPlane(
         amongLogins,
         secretBox,
         authenticate,
+        logIn,
         now,
-        refusedLogins,
         isTls,
         sessionMs: env.CONSOLE_SESSION_MS,
       };

@@ -62,6 +62,34 @@ test('authentication: only the hash of a key is stored, and its last use is note
   expect(row.lastUsedAt).not.toBeNull();
 });
 
+test('authentication: beyond so many refused keys of an address, keys that were not used lately are refused without a look', async () => {
+  const other = await plane.startAnother({ ADDRESS_REFUSED_KEYS_BURST: 5, ADDRESS_REFUSED_KEYS_PER_S: 1 });
+  const ask = async (authorization: string | undefined): Promise<{ status: number; retryAfterS: number }> => {
+    const headers = authorization === undefined ? {} : { authorization };
+    const { statusCode, headers: answered, body } = await request(`${other.baseUrl}/rest/v1/destinations`, { headers });
+    await body.dump();
+    return { status: statusCode, retryAfterS: Number(answered['retry-after'] ?? 0) };
+  };
+  expect((await ask(`Bearer ${client.key}`)).status).toBe(200);
+  const answers: { status: number; retryAfterS: number }[] = [];
+  // Refusals wear off as time goes on: on a slow machine a newcomer may come too late to be refused.
+  const newcomerStatus = async (): Promise<number> => {
+    const newcomer = await plane.newKey(client, ['all']);
+    const asked = Array.from({ length: 20 }, () => ask(`Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}`));
+    answers.push(...(await Promise.all(asked)));
+    return (await ask(`Bearer ${newcomer.key}`)).status;
+  };
+  await expect.poll(newcomerStatus).toBe(429);
+  expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(5);
+  const limited = answers.filter(({ status }) => status === 429);
+  expect(limited.length).toBeGreaterThan(0);
+  for (const { retryAfterS } of limited) expect(retryAfterS).toBeGreaterThanOrEqual(1);
+  expect((await ask(`Bearer ${client.key}`)).status).toBe(200);
+  expect((await ask(undefined)).status).toBe(401);
+  expect(await other.metrics()).toMatch(/sluice_control_plane_refused_keys_total\{reason="not-looked-up"[^}]*\} [1-9]/);
+  await other.stop();
+});
+
 test('order of answers: 401 before 403 before 400 before 404', async () => {
   const path = '/destinations/nothing';
   const nobody = await plane.newKey(client, ['version:list']);

@@ -3,8 +3,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 
-/** Why a key was refused. Of the first two nobody knows whose key it was meant to be. */
-export const refusalReasons = ['malformed', 'unknown', 'wrong-secret', 'revoked', 'expired'] as const;
+/** Why a key was refused. Of the first three nobody knows whose key it was meant to be. */
+export const refusalReasons = ['malformed', 'unknown', 'not-looked-up', 'wrong-secret', 'revoked', 'expired'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** The key whose public part a refused one had. */
@@ -29,7 +29,7 @@ const writesMax = 4;
 type Told = { atMs: number; untold: number };
 
 export function createRefusedLogins({ storage, logger, now }: RefusedLoginsOptions): RefusedLogins {
-  const counts = { malformed: 0, unknown: 0, 'wrong-secret': 0, revoked: 0, expired: 0 };
+  const counts = { malformed: 0, unknown: 0, 'not-looked-up': 0, 'wrong-secret': 0, revoked: 0, expired: 0 };
   const told = new LRUCache<string, Told>({ max: keysRemembered });
   const writing = new Set<Promise<void>>();
   const write = async (reason: RefusalReason, key: RefusedKey, attempts: number): Promise<void> => {

@@ -10,7 +10,7 @@ import { compileCheck } from '../api/prepare-input.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Authenticate } from '../keys/authenticate.ts';
-import type { RefusedLogins } from '../keys/refused-logins.ts';
+import type { LogIn } from '../keys/log-in.ts';
 import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
 import type { Session } from './session-cookie.ts';
 import { sessionReply, viewSignedIn } from './session-view.ts';
@@ -20,7 +20,7 @@ export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 
   readonly authenticate: Authenticate;
   /** How long a browser stays signed in, in ms. */
   readonly sessionMs: number;
-  readonly refusedLogins: Pick<RefusedLogins, 'note'>;
+  readonly logIn: LogIn;
   /** Does what is asked before anybody is known, in the share of the request's address. */
   amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
   /** Whether browsers reach this service over TLS and nothing else. */
@@ -44,7 +44,7 @@ const codeBody = Type.Object(
 
 /** The session of a browser: a cookie, made of API keys here and opened here. */
 export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
-  const { storage, secretBox, authenticate, now, amongLogins } = options;
+  const { storage, secretBox, authenticate, logIn, now, amongLogins } = options;
   const checkKey = compileCheck(keyBody);
   const checkCode = compileCheck(codeBody);
   const answer = async (
@@ -62,9 +62,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
   const signIn = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply> => {
     const em = storage.fork();
     const at = now();
-    const principal = await authenticate(em, `Bearer ${key}`, at, (reason, row) =>
-      options.refusedLogins.note(reason, row),
-    );
+    const principal = await logIn(em, request.raw, `Bearer ${key}`, at);
     if (principal === undefined) throw unauthorized();
     const session = withKey(readSession(request.headers, secretBox, at.getTime()), principal, key);
     if (session.keys.length > sessionAccountsMax) {

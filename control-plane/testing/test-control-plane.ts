@@ -19,6 +19,7 @@ import { eventStreamsEnv } from '../api/event-streams.ts';
 import { requestSharesEnv } from '../api/request-shares.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
+import { refusalLimitsEnv } from '../keys/refusal-limits.ts';
 import { experimentLimitsEnv } from '../experiments/assignment/experiment-limits.ts';
 import { publishingEnv } from '../publishing/publishing-service.ts';
 import { deadLettersEnv } from '../replays/replay-service.ts';
@@ -107,6 +108,7 @@ function testEnv(): ControlPlaneEnv {
     ...defaultsOf(databaseTimeoutsEnv),
     ...defaultsOf(databaseRolesEnv),
     ...defaultsOf(requestSharesEnv),
+    ...defaultsOf(refusalLimitsEnv),
     ...defaultsOf(eventStreamsEnv),
     ...defaultsOf(connectionLimitsEnv),
     ...defaultsOf(experimentLimitsEnv),

@@ -1,8 +1,12 @@
+/** With so many owners those whose debts have worn off are forgotten. */
+const ownersSwept = 1_000;
+
 /** What owners have taken of something, less what has worn off since. */
 export class Debts {
   readonly #wornPerMs: number;
   readonly #now: () => number;
   readonly #debts = new Map<string, { readonly owed: number; readonly atMs: number }>();
+  #sweepAt = ownersSwept;
 
   /** So much wears off in a millisecond. `now` is in ms, and never goes back. */
   constructor(wornPerMs: number, now: () => number) {
@@ -12,6 +16,7 @@ export class Debts {
 
   add(owner: string, taken: number): void {
     this.#debts.set(owner, { owed: this.owed(owner) + taken, atMs: this.#now() });
+    if (this.#debts.size > this.#sweepAt) this.#sweep();
   }
 
   owed(owner: string): number {
@@ -28,7 +33,17 @@ export class Debts {
     return Math.max(0, (this.owed(owner) - allowed) / this.#wornPerMs);
   }
 
+  /** Owners who have debts. */
+  get size(): number {
+    return this.#debts.size;
+  }
+
   forget(owner: string): void {
     this.#debts.delete(owner);
+  }
+
+  #sweep(): void {
+    for (const owner of this.#debts.keys()) this.owed(owner);
+    this.#sweepAt = Math.max(ownersSwept, 2 * this.#debts.size);
   }
 }

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { tooMany } from '../api/api-error.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { RefusalLimits } from './refusal-limits.ts';
+import type { RefusedLogins } from './refused-logins.ts';
+
+/** Whose key a request shows, at a time; undefined: nobody's. Throws a 429 for an address that has shown too many of those. */
+export type LogIn = (
+  em: EntityManager,
+  request: IncomingMessage,
+  authorization: string | undefined,
+  at: Date,
+) => Promise<Principal | undefined>;
+
+export type LogInOptions = {
+  readonly authenticate: Authenticate;
+  readonly refusedLogins: Pick<RefusedLogins, 'note'>;
+  readonly refusalLimits: RefusalLimits;
+  addressOf(request: IncomingMessage): string;
+};
+
+/** What is done for every key that comes from outside: looked up, noted if refused, and no longer looked up if many were. */
+export function createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf }: LogInOptions): LogIn {
+  return async (em, request, authorization, at) => {
+    const address = addressOf(request);
+    // Without a key there is nothing to look up.
+    const retryAfterS = authorization === undefined ? 0 : refusalLimits.retryAfterS(address, authorization);
+    if (retryAfterS > 0) {
+      refusedLogins.note('not-looked-up', undefined);
+      throw tooMany(`too many API keys of this address were refused, try again in ${retryAfterS} s`, retryAfterS);
+    }
+    const principal = await authenticate(em, authorization, at, (reason, key) => {
+      refusedLogins.note(reason, key);
+      // One that cannot be a key was not looked up.
+      if (reason !== 'malformed') refusalLimits.noteRefused(address);
+    });
+    if (principal !== undefined && authorization !== undefined) refusalLimits.noteValid(authorization);
+    return principal;
+  };
+}

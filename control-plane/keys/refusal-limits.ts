@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Static, TObject } from 'typebox';
+import { Debts } from '../../shared/runtime/debts.ts';
+import { count } from '../../shared/runtime/variables.ts';
+
+/** Keeps whoever tries keys that nobody has from having each of them looked up. */
+export type RefusalLimits = {
+  /**
+   * In how many seconds a key of an address is looked up again; 0 where it is now: few were refused to the address, or this
+   * one was valid a while ago.
+   */
+  retryAfterS(address: string, authorization: string): number;
+  noteRefused(address: string): void;
+  noteValid(authorization: string): void;
+};
+
+export type RefusalLimitsOptions = {
+  /** Refused keys of an address that are forgotten in a second. */
+  readonly perS: number;
+  /** Keys of an address that may be refused at once. */
+  readonly burst: number;
+  /** In ms; never goes back. */
+  now?(): number;
+};
+
+/** Those who share an address with somebody who guesses go on with the keys they use. */
+const validKept = 10_000;
+const validMs = 3_600_000;
+
+export function createRefusalLimits({ perS, burst, now }: RefusalLimitsOptions): RefusalLimits {
+  const debts = new Debts(perS / 1_000, now ?? (() => performance.now()));
+  const valid = new LRUCache<string, true>({ max: validKept, ttl: validMs });
+  return {
+    retryAfterS(address, authorization) {
+      // One more may be refused.
+      const waitMs = debts.waitMs(address, burst - 1);
+      return waitMs === 0 || valid.has(digestOf(authorization)) ? 0 : Math.ceil(waitMs / 1_000);
+    },
+    noteRefused: (address) => debts.add(address, 1),
+    noteValid: (authorization) => void valid.set(digestOf(authorization), true),
+  };
+}
+
+/** No key is kept as it is. */
+const digestOf = (authorization: string): string => createHash('sha256').update(authorization).digest('base64');
+
+export const refusalLimitsEnv = {
+  ADDRESS_REFUSED_KEYS_PER_S: count(
+    'API keys a second that may be refused to one address; beyond ADDRESS_REFUSED_KEYS_BURST keys that were not used lately get a 429 without being looked up',
+    5,
+  ),
+  ADDRESS_REFUSED_KEYS_BURST: count('API keys that may be refused to one address at once', 100),
+};
+
+export function readRefusalLimits(env: Static<TObject<typeof refusalLimitsEnv>>): RefusalLimitsOptions {
+  return { perS: env.ADDRESS_REFUSED_KEYS_PER_S, burst: env.ADDRESS_REFUSED_KEYS_BURST };
+}
