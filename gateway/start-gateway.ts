@@ -212,6 +212,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     backpressure,
     commit,
     commitSettings: committing,
+    pace,
     publishTimes,
     gate,
     limits: { requests: requestLimits, bodies: budget, unpacking },

@@ -56,6 +56,10 @@ export const gatewayMetrics = {
     'Time until the log had a frame on disk and acknowledged it',
     publishBounds,
   ),
+  roundDistance: gauge(
+    'sluice_gateway_round_distance_seconds',
+    'Least time between two rounds of frames now: FRAME_ROUND_MS, up to FRAME_ROUND_CROWDED_MS where processors are short',
+  ),
   framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
   framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),
   queueEvents: gauge('sluice_gateway_queue_events', 'Events that wait for the log or are on their way to it'),

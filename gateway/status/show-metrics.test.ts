@@ -37,6 +37,7 @@ function rig() {
     backpressure: { accounts: 2 },
     commit,
     commitSettings,
+    pace: { roundMs: 12.5 },
     publishTimes,
     gate,
     limits: {
@@ -88,6 +89,7 @@ test('gateway metrics: frames the log did not take, by reason, and limits beside
   const text = await page.text();
   expect(text).toContain('sluice_gateway_frame_failures_total{reason="full"} 2\n');
   expect(text).toContain('sluice_gateway_queue_limit_events 10\n');
+  expect(text).toContain('sluice_gateway_round_distance_seconds 0.0125\n');
   expect(text).toContain('sluice_gateway_body_limit_bytes 500\n');
   expect(text).toContain('sluice_gateway_requests_open 3\n');
   expect(text).toContain('sluice_gateway_connections 5\n');

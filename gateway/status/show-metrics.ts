@@ -7,7 +7,7 @@ import type { PublishedSources } from '../ingest/published-sources.ts';
 import type { CompatCounts } from '../routes/compat/compat-intake.ts';
 import type { Route } from '../http/route.ts';
 import type { FrameOutcome } from '../commit/frame.ts';
-import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
+import type { GroupCommit, GroupCommitSettings, RoundInterval } from '../commit/group-commit.ts';
 import type { LogGate } from '../commit/log-gate.ts';
 import type { AddressShares } from '../http/address-shares.ts';
 import type { BodyBudget } from '../http/incoming-body.ts';
@@ -26,6 +26,7 @@ export type MetricsSources = {
   readonly backpressure: Pick<Backpressure, 'accounts'>;
   readonly commit: GroupCommit;
   readonly commitSettings: GroupCommitSettings;
+  readonly pace: RoundInterval;
   readonly publishTimes: BucketCounts;
   readonly gate: LogGate;
   readonly limits: {
@@ -90,7 +91,7 @@ function showEvents(page: MetricsPage, { sources, backpressure, compatCounts }: 
   page.show(gatewayMetrics.sourceKeys, (add) => add(sources.keyCount));
 }
 
-function showFrames(page: MetricsPage, { commit, commitSettings, publishTimes, gate }: MetricsSources): void {
+function showFrames(page: MetricsPage, { commit, commitSettings, pace, publishTimes, gate }: MetricsSources): void {
   const { stats } = commit;
   page.show(gatewayMetrics.frames, (add) => {
     add(stats.closedByRound, { closed_by: 'round' });
@@ -104,6 +105,7 @@ function showFrames(page: MetricsPage, { commit, commitSettings, publishTimes, g
     add(stats.expired, { reason: 'expired' });
   });
   page.showHistogram(gatewayMetrics.publishDuration, (add) => add(publishTimes.numbers));
+  page.show(gatewayMetrics.roundDistance, (add) => add(pace.roundMs / 1_000));
   page.show(gatewayMetrics.framesInFlight, (add) => add(commit.inFlight));
   page.show(gatewayMetrics.framesInFlightLimit, (add) => add(commitSettings.framesInFlightMax));
   page.show(gatewayMetrics.queueEvents, (add) => add(commit.queuedEvents));
