@@ -10,7 +10,7 @@ import { startSink } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
 import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
-import { runPaced } from '../sustained/paced-run.ts';
+import { guessSustained, runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import { peakMemoryBytes } from '../machine/process-use.ts';
 import { gcFigures } from '../system/gc-watch.ts';
@@ -165,7 +165,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
     const guess = await run('as much as is taken', undefined);
     let best: Paced | undefined;
     const { ratePerS, trials } = await findSustained({
-      guessPerS: guess.deliveredPerS,
+      guessPerS: guessSustained(guess, system.eventsPerRequest),
       steps: isQuick ? 5 : 8,
       async holds(eventsPerS) {
         const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);

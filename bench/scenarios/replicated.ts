@@ -11,7 +11,7 @@ import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { timesOf } from '../system/scenario.ts';
 import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
-import { runPaced } from '../sustained/paced-run.ts';
+import { guessSustained, runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import { cpuNsAnEvent } from '../machine/process-use.ts';
 import { cpuMsOf, startLog, startWholePath } from '../whole-path/whole-path.ts';
@@ -171,7 +171,7 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
     const guess = await run('as much as is taken', undefined);
     let best: Paced | undefined;
     const { ratePerS, trials } = await findSustained({
-      guessPerS: guess.deliveredPerS,
+      guessPerS: guessSustained(guess, 1),
       steps: isQuick ? 3 : 6,
       async holds(eventsPerS) {
         const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noPercentiles } from '../load/load-recorder.ts';
-import { backlogOf } from './paced-run.ts';
+import { backlogOf, guessSustained } from './paced-run.ts';
 
 const window = (atS: number, perSecond: number) => ({ ...noPercentiles, atS, perSecond });
 /** 50 in the warm-up, then 100 in the first second and 200 in the next. */
@@ -32,4 +32,9 @@ test('backlog: counts events, not requests, and never less than none', () => {
     [1.5, 0],
     [9, 100],
   ]);
+});
+
+test('guess: is what was delivered, or a part of what was taken where that starved it', () => {
+  expect(guessSustained({ deliveredPerS: 4_000, load: { answersPerS: 8_000 } }, 1)).toBe(4_000);
+  expect(guessSustained({ deliveredPerS: 3, load: { answersPerS: 80 } }, 500)).toBe(10_000);
 });

@@ -45,6 +45,20 @@ export type Paced = {
   readonly gc: GcWatch | undefined;
 };
 
+/** A search begins no lower than at this part of what was taken. */
+const sustainedShare = 1 / 4;
+
+/**
+ * What may be sustained, in events a second, by a run in which all was sent that was taken. Where taking starves delivering
+ * hardly anything may have been delivered within it.
+ */
+export function guessSustained(
+  { deliveredPerS, load }: { readonly deliveredPerS: number; readonly load: Pick<LoadResult, 'answersPerS'> },
+  eventsPerRequest: number,
+): number {
+  return Math.max(deliveredPerS, load.answersPerS * eventsPerRequest * sustainedShare);
+}
+
 const windowMs = 500;
 /** Longer than a window may be late. */
 const tailMs = 1_000;
