@@ -6,12 +6,16 @@ import type { Authenticate } from './authenticate.ts';
 import type { RefusalLimits } from './refusal-limits.ts';
 import type { RefusedLogins } from './refused-logins.ts';
 
-/** Whose key a request shows, at a time; undefined: nobody's. Throws a 429 for an address that has shown too many of those. */
+/**
+ * Whose key a request shows, at a time; undefined: nobody's. Throws a 429 for an address that has shown too many of those,
+ * unless nobody may have guessed the key, as one that was made here. By default any may be.
+ */
 export type LogIn = (
   em: EntityManager,
   request: IncomingMessage,
   authorization: string | undefined,
   at: Date,
+  mayBeGuessed?: boolean,
 ) => Promise<Principal | undefined>;
 
 export type LogInOptions = {
@@ -23,10 +27,11 @@ export type LogInOptions = {
 
 /** What is done for every key that comes from outside: looked up, noted if refused, and no longer looked up if many were. */
 export function createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf }: LogInOptions): LogIn {
-  return async (em, request, authorization, at) => {
+  return async (em, request, authorization, at, mayBeGuessed = true) => {
     const address = addressOf(request);
     // Without a key there is nothing to look up.
-    const retryAfterS = authorization === undefined ? 0 : refusalLimits.retryAfterS(address, authorization);
+    const isTried = authorization !== undefined && mayBeGuessed;
+    const retryAfterS = isTried ? refusalLimits.retryAfterS(address, authorization) : 0;
     if (retryAfterS > 0) {
       refusedLogins.note('not-looked-up', undefined);
       throw tooMany(`too many API keys of this address were refused, try again in ${retryAfterS} s`, retryAfterS);

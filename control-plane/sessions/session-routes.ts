@@ -59,10 +59,14 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     }
     return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accounts: found }));
   };
-  const signIn = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply> => {
+  const signIn = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { key, mayBeGuessed }: { readonly key: string; readonly mayBeGuessed: boolean },
+  ): Promise<FastifyReply> => {
     const em = storage.fork();
     const at = now();
-    const principal = await logIn(em, request.raw, `Bearer ${key}`, at);
+    const principal = await logIn(em, request.raw, `Bearer ${key}`, at, mayBeGuessed);
     if (principal === undefined) throw unauthorized();
     const session = withKey(readSession(request.headers, secretBox, at.getTime()), principal, key);
     if (session.keys.length > sessionAccountsMax) {
@@ -83,7 +87,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     fromConsole(request);
     checkKey(request.body);
     const { key } = request.body as Static<typeof keyBody>;
-    return amongLogins(request.raw, () => signIn(request, reply, key));
+    return amongLogins(request.raw, () => signIn(request, reply, { key, mayBeGuessed: true }));
   });
   app.post(`${path}/redeem`, { bodyLimit: bodyBytesMax }, (request, reply) => {
     fromConsole(request);
@@ -92,7 +96,8 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     return amongLogins(request.raw, async () => {
       const key = await redeemSignInLink(storage.fork(), secretBox, code, now());
       if (key === undefined) throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
-      return signIn(request, reply, key);
+      // It was in the link, which is used up by now.
+      return signIn(request, reply, { key, mayBeGuessed: false });
     });
   });
   app.delete<{ Params: { accountId: string } }>(`${path}/:accountId`, (request, reply) => {
