@@ -50,7 +50,7 @@ export const refusalLimitsEnv = {
     'API keys a second that may be refused to one address; beyond ADDRESS_REFUSED_KEYS_BURST keys that were not used lately get a 429 without being looked up',
     5,
   ),
-  ADDRESS_REFUSED_KEYS_BURST: count('API keys that may be refused to one address at once', 100),
+  ADDRESS_REFUSED_KEYS_BURST: count('API keys that may be refused to one address at once', 1_000),
 };
 
 export function readRefusalLimits(env: Static<TObject<typeof refusalLimitsEnv>>): RefusalLimitsOptions {
