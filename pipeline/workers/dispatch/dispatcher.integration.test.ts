@@ -374,6 +374,22 @@ test('dispatcher: key refused: the destination is held, no event is given up, an
   expect([...(await rig.retries()).values()].length).toBeGreaterThan(0);
 });
 
+test('dispatcher: key refused: what came while it was held goes out as soon as it has a key that is taken', async () => {
+  sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
+  publishDestination({ settings: { headers: { 'x-key': 'old' } } });
+  const dispatcher = await rig.start({ concurrency: 1 });
+  await rig.send([{ id: 'first' }]);
+  await rig.send([{ id: 'second' }]);
+  await rig.send([{ id: 'third' }]);
+  await until('it is held', () => dispatcher.stats()['access_refused'] === 1);
+  // It had asked the log for more before.
+  await rig.send([{ id: 'late' }]);
+  await until('the frame is here', () => dispatcher.stats()['frames'] === 4);
+  publishDestination({ settings: { headers: { 'x-key': 'new' } } });
+  await until('it arrived', () => sink.taken().includes('late'));
+  expect(sink.taken()).toEqual(['late']);
+});
+
 test('dispatcher: key refused: is asked again by itself, and what waited arrives in order', async () => {
   let isRefused = true;
   sink.answer(() => (isRefused ? 403 : 200));

@@ -286,6 +286,7 @@ export class Dispatcher {
       const target = this.#options.target();
       for (const tier of this.#parts.retryWriter.takeTiersStored()) this.#parts.retries.stored(tier);
       this.#settleEnded();
+      this.#noteSettings(target);
       this.#readEvents(target);
       this.#regulate(target);
       if (this.#sendBatches(target)) this.#regulate(target);
@@ -734,6 +735,13 @@ export class Dispatcher {
 
   // When it takes more.
 
+  /** Before anything is read: what came while the destination was left alone is for the request that finds out. */
+  #noteSettings(target: DispatchTarget | undefined): void {
+    if (target?.prepared === this.#preparedLast) return;
+    this.#preparedLast = target?.prepared;
+    this.#parts.sending.askAgain();
+  }
+
   /** Takes more only while there is room for it and somebody to send it to. */
   #regulate(target: DispatchTarget | undefined): void {
     const { order, pullConsumer, inbox, sending, retries, visitorOrder } = this.#parts;
@@ -741,10 +749,6 @@ export class Dispatcher {
     if ((target?.prepared?.order ?? order) !== order && this.#state.kind === 'running') {
       // It goes on with this turn, which sends no more of what is fresh.
       void this.#end('order changed', orderChangeMs);
-    }
-    if (target?.prepared !== this.#preparedLast) {
-      this.#preparedLast = target?.prepared;
-      sending.askAgain();
     }
     this.#noteProblem(target?.problem);
     const isRunning = this.#state.kind === 'running';
