@@ -23,6 +23,8 @@ export type VisitorPlan = {
   /** Identities to take from a visitor before others are inserted, since the property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
   readonly oversized: number;
+  /** Accounts with anything to write, and how often one of theirs would have become too large. */
+  readonly changed: ReadonlyMap<string, { readonly oversized: number }>;
 };
 
 /**
@@ -45,6 +47,7 @@ export function planVisitors(
     return batch.touch(touch);
   });
   const plans = [...batches.values()].map((batch) => batch.rows());
+  const changed = plans.filter(changesAnything);
   return {
     outcomes,
     writes: plans.flatMap((plan) => plan.writes),
@@ -52,7 +55,12 @@ export function planVisitors(
     merges: plans.flatMap((plan) => plan.merges),
     cleared: plans.flatMap((plan) => plan.cleared),
     oversized: plans.reduce((sum, plan) => sum + plan.oversized, 0),
+    changed: new Map(changed.map(({ accountId, oversized }) => [accountId, { oversized }])),
   };
+}
+
+function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows): boolean {
+  return writes.length + newIdentities.length + merges.length + cleared.length > 0;
 }
 
 type AccountBatchOptions = {
@@ -121,7 +129,7 @@ class AccountBatch {
       for (const visitorId of this.#released[kind]) cleared.push({ accountId, visitorId, kind });
     }
     const merges = this.#losers.map((loser) => ({ accountId, from: loser.id, into: root(loser).id }));
-    return { writes, newIdentities, merges, cleared, oversized: this.#oversized };
+    return { accountId, writes, newIdentities, merges, cleared, oversized: this.#oversized };
   }
 
   #find({ userId, externalIds, emails, anonymousId }: VisitorClaim): Working | undefined {
@@ -241,6 +249,7 @@ class AccountBatch {
 const unreadable = { kind: 'refused', reason: 'its visitor is too large to be read' } as const;
 
 type AccountRows = {
+  readonly accountId: string;
   readonly writes: readonly VisitorWrite[];
   readonly newIdentities: readonly IdentityRow[];
   readonly merges: readonly VisitorMerge[];

@@ -1,4 +1,5 @@
-import type { Pool } from 'pg';
+import pLimit from 'p-limit';
+import type { Pool, PoolClient } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
@@ -9,7 +10,7 @@ import { planVisitors } from './plan-visitors.ts';
 import { isRefusedValue, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
 import { VisitorCache } from './visitor-cache.ts';
-import type { ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
+import type { LookedUpVisitors, ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
 import {
@@ -52,23 +53,33 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const decide = async (db: Queryable, touches: readonly VisitorTouch[], known?: VisitorCache): Promise<VisitorPlan> =>
     planVisitors(touches, (await loadVisitors(db, touches, known)).of, planOptions);
 
-  const attemptAtOnce = async (touches: readonly VisitorTouch[]): Promise<Attempt> => {
-    const plan = await decide(pool, touches, cache);
-    if (changesNothing(plan)) return { plan, written: nothingWritten };
-    return { plan, written: await inTransaction(pool, (client) => writePlan(client, plan)) };
-  };
+  // Whoever only looks visitors up finds a connection, however many write.
+  const writeTurn = pLimit(Math.max(1, pool.options.max - 1));
+  const writing = <Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> =>
+    writeTurn(() => inTransaction(pool, work));
+
+  const writeAtOnce = async (plan: VisitorPlan): Promise<Attempt> =>
+    plan.changed.size === 0
+      ? { plan, written: nothingWritten }
+      : { plan, written: await writing((client) => writePlan(client, plan)) };
+
+  const attemptAtOnce = async (touches: readonly VisitorTouch[]): Promise<Attempt> =>
+    writeAtOnce(await decide(pool, touches, cache));
 
   const attemptLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
-    inTransaction(pool, async (client) => {
+    writing(async (client) => {
       await lockVisitors(client, (await loadVisitors(client, touches, undefined)).all());
       const plan = await decide(client, touches);
       return { plan, written: await writePlan(client, plan) };
     });
 
-  const resolve = async (touches: readonly VisitorTouch[]): Promise<ResolvedVisitors> => {
+  const resolve = async (
+    touches: readonly VisitorTouch[],
+    firstAttempt: () => Promise<Attempt>,
+  ): Promise<ResolvedVisitors> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { plan, written } = await (attempt === 1 ? attemptAtOnce(touches) : attemptLocked(touches));
+        const { plan, written } = await (attempt === 1 ? firstAttempt() : attemptLocked(touches));
         for (const visitor of written.visitors) cache.setVisitor(visitor);
         for (const row of plan.newIdentities) cache.setIdentity(row.accountId, row.kind, row.value, row.visitorId);
         return {
@@ -86,11 +97,29 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     }
   };
 
+  const lookUp = async (touches: readonly VisitorTouch[]): Promise<LookedUpVisitors> => {
+    const plan = await decide(pool, touches, cache);
+    const { changed } = plan;
+    const isLeft = touches.map(({ accountId }) => changed.has(accountId));
+    const oversizedLeft = [...changed.values()].reduce((sum, { oversized }) => sum + oversized, 0);
+    return {
+      outcomes: plan.outcomes.map((outcome, index) => (isLeft[index] === true ? undefined : outcome)),
+      oversized: plan.oversized - oversizedLeft,
+      write: () => {
+        const left = touches.filter((_, index) => isLeft[index]);
+        const outcomes = plan.outcomes.filter((_, index) => isLeft[index]);
+        return resolve(left, () => writeAtOnce({ ...plan, outcomes, oversized: oversizedLeft }));
+      },
+    };
+  };
+
   return {
     get cache() {
       return cache.figures;
     },
-    resolve: (touches) => (touches.length === 0 ? Promise.resolve(nothing) : resolve(touches)),
+    resolve: (touches) =>
+      touches.length === 0 ? Promise.resolve(nothing) : resolve(touches, () => attemptAtOnce(touches)),
+    lookUp: (touches) => classified('looking visitors up', lookUp(touches)),
     find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
     erase: (accountId, id) =>
       classified(
@@ -106,10 +135,6 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
 const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
-
-function changesNothing({ writes, newIdentities, merges, cleared }: VisitorPlan): boolean {
-  return writes.length + newIdentities.length + merges.length + cleared.length === 0;
-}
 
 const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, oversized: 0 };
 

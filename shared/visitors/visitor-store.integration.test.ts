@@ -81,6 +81,51 @@ test('visitor store: what changes nothing writes nothing', async () => {
   expect(await store.find(account, { externalId: 'x' })).toEqual(before);
 });
 
+test('visitor store: who is looked up and has nothing to write is known, whatever the others wait for', async () => {
+  const [known, other] = [randomUUID(), randomUUID()];
+  const store = createVisitorStore(pool);
+  await store.resolve([touch(known, { userId: 'u' }, { city: 'Oslo' })]);
+  const touches = [
+    touch(other, { userId: 'n' }, { city: 'Bergen' }),
+    touch(known, { userId: 'u' }, { city: 'Oslo' }),
+    touch(other, { externalIds: ['x'] }),
+  ];
+  const { outcomes, write } = await store.lookUp(touches);
+  expect(outcomes).toMatchObject([undefined, { id: 'u', created: false }, undefined]);
+  // What others write meanwhile stays: of a known one nothing is decided again, of the rest all is.
+  await createVisitorStore(pool).resolve([
+    touch(known, { userId: 'u' }, { city: 'Rome' }),
+    touch(other, { userId: 'n' }, { zip: '1' }),
+  ]);
+  const written = await write();
+  expect(written).toMatchObject({ created: 1, updated: 1 });
+  expect(written.outcomes.map(idOf)).toEqual(['n', idOf(written.outcomes[1])]);
+  expect(await store.find(known, { id: 'u' })).toMatchObject({ properties: { city: 'Rome' } });
+  expect(await store.find(other, { id: 'n' })).toMatchObject({ properties: { city: 'Bergen', zip: '1' } });
+  expect((await store.lookUp(touches.slice(2))).outcomes.map(idOf)).toEqual([idOf(written.outcomes[1])]);
+});
+
+test('visitor store: however many write, who looks up finds a connection', async () => {
+  const [known, other] = [randomUUID(), randomUUID()];
+  const few = openTestPool(database.url, 2);
+  const holder = await pool.connect();
+  try {
+    const store = createVisitorStore(few);
+    await store.resolve([touch(known, { userId: 'u' }), touch(other, { userId: 'n' })]);
+    await holder.query('begin');
+    await holder.query('select 1 from visitors where account_id = $1 for update', [other]);
+    const writes = ['a', 'b', 'c'].map((city) => store.resolve([touch(other, { userId: 'n' }, { city })]));
+    for (let times = 0; times < 5; times += 1) {
+      expect((await store.lookUp([touch(known, { userId: 'u' })])).outcomes.map(idOf)).toEqual(['u']);
+    }
+    await holder.query('commit');
+    expect((await Promise.all(writes)).flatMap(({ outcomes }) => outcomes.map(idOf))).toEqual(['n', 'n', 'n']);
+  } finally {
+    holder.release();
+    await few.end();
+  }
+});
+
 test('visitor store: a store whose cache is old sees and keeps what another one wrote', async () => {
   const account = randomUUID();
   const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];

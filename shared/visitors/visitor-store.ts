@@ -32,6 +32,16 @@ export type ResolvedVisitors = {
   readonly oversized: number;
 };
 
+/** What is known of some touches before anything is written. */
+export type LookedUpVisitors = {
+  /** In the order of the touches; undefined for those of accounts whose visitors are to be written first. */
+  readonly outcomes: readonly (VisitorOutcome | undefined)[];
+  /** As of `resolve`, of the accounts whose outcomes are known. */
+  readonly oversized: number;
+  /** Does for the touches of the other accounts what `resolve` does, with what was read. To be called once at most. */
+  write(): Promise<ResolvedVisitors>;
+};
+
 export type FoundVisitor = {
   readonly id: string;
   readonly properties: JsonObject;
@@ -60,6 +70,11 @@ export type VisitorStore = {
    * it may later; nothing is stored then.
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
+  /**
+   * The same in two steps, for touches of several accounts: who has nothing to write does not wait for those who have.
+   * Throws as `resolve` does.
+   */
+  lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
   /** The visitor an id, an alias, an externalId or an e-mail address leads to. */
   find(accountId: string, key: VisitorKey): Promise<FoundVisitor | undefined>;
   /**

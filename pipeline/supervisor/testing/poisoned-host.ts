@@ -8,6 +8,7 @@ import type { Sender } from '../../../shared/egress/sender.ts';
 import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
@@ -48,7 +49,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
         return startResolver({
           ...common,
           partition: spec.partition,
-          visitors: { resolve: resolveVisitors },
+          visitors: resolvedBy(resolveVisitors),
           pace,
           plans: () => undefined,
           settings: settings.resolver,

@@ -10,6 +10,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
@@ -318,13 +319,10 @@ describe('checkpoints of frames that the log lost', () => {
       let release: () => void = () => undefined;
       const gate = new Promise<void>((go) => (release = go));
       let isHeld = false;
-      const visitors: typeof store = {
-        ...store,
-        resolve: async (touches) => {
-          if (isHeld) await gate;
-          return store.resolve(touches);
-        },
-      };
+      const visitors = resolvedBy(async (touches) => {
+        if (isHeld) await gate;
+        return store.resolve(touches);
+      });
       const resolver = await rig.start(0, { visitors, settings: often });
       const failure = resolver.done.then(
         () => undefined,

@@ -3,6 +3,7 @@ import { noSuspicion } from '../worker/suspicion.ts';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
@@ -28,15 +29,13 @@ function outcomeOf({ claim }: VisitorTouch): VisitorOutcome {
 function createContext(): StepContext {
   return {
     connection: { messageBytesMax: 1024 ** 2 },
-    visitors: {
-      resolve: async (touches) => ({
-        outcomes: touches.map(outcomeOf),
-        created: 0,
-        updated: 0,
-        merged: 0,
-        oversized: 0,
-      }),
-    },
+    visitors: resolvedBy(async (touches) => ({
+      outcomes: touches.map(outcomeOf),
+      created: 0,
+      updated: 0,
+      merged: 0,
+      oversized: 0,
+    })),
     plans: () => ({
       versionNumber: 1,
       allows: (name) => name !== 'Forbidden',
@@ -64,7 +63,11 @@ async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) 
   const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
   const waiting = new WaitingEvents({ eventsMax, accountEventsMax });
   await readFrames(context, frames, { waiting, unfinished: new UnfinishedFrames() });
-  while (!waiting.isEmpty) parts.push(await resolvePart(context, waiting.next()));
+  while (!waiting.isEmpty) {
+    const { resolved, left } = await resolvePart(context, waiting.next());
+    parts.push(resolved);
+    if (left !== undefined) parts.push(await left.resolve());
+  }
   return {
     parts,
     frames: parts.flatMap(({ frames }) => frames),
@@ -121,6 +124,37 @@ test('resolve part: events whose lines are laid out otherwise are found by their
   expect(context.counts).toMatchObject({ events: 2, accounts_parsed: 1 });
 });
 
+test('resolve part: an account with nothing to write is resolved while others wait for the database', async () => {
+  const context = createContext();
+  const known: VisitorOutcome = { kind: 'resolved', id: 'v', properties, created: false };
+  const visitors: StepContext['visitors'] = {
+    ...context.visitors,
+    lookUp: async (touches) => ({
+      outcomes: touches.map(({ accountId }) => (accountId === 'known' ? known : undefined)),
+      oversized: 2,
+      write: async () => ({ outcomes: [known, { kind: 'erased' }], created: 1, updated: 0, merged: 0, oversized: 1 }),
+    }),
+  };
+  const events = ['a', 'b', 'c', 'c', 'd'].map((id, index) => ({
+    id,
+    account: index % 2 === 0 ? 'known' : 'new',
+    body: { event: id === 'd' ? 'Forbidden' : 'E' },
+  }));
+  const waiting = new WaitingEvents({ eventsMax: 10, accountEventsMax: 10 });
+  const frame = stored(1, frameOf('account', events));
+  await readFrames(context, [frame], { waiting, unfinished: new UnfinishedFrames() });
+  const { resolved, left } = await resolvePart({ ...context, visitors }, waiting.next());
+  const idsOf = ({ frames }: ResolvedPart): string[] =>
+    frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id));
+  const linesOf = ({ part }: ResolvedPart): number[] => part.events.map(({ origin }) => origin.line);
+  expect({ ids: idsOf(resolved), lines: linesOf(resolved) }).toEqual({ ids: ['a', 'c'], lines: [0, 2, 4] });
+  expect(context.counts).toMatchObject({ visitors_created: 0, visitors_oversized: 2, not_allowed_dropped: 1 });
+  expect(left?.accounts).toEqual(new Set(['new']));
+  const written = await left?.resolve();
+  expect(written && { ids: idsOf(written), lines: linesOf(written) }).toEqual({ ids: ['b'], lines: [1, 3] });
+  expect(context.counts).toMatchObject({ visitors_created: 1, visitors_oversized: 3, erased_dropped: 1 });
+});
+
 test('resolve part: a frame that is none is kept as it is, and the next one is read', async () => {
   const context = createContext();
   const frames = [
@@ -138,7 +172,7 @@ const bytesOf = (frames: readonly { readonly payload: Uint8Array }[]): number =>
 /** A context whose visitors all have properties of 30 KiB. */
 function withLargeVisitors(): StepContext {
   const large = new VisitorProperties({ consent: { ads: true }, email: 'a@b.c', bio: 'x'.repeat(30 * 1024) });
-  const resolve: StepContext['visitors']['resolve'] = async (touches) => ({
+  const visitors = resolvedBy(async (touches) => ({
     outcomes: touches.map(({ claim }) => ({
       kind: 'resolved',
       id: claim.userId ?? 'v',
@@ -149,8 +183,8 @@ function withLargeVisitors(): StepContext {
     updated: 0,
     merged: 0,
     oversized: 0,
-  });
-  return { ...createContext(), visitors: { resolve } };
+  }));
+  return { ...createContext(), visitors };
 }
 
 test('resolve part: many events are resolved in parts, in order', async () => {
@@ -162,7 +196,7 @@ test('resolve part: many events are resolved in parts, in order', async () => {
     ids.map((id) => ({ id, body: { event: 'E' } })),
   );
   const { parts, frames } = await resolveAll({ ...context, settings }, [stored(1, frame)]);
-  expect(parts).toHaveLength(3);
+  expect(parts.map(({ part }) => part.events.length)).toEqual([0, 10, 0, 10, 0, 5]);
   expect(frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id))).toEqual(ids);
 });
 
@@ -175,7 +209,7 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     known.set(externalId, id);
     return id;
   };
-  const resolve: StepContext['visitors']['resolve'] = async (touches) => ({
+  const visitors = resolvedBy(async (touches) => ({
     outcomes: touches.map(({ claim: { externalIds } }) => ({
       kind: 'resolved',
       id: idOf(externalIds[0]),
@@ -186,9 +220,9 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     updated: 0,
     merged: 0,
     oversized: 0,
-  });
+  }));
   const settings = { ...context.settings, compression: { ...context.settings.compression, frames } };
-  return { ...context, visitors: { resolve }, settings };
+  return { ...context, visitors, settings };
 }
 
 test.each([

@@ -2,7 +2,7 @@ import { lineDepthMax } from '../../../shared/contracts/events/frame.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
-import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import type { ResolvedVisitors, VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { admitEvent, letterOf } from './admit-event.ts';
@@ -16,8 +16,23 @@ import type { Part, WaitingEvent } from './waiting-events.ts';
 
 /** What a part became. */
 export type ResolvedPart = {
+  readonly part: Part;
   readonly frames: readonly OutgoingFrame[];
   readonly deadLetters: readonly IngestDeadLetter[];
+};
+
+/** What of a part is resolved, and what waits for the database. */
+export type LookedUpPart = {
+  readonly resolved: ResolvedPart;
+  /** Undefined where nothing was to be written to the database. */
+  readonly left: LeftPart | undefined;
+};
+
+/** All that a part has of some accounts: their visitors are to be written before its events are. */
+export type LeftPart = {
+  readonly accounts: ReadonlySet<string>;
+  /** Writes the visitors, then the events. To be called once. */
+  resolve(): Promise<ResolvedPart>;
 };
 
 /** What the steps need of their resolver. */
@@ -27,18 +42,54 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'pr
 
 /**
  * Admits a part's events, finds their visitors and writes each event with its visitor, in order. What leaves on the way is
- * counted, or kept with its reason, and takes nothing else with it.
+ * counted, or kept with its reason, and takes nothing else with it. Accounts whose visitors are in the database as they
+ * are to be do not wait for those with new or changed ones.
  */
-export async function resolvePart(context: StepContext, { events, left }: Part): Promise<ResolvedPart> {
-  const { settings, connection, allowance, pace, counts, logger } = context;
+export async function resolvePart(context: StepContext, { events, left }: Part): Promise<LookedUpPart> {
   const turns = new Turns(() => context.beginTurn());
   const deadLetters = left.flatMap(({ letters }) => letters);
   const candidates = await admit(context, events, { turns, deadLetters });
-  const outcomes = await identify(
-    context,
-    candidates.map(({ touch }) => touch),
-  );
+  const { outcomes, write } = await lookUp(context, touchesOf(candidates));
   context.beginTurn();
+  const waiting = candidates.filter((_, index) => outcomes[index] === undefined);
+  const waitingEvents = new Set(waiting.map(({ accepted }) => accepted));
+  const known = candidates.filter(({ accepted }) => !waitingEvents.has(accepted));
+  const written = await writeLines(context, known, outcomes.filter(isKnown), turns);
+  return {
+    resolved: {
+      part: { events: events.filter((event) => !waitingEvents.has(event)), left },
+      frames: written.frames,
+      deadLetters: [...deadLetters, ...written.deadLetters],
+    },
+    left: waiting.length === 0 ? undefined : leftPart(context, waiting, write),
+  };
+}
+
+const isKnown = (outcome: VisitorOutcome | undefined): outcome is VisitorOutcome => outcome !== undefined;
+
+const touchesOf = (candidates: readonly Candidate[]): readonly VisitorTouch[] => candidates.map(({ touch }) => touch);
+
+function leftPart(context: StepContext, candidates: readonly Candidate[], firstTry: Written | undefined): LeftPart {
+  return {
+    accounts: new Set(candidates.map(({ accepted }) => accepted.accountId)),
+    async resolve() {
+      const outcomes = await identify(context, touchesOf(candidates), firstTry);
+      context.beginTurn();
+      const written = await writeLines(context, candidates, outcomes, new Turns(() => context.beginTurn()));
+      return { part: { events: candidates.map(({ accepted }) => accepted), left: [] }, ...written };
+    },
+  };
+}
+
+/** Writes events with their visitors, in order, into frames of their accounts. */
+async function writeLines(
+  context: StepContext,
+  candidates: readonly Candidate[],
+  outcomes: readonly VisitorOutcome[],
+  turns: Turns,
+): Promise<Omit<ResolvedPart, 'part'>> {
+  const { settings, connection, allowance, pace, counts, logger } = context;
+  const deadLetters: IngestDeadLetter[] = [];
   const lineBytesMax = connection.messageBytesMax - messageOverheadBytes;
   const frameBytesMax = Math.min(settings.frameBytesMax, Math.floor(lineBytesMax / 2));
   const outgoing = new OutgoingFrames(
@@ -78,21 +129,41 @@ async function admit(
   return candidates;
 }
 
-/**
- * Finds the visitors of some events, in order. Waits as long as the database is away. A value it refuses is found by
- * halving the batch, so that only its own event is set aside.
- */
-async function identify(context: StepContext, touches: readonly VisitorTouch[]): Promise<readonly VisitorOutcome[]> {
-  const { counts, logger, visitors, signal } = context;
-  if (touches.length === 0) return [];
+type Written = () => Promise<ResolvedVisitors>;
+
+/** Looks up the visitors of some events, in order. Where the database refuses a value, all of them are to be written. */
+async function lookUp(
+  context: StepContext,
+  touches: readonly VisitorTouch[],
+): Promise<{ readonly outcomes: readonly (VisitorOutcome | undefined)[]; readonly write: Written | undefined }> {
+  if (touches.length === 0) return { outcomes: [], write: undefined };
   try {
-    const resolved = await retry(() => visitors.resolve(touches), {
-      signal,
-      isPassing: (error) => error instanceof VisitorsUnavailableError,
-      onRetry: (error, attempt) => {
-        counts.visitor_retries += 1;
-        if (isWorthTelling(attempt)) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
-      },
+    const found = await untilReached(context, () => context.visitors.lookUp(touches));
+    context.counts.visitors_oversized += found.oversized;
+    return { outcomes: found.outcomes, write: () => found.write() };
+  } catch (error) {
+    if (!(error instanceof VisitorsRefusedError)) throw error;
+    return { outcomes: touches.map(() => undefined), write: undefined };
+  }
+}
+
+/**
+ * Finds the visitors of some events, in order, and writes them. Waits as long as the database is away. A value it refuses
+ * is found by halving the batch, so that only its own event is set aside. `firstTry` is what goes on from their look-up.
+ */
+async function identify(
+  context: StepContext,
+  touches: readonly VisitorTouch[],
+  firstTry?: Written,
+): Promise<readonly VisitorOutcome[]> {
+  const { counts, visitors } = context;
+  if (touches.length === 0) return [];
+  let next = firstTry;
+  try {
+    const resolved = await untilReached(context, () => {
+      const go = next ?? (() => visitors.resolve(touches));
+      next = undefined;
+      return go();
     });
     counts.visitors_created += resolved.created;
     counts.visitors_updated += resolved.updated;
@@ -106,6 +177,18 @@ async function identify(context: StepContext, touches: readonly VisitorTouch[]):
     const first = await identify(context, touches.slice(0, middle));
     return [...first, ...(await identify(context, touches.slice(middle)))];
   }
+}
+
+/** Asks the database for visitors until it answers. */
+function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () => Promise<Result>): Promise<Result> {
+  return retry(ask, {
+    signal,
+    isPassing: (error) => error instanceof VisitorsUnavailableError,
+    onRetry: (error, attempt) => {
+      counts.visitor_retries += 1;
+      if (isWorthTelling(attempt)) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
+    },
+  });
 }
 
 /** Bytes a message needs beside its events: headers but the ids, and the ids of a single event. */

@@ -61,7 +61,7 @@ export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters
 export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
-  readonly visitors: Pick<VisitorStore, 'resolve'>;
+  readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp'>;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
   readonly settings: ResolverSettings;
   readonly logger: Logger;

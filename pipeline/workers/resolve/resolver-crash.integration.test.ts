@@ -3,6 +3,7 @@ import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
@@ -53,10 +54,7 @@ test('resolver: cut off again and again, its successors lose nothing and double 
     const connection = await connectLog({ url: nats.url, name: `life-${life}` });
     const store = createVisitorStore(rig.pool);
     let alive = true;
-    const mortal: typeof store = {
-      ...store,
-      resolve: (touches) => (alive ? store.resolve(touches) : new Promise(() => undefined)),
-    };
+    const mortal = resolvedBy((touches) => (alive ? store.resolve(touches) : new Promise(() => undefined)));
     const resolver = await rig.start(0, { connection, visitors: mortal, settings });
     await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(life % 3), {
       timeout: 45_000,
@@ -108,7 +106,10 @@ test('resolver: goes on by itself when PostgreSQL ends its connections in the mi
     onIdleError: () => undefined,
   });
   const cut = async (): Promise<void> => {
-    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
+    await admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'test' and datname = current_database()`,
+    );
   };
   // The first batch waits for this lock, so a cut meets it in the middle.
   const holder = await admin.connect();

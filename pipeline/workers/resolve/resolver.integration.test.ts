@@ -10,6 +10,7 @@ import { eventsOfAccount, eventsOfAll, ingestSubject } from '../../../shared/con
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
@@ -254,6 +255,47 @@ test('resolver: whoever sends little is found behind a flood of another account,
     );
   }));
 
+test('resolver: whose visitors are known does not wait for the transactions of others, and each keeps its order', () =>
+  withRig(async (rig) => {
+    const [quiet, others] = [randomUUID(), Array.from({ length: 5 }, () => randomUUID())];
+    const rounds = 20;
+    await rig.send(0, [{ ...track('first'), account: quiet }]);
+    const holder = await rig.pool.connect();
+    const resolver = await rig.start(0);
+    try {
+      await until(resolver, 'resolved', 1);
+      // Nobody's new visitors can be written.
+      await holder.query('begin; lock table visitors in share mode');
+      const [held] = others;
+      await rig.send(0, [{ ...track('held'), account: held ?? '' }]);
+      await until(resolver, 'frames', 2);
+      for (let round = 0; round < rounds; round += 1) {
+        const rows = [held ?? '', quiet].map((account) => ({ ...track(`${round}`), account }));
+        await rig.send(0, rows);
+      }
+      await until(resolver, 'resolved', 1 + rounds);
+      expect(resolver.stats()).toMatchObject({ visitors_created: 1 });
+      for (let round = 0; round < rounds; round += 1) {
+        await rig.send(
+          0,
+          others.map((account) => ({ ...track(`more-${round}`, { userId: `u${round % 7}` }), account })),
+        );
+      }
+      await holder.query('commit');
+      await until(resolver, 'resolved', 1 + rounds + 1 + rounds + others.length * rounds);
+    } finally {
+      holder.release(true);
+      await resolver.stop(5_000);
+    }
+    const numbers = Array.from({ length: rounds }, (_, round) => `${round}`);
+    const more = numbers.map((number) => `more-${number}`);
+    expect(idsOf(await rig.written(quiet))).toEqual(['first', ...numbers]);
+    const [held, ...rest] = await Promise.all(others.map(async (account) => idsOf(await rig.written(account))));
+    expect(held).toEqual(['held', ...numbers, ...more]);
+    for (const ids of rest) expect(ids).toEqual(more);
+    expect(resolver.stats()).toMatchObject({ duplicates: 0, visitors_created: 2 + others.length * 7 });
+  }));
+
 test('resolver: drops what the live version does not let through, but no test event', () =>
   withRig(async (rig) => {
     const plan: ResolvePlan = {
@@ -346,13 +388,10 @@ test('resolver: waits for a database that is away, then goes on where it was', (
   withRig(async (rig) => {
     const store = createVisitorStore(rig.pool);
     let failuresLeft = 4;
-    const flaky: typeof store = {
-      ...store,
-      resolve: (touches) => {
-        failuresLeft -= 1;
-        return failuresLeft >= 0 ? Promise.reject(new VisitorsUnavailableError('away')) : store.resolve(touches);
-      },
-    };
+    const flaky = resolvedBy((touches) => {
+      failuresLeft -= 1;
+      return failuresLeft >= 0 ? Promise.reject(new VisitorsUnavailableError('away')) : store.resolve(touches);
+    });
     await rig.send(0, [track('a')]);
     await rig.send(0, [track('b')]);
     const resolver = await rig.start(0, { visitors: flaky });
@@ -366,8 +405,7 @@ test('resolver: waits for a database that is away, then goes on where it was', (
 
 test('resolver: stops in time when the database never comes, and leaves its frames to the next', () =>
   withRig(async (rig) => {
-    const store = createVisitorStore(rig.pool);
-    const away = { ...store, resolve: () => Promise.reject(new VisitorsUnavailableError('away')) };
+    const away = resolvedBy(() => Promise.reject(new VisitorsUnavailableError('away')));
     await rig.send(0, [track('a')]);
     const stuck = await rig.start(0, { visitors: away });
     await vi.waitFor(() => expect(stuck.stats()['visitor_retries']).toBeGreaterThan(1), { timeout: 45_000 });

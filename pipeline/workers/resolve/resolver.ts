@@ -21,9 +21,8 @@ import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
-import type { ResolvedPart } from './resolve-part.ts';
+import type { LeftPart, ResolvedPart } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
-import type { Part } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
 import { createResolverCounts } from './resolver-context.ts';
@@ -36,6 +35,9 @@ export type ResolverOptions = Omit<
 /** Frames that are pulled ahead of those that were taken. */
 const bufferedFramesMax = 256;
 const bufferedBytesMax = 8 * 1024 ** 2;
+
+/** Parts whose visitors are written at once; with so many of them nothing more is resolved before one is done. */
+const writesAtOnceMax = 3;
 
 /**
  * Starts the resolver of one partition: takes accepted events from the ingest log, drops repeated and unwanted ones,
@@ -109,6 +111,15 @@ class Resolver {
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
+  /** Waiting for frames, or reading them. */
+  #reading: Promise<void> | undefined;
+  #isAtEnd = false;
+  /** Accounts whose visitors are being written. */
+  readonly #writing = new Set<string>();
+  readonly #writes = new Set<Promise<void>>();
+  #publishing: Promise<void> = Promise.resolve();
+  /** Ends the work; what is under way may fail while nobody waits for it. */
+  #fail: (error: unknown) => void = () => undefined;
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt, failed: AbortController) {
@@ -138,17 +149,19 @@ class Resolver {
     const { checkpoints } = this.#rebuilt;
     const writing = every(settings.checkpointEveryMs, () => checkpoints.write());
     let offReconnect = (): void => undefined;
-    const lost = new Promise<never>((_resolve, reject) => {
+    const failure = new Promise<never>((_resolve, reject) => {
+      this.#fail = reject;
       offReconnect = connection.onReconnect(() => void this.#verify().catch(reject));
     });
     const resolving = this.#resolve();
     try {
-      await Promise.race([resolving, lost]);
+      await Promise.race([resolving, failure]);
     } catch (error) {
       this.#failed.abort(error);
       await this.#reader.close();
       // The next resolver must not read EVENTS while this one still writes to it.
       await resolving.catch(() => undefined);
+      await this.#publishing.catch(() => undefined);
       throw error;
     } finally {
       void writing.stop();
@@ -172,42 +185,60 @@ class Resolver {
     });
   }
 
-  /** While one part is being published the next is resolved. Parts are published in order. */
+  /** While parts are published, and the visitors of others written, the next part is resolved. */
   async #resolve(): Promise<void> {
-    let publishing: Promise<void> = Promise.resolve();
-    for (;;) {
-      // With what is watched nothing else is under way.
-      if (this.#reader.isWatching) await publishing;
-      if (this.#wantsFrames()) {
-        const messages = await this.#take();
-        if (messages.length === 0 && this.#waiting.isEmpty) return publishing;
-        await this.#verify();
-        await this.#read(messages);
-        // Cutting frames into events costs little beside all that follows.
-        while (this.#hasRoomForMore()) await this.#read(await this.#take());
-      }
-      const part = this.#waiting.next();
-      const [resolved] = await Promise.all([resolvePart(this.#context, part), publishing]);
-      publishing = this.#publish(part, resolved);
-      // A failure ends the wait for more; it is thrown from the next turn.
-      publishing.catch(() => this.#reader.close());
+    while (await this.#hasNext()) {
+      const part = this.#waiting.next(this.#writing);
+      const [{ resolved, left }] = await Promise.all([resolvePart(this.#context, part), this.#publishing]);
+      this.#publish(resolved);
+      if (left !== undefined) await this.#write(left);
     }
+    await this.#settled();
   }
 
-  #read(messages: readonly LogMessage[]): Promise<void> {
-    return readFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
+  /** Reads what there is room for, and waits until there is something to resolve; false when nothing more comes. */
+  async #hasNext(): Promise<boolean> {
+    // With what is watched nothing else is under way.
+    if (this.#reader.isWatching) await this.#settled();
+    // Whoever sends little goes before what is left of a flood.
+    if (this.#hasRoomForMore()) await this.#read();
+    while (!this.#waiting.hasOther(this.#writing)) {
+      const underWay = [...this.#writes];
+      if (this.#mayRead()) underWay.push(this.#read());
+      if (underWay.length === 0) return false;
+      await Promise.race(underWay);
+    }
+    return true;
   }
 
-  /** Whoever sends little goes before what is left of a flood, so it is taken while there is some room. */
-  #wantsFrames(): boolean {
-    return this.#waiting.isEmpty || this.#hasRoomForMore();
-  }
-
-  /** Whether there are frames that can be read beside those that wait. */
+  /** Whether there are frames that can be read beside what waits. */
   #hasRoomForMore(): boolean {
     const { isWatching, buffered } = this.#reader;
-    const { isEmpty, bytes } = this.#waiting;
-    return !isWatching && !isEmpty && buffered > 0 && bytes < this.#context.settings.waitingBytesMax;
+    return !isWatching && !this.#waiting.isEmpty && buffered > 0 && this.#mayRead();
+  }
+
+  #mayRead(): boolean {
+    return !this.#isAtEnd && this.#waiting.bytes < this.#context.settings.waitingBytesMax;
+  }
+
+  /** Takes frames and cuts them into events that wait. One that waits for frames is not repeated. */
+  #read(): Promise<void> {
+    if (this.#reading === undefined) {
+      this.#reading = this.#takeAndCut();
+      this.#reading.catch(this.#fail);
+    }
+    return this.#reading;
+  }
+
+  async #takeAndCut(): Promise<void> {
+    // Cutting frames into events costs little beside all that follows, so all there is room for are.
+    do {
+      const messages = await this.#take();
+      this.#isAtEnd = messages.length === 0;
+      await this.#verify();
+      await readFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
+    } while (this.#hasRoomForMore());
+    this.#reading = undefined;
   }
 
   async #take(): Promise<readonly LogMessage[]> {
@@ -225,18 +256,50 @@ class Resolver {
     return messages;
   }
 
+  /**
+   * Has the visitors of some accounts written beside what is resolved meanwhile. No later part has anything of these accounts
+   * before that is done, so the events of each stay in order.
+   */
+  async #write({ accounts, resolve }: LeftPart): Promise<void> {
+    const write = async (): Promise<void> => {
+      this.#publish(await resolve());
+      for (const accountId of accounts) this.#writing.delete(accountId);
+      this.#writes.delete(writing);
+    };
+    for (const accountId of accounts) this.#writing.add(accountId);
+    const writing = write();
+    writing.catch(this.#fail);
+    this.#writes.add(writing);
+    while (this.#writes.size >= writesAtOnceMax) await Promise.race(this.#writes);
+  }
+
+  /** Parts are published one after the other. */
+  #publish(resolved: ResolvedPart): void {
+    const { part, deadLetters } = resolved;
+    if (part.events.length + part.left.length + deadLetters.length === 0) return;
+    this.#publishing = this.#publishing.then(() => this.#bringToLog(resolved));
+    this.#publishing.catch(this.#fail);
+  }
+
   /** Writes a part, and is done with the frames it was the last of. */
-  async #publish({ events, left }: Part, resolved: ResolvedPart): Promise<void> {
+  async #bringToLog({ part, frames, deadLetters }: ResolvedPart): Promise<void> {
+    this.#context.signal.throwIfAborted();
     // After a standstill another resolver may have written the same already.
     await this.#reader.confirm();
-    await keepDeadLetters(this.#context, resolved.deadLetters);
+    await keepDeadLetters(this.#context, deadLetters);
     const { timeMs } = this.#context.deduplication;
-    for (const { seq, msgId, ids } of await publishFrames(this.#context, resolved.frames)) {
+    for (const { seq, msgId, ids } of await publishFrames(this.#context, frames)) {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
     await this.#verify();
-    for (const { origin } of events) this.#unfinished.done(origin.frame);
-    for (const { frame } of left) this.#unfinished.done(frame);
+    for (const { origin } of part.events) this.#unfinished.done(origin.frame);
+    for (const { frame } of part.left) this.#unfinished.done(frame);
     this.#reader.finish(this.#unfinished.takeFinished());
+  }
+
+  /** Waits until nothing is under way. */
+  async #settled(): Promise<void> {
+    await Promise.all(this.#writes);
+    await this.#publishing;
   }
 }

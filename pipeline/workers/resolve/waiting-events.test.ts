@@ -54,6 +54,33 @@ test('waiting events: where many accounts wait, each has its turn before one has
   expect(first.size).toBe(10);
 });
 
+test('waiting events: who is left out of a part keeps its events in their order, and the others go on', () => {
+  fc.assert(
+    fc.property(
+      fc.array(account, { maxLength: 60 }),
+      fc.array(fc.uniqueArray(account), { maxLength: 20 }),
+      (accounts, leftOut) => {
+        const waiting = new WaitingEvents({ eventsMax: 5, accountEventsMax: 2 });
+        accounts.forEach((id, line) => waiting.add(event(id, line)));
+        const taken: WaitingEvent[] = [];
+        const parts = [...leftOut.map((ids) => new Set(ids)), ...accounts.map(() => new Set<string>())];
+        for (const without of parts) {
+          const hasOther = waiting.hasOther(without);
+          const part = waiting.next(without).events;
+          expect(part.length > 0).toBe(hasOther);
+          expect(part.filter(({ accountId }) => without.has(accountId))).toEqual([]);
+          taken.push(...part);
+        }
+        expect(waiting).toMatchObject({ isEmpty: true, bytes: 0 });
+        for (const id of new Set(accounts)) {
+          const lines = taken.filter(({ accountId }) => accountId === id).map(({ origin }) => origin.line);
+          expect(lines).toEqual(accounts.flatMap((one, line) => (one === id ? [line] : [])));
+        }
+      },
+    ),
+  );
+});
+
 test('waiting events: what is kept of frames goes with the next part, also where no event does', () => {
   const waiting = new WaitingEvents({ eventsMax: 4, accountEventsMax: 2 });
   const letters = [{ payload: new Uint8Array(), reason: 'none', seq: 1, line: undefined }];

@@ -22,6 +22,10 @@ export type FrameLetters = { readonly frame: StoredFrame; readonly letters: read
 /** Events that are resolved together, and what of frames is kept with them. */
 export type Part = { readonly events: readonly WaitingEvent[]; readonly left: readonly FrameLetters[] };
 
+type Accounts = Pick<ReadonlySet<string>, 'has'>;
+
+const nobody: Accounts = new Set();
+
 export type PartLimits = {
   readonly eventsMax: number;
   /** Of one account. */
@@ -63,14 +67,23 @@ export class WaitingEvents {
     this.#left.push(letters);
   }
 
-  /** Takes the next part; an empty one where nothing waits. */
-  next(): Part {
+  /** Whether there is anything for a part without some accounts. */
+  hasOther(than: Accounts): boolean {
+    if (this.#left.length > 0) return true;
+    for (const accountId of this.#accounts.keys()) if (!than.has(accountId)) return true;
+    return false;
+  }
+
+  /** Takes the next part, without some accounts; an empty one where nothing else waits. */
+  next(without: Accounts = nobody): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const events: WaitingEvent[] = [];
-    for (let turns = this.#accounts.size; turns > 0 && events.length < eventsMax; turns -= 1) {
-      const [next] = this.#accounts;
-      if (next === undefined) break;
-      const [accountId, waiting] = next;
+    let turns = this.#accounts.size;
+    // Whoever has more goes to the end, and is met there again.
+    for (const [accountId, waiting] of this.#accounts) {
+      if (turns === 0 || events.length >= eventsMax) break;
+      turns -= 1;
+      if (without.has(accountId)) continue;
       const taken = waiting.splice(0, Math.min(accountEventsMax, eventsMax - events.length));
       for (const event of taken) {
         events.push(event);
