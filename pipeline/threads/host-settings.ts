@@ -58,7 +58,10 @@ export type HostSettings = {
 
 /** What every thread has of its own. */
 export const hostEnv = {
-  PIPELINE_DATABASE_CONNECTIONS_MAX: count('Connections to PostgreSQL of one thread', 4),
+  PIPELINE_DATABASE_CONNECTIONS_MAX: count(
+    'Connections to PostgreSQL of one thread. Of several, one is kept for looking visitors up',
+    4,
+  ),
   PIPELINE_VISITOR_CACHE_BYTES_MAX: count("Memory of one thread's cache of visitors", 64 * mebibyte, {
     unit: 'bytes',
     minimum: mebibyte,

@@ -42,6 +42,7 @@ export const resolverCounters = {
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
+  accounts_writing: 'Accounts whose new or changed visitors are being written; their events wait for that',
   checkpoint_ids_waiting: 'Event ids that no checkpoint has yet; a start has to read the frames they are in',
   rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',
   rebuild_frames: 'Frames of EVENTS the start of the resolver had to read, because no checkpoint had their ids',

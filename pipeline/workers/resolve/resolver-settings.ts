@@ -15,6 +15,8 @@ export type ResolverSettings = {
   readonly partEventsMax: number;
   /** Of these, events of one account. */
   readonly accountEventsMax: number;
+  /** Parts whose visitors are written at once; with so many nothing more is resolved before one is done. */
+  readonly writesAtOnceMax: number;
   /** Frames that were taken and are not finished, at most. */
   readonly framesInFlightMax: number;
   /** With so much that was read and waits for its turn no more frames are taken, in bytes. */
@@ -81,6 +83,10 @@ export const resolverEnv = {
     'Of these, events of one account: the other accounts of its partition go between',
     256,
   ),
+  RESOLVER_WRITES_MAX: count(
+    'Transactions with visitors of one partition at a time. Events of accounts that have none to write go on beside them, up to this many',
+    3,
+  ),
   RESOLVER_FRAMES_IN_FLIGHT_MAX: count(
     'Frames of one partition that were taken and are not finished. Whoever sends little is found behind so many frames of another account. All of them are looked into anew after a crash',
     1_024,
@@ -130,6 +136,7 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
     partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
     accountEventsMax: env.RESOLVER_ACCOUNT_EVENTS_MAX,
+    writesAtOnceMax: env.RESOLVER_WRITES_MAX,
     framesInFlightMax: env.RESOLVER_FRAMES_IN_FLIGHT_MAX,
     waitingBytesMax: env.RESOLVER_WAITING_BYTES_MAX,
     writesVisitorsOnce: env.RESOLVER_VISITORS_ONCE,

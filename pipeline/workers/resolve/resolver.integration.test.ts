@@ -274,7 +274,7 @@ test('resolver: whose visitors are known does not wait for the transactions of o
         await rig.send(0, rows);
       }
       await until(resolver, 'resolved', 1 + rounds);
-      expect(resolver.stats()).toMatchObject({ visitors_created: 1 });
+      expect(resolver.stats()).toMatchObject({ visitors_created: 1, accounts_writing: 1 });
       for (let round = 0; round < rounds; round += 1) {
         await rig.send(
           0,

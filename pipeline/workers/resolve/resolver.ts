@@ -36,9 +36,6 @@ export type ResolverOptions = Omit<
 const bufferedFramesMax = 256;
 const bufferedBytesMax = 8 * 1024 ** 2;
 
-/** Parts whose visitors are written at once; with so many of them nothing more is resolved before one is done. */
-const writesAtOnceMax = 3;
-
 /**
  * Starts the resolver of one partition: takes accepted events from the ingest log, drops repeated and unwanted ones,
  * finds their visitors, and writes them to the logs of their accounts. A frame is acknowledged once everything it
@@ -134,6 +131,7 @@ class Resolver {
   gauges(): Record<ResolverGauge, number> {
     const { deduplication } = this.#context;
     return {
+      accounts_writing: this.#writing.size,
       checkpoint_ids_waiting: this.#rebuilt.checkpoints.idsWaiting,
       rebuild_seconds: this.#rebuilt.tookMs / 1_000,
       rebuild_frames: this.#rebuilt.frames,
@@ -270,7 +268,7 @@ class Resolver {
     const writing = write();
     writing.catch(this.#fail);
     this.#writes.add(writing);
-    while (this.#writes.size >= writesAtOnceMax) await Promise.race(this.#writes);
+    while (this.#writes.size >= this.#context.settings.writesAtOnceMax) await Promise.race(this.#writes);
   }
 
   /** Parts are published one after the other. */
