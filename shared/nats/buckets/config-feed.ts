@@ -33,6 +33,8 @@ export type ConfigFeedOptions<Config> = {
 
 /** Of the thread's time that one account's configurations may take, published again and again. */
 const accountShare = 0.05;
+/** What they may take at once before one has to wait, in ms of the thread. */
+const accountBurstMs = 200;
 /** The longest that a published configuration waits for its turn then, in ms. */
 const waitMaxMs = 5_000;
 
@@ -53,7 +55,7 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
       options.onRejected(accountId, revision, error instanceof Error ? error.message : String(error));
     }
   };
-  const changes = createPacedChanges<BucketEntry>({ apply, share: accountShare, waitMaxMs });
+  const changes = createPacedChanges<BucketEntry>({ apply, share: accountShare, burstMs: accountBurstMs, waitMaxMs });
   const take = (entry: BucketEntry): void => {
     newest = Math.max(newest, entry.revision);
     // What was published before is read at once, once for each account.

@@ -10,12 +10,13 @@ afterEach(() => {
 });
 
 /** Each change takes so long of the thread as it says. */
-function createPaced(share: number, waitMaxMs: number) {
+function createPaced(share: number, waitMaxMs: number, burstMs = 0) {
   const applied: { key: string; n: number; atMs: number }[] = [];
   let busyMs = 0;
   const now = (): number => Date.now() + busyMs;
   const changes = createPacedChanges<{ key: string; n: number; tookMs: number }>({
     share,
+    burstMs,
     waitMaxMs,
     now,
     apply({ key, n, tookMs }) {
@@ -35,11 +36,24 @@ test('paced changes: the first is applied at once, of those that follow only the
   changes.offer('other', 5, { key: 'other', n: 5, tookMs: 0 });
   changes.offer('other', 6, { key: 'other', n: 6, tookMs: 0 });
   expect(applied.map(({ n }) => n)).toEqual([1, 5, 6]);
-  vi.advanceTimersByTime(189);
+  vi.advanceTimersByTime(199);
   expect(applied).toHaveLength(3);
   vi.advanceTimersByTime(1);
-  expect(applied.at(-1)).toEqual({ key: 'large', n: 4, atMs: startMs + 190 });
+  expect(applied.at(-1)).toEqual({ key: 'large', n: 4, atMs: startMs + 200 });
   expect(changes.waitingFrom).toBeUndefined();
+});
+
+test('paced changes: a few in a row are applied at once, as long as they have taken little', () => {
+  const { changes, applied } = createPaced(0.05, 5_000, 35);
+  for (let n = 1; n <= 8; n += 1) changes.offer('a', n, { key: 'a', n, tookMs: 10 });
+  expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
+  vi.advanceTimersByTime(1_000);
+  expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4, 8]);
+  // All of it has worn off.
+  vi.advanceTimersByTime(1_000);
+  for (let n = 9; n <= 11; n += 1) changes.offer('a', n, { key: 'a', n, tookMs: 10 });
+  expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4, 8, 9, 10, 11]);
+  changes.stop();
 });
 
 test('paced changes: none waits for longer than may be, and none is applied after the end', () => {

@@ -1,8 +1,12 @@
+import { Debts } from '../../runtime/debts.ts';
+
 export type PacedChangesOptions<Change> = {
   /** Takes a change into use. What it takes of the thread's time decides when the next one of its key may. */
   apply(change: Change): void;
   /** Of the thread's time that changes of one key may take, between 0 and 1. */
   readonly share: number;
+  /** What changes of one key may take at once before any has to wait, in ms: a few in a row are nobody's burden. */
+  readonly burstMs: number;
   /** The longest that a change waits, in ms. */
   readonly waitMaxMs: number;
   /** In ms, never going back. Default the clock of the process. */
@@ -26,14 +30,16 @@ type Pause<Change> = {
 
 /** One who changes something large again and again has it applied as often as leaves the thread to the others. */
 export function createPacedChanges<Change>(options: PacedChangesOptions<Change>): PacedChanges<Change> {
-  const { apply, share, waitMaxMs, now = () => performance.now() } = options;
+  const { apply, share, burstMs, waitMaxMs, now = () => performance.now() } = options;
+  const taken = new Debts(share, now);
   const pauses = new Map<string, Pause<Change>>();
   const work = (key: string, change: Change): void => {
     const startedMs = now();
     try {
       apply(change);
     } finally {
-      const pauseMs = Math.min(waitMaxMs, (now() - startedMs) * (1 / share - 1));
+      taken.add(key, now() - startedMs);
+      const pauseMs = Math.min(waitMaxMs, taken.waitMs(key, burstMs));
       if (pauseMs >= 1) pauses.set(key, { timer: setTimeout(() => end(key), pauseMs), waiting: undefined });
     }
   };
