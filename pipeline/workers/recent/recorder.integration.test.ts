@@ -198,8 +198,9 @@ test('trim: the events received last stay, whenever they say they happened', asy
     account,
     second.map((id, n) => resolvedEvent(account, { id, received_at: nowMs + n, time: nowMs - 3 * dayMs })),
   );
-  await vi.waitFor(async () => expect(await idsOf(account)).toHaveLength(50), within);
-  expect((await idsOf(account)).sort()).toEqual([...first.slice(-20), ...second]);
+  const stay = [...first.slice(-20), ...second];
+  // Those of the first frame may be trimmed before the second one is recorded.
+  await vi.waitFor(async () => expect((await idsOf(account)).sort()).toEqual(stay), within);
 });
 
 test('trim: events leave at their age, in every account', async () => {
