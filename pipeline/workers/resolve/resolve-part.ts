@@ -69,7 +69,11 @@ const isKnown = (outcome: VisitorOutcome | undefined): outcome is VisitorOutcome
 
 const touchesOf = (candidates: readonly Candidate[]): readonly VisitorTouch[] => candidates.map(({ touch }) => touch);
 
-function leftPart(context: StepContext, candidates: readonly Candidate[], firstTry: Written | undefined): LeftPart {
+function leftPart(
+  context: StepContext,
+  candidates: readonly Candidate[],
+  firstTry: WriteVisitors | undefined,
+): LeftPart {
   return {
     accounts: new Set(candidates.map(({ accepted }) => accepted.accountId)),
     async resolve() {
@@ -129,13 +133,13 @@ async function admit(
   return candidates;
 }
 
-type Written = () => Promise<ResolvedVisitors>;
+type WriteVisitors = () => Promise<ResolvedVisitors>;
 
 /** Looks up the visitors of some events, in order. Where the database refuses a value, all of them are to be written. */
 async function lookUp(
   context: StepContext,
   touches: readonly VisitorTouch[],
-): Promise<{ readonly outcomes: readonly (VisitorOutcome | undefined)[]; readonly write: Written | undefined }> {
+): Promise<{ readonly outcomes: readonly (VisitorOutcome | undefined)[]; readonly write: WriteVisitors | undefined }> {
   if (touches.length === 0) return { outcomes: [], write: undefined };
   try {
     const found = await untilReached(context, () => context.visitors.lookUp(touches));
@@ -154,7 +158,7 @@ async function lookUp(
 async function identify(
   context: StepContext,
   touches: readonly VisitorTouch[],
-  firstTry?: Written,
+  firstTry?: WriteVisitors,
 ): Promise<readonly VisitorOutcome[]> {
   const { counts, visitors } = context;
   if (touches.length === 0) return [];
