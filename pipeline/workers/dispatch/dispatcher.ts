@@ -307,18 +307,21 @@ export class Dispatcher {
   // What comes in.
 
   async #takeFrames(): Promise<void> {
+    const { pullConsumer, isolation } = this.#parts;
     for (;;) {
       await this.#untilWatchedIsDone();
-      const messages = await this.#parts.pullConsumer.take(this.#isWatching ? 1 : framesPerTake);
-      if (messages.length === 0 || this.#state.kind !== 'running') return;
-      this.#newestSeq = Math.max(this.#newestSeq, ...messages.map(({ seq }) => seq));
-      this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.log.watched?.to ?? 0);
-      await this.#parts.isolation.beside(() => this.#takeMessages(messages));
+      if (!(await pullConsumer.untilAny()) || this.#state.kind !== 'running') return;
+      await isolation.beside(() => this.#takeMessages());
     }
   }
 
-  #takeMessages(messages: readonly LogMessage[]): void {
+  /** Has what is here in flight at once: older frames that are handed back while newer ones are in hand would go behind these. */
+  #takeMessages(): void {
     if (this.#state.kind !== 'running') return;
+    const messages = this.#parts.pullConsumer.takeNow(this.#isWatching ? 1 : framesPerTake);
+    if (messages.length === 0) return;
+    this.#newestSeq = Math.max(this.#newestSeq, ...messages.map(({ seq }) => seq));
+    this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.log.watched?.to ?? 0);
     for (const message of messages) this.#takeFrame(message);
     this.#share.spend(messages.length * frameUnits);
     this.#beginTurn();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
@@ -121,6 +122,34 @@ test('suspected retries: a destination that fails and comes back gets all of the
   await until('all arrived', () => sink.taken().length === 40);
   await retryLogIsEmpty();
   expect(await rig.deadLetters()).toEqual([]);
+});
+
+test('suspected retries: what is handed back while one is by itself goes before what came meanwhile', async () => {
+  let isDown = false;
+  sink.answer(({ body }) => {
+    if (idsOf(body).includes('suspect:1')) {
+      isDown = true;
+      return 'hang';
+    }
+    return isDown ? 503 : { status: 200, delayMs: 100 };
+  });
+  await rig.send(Array.from({ length: 100 }, (_, n) => ({ id: `busy${n}:1` })));
+  await rig.send([{ id: 'a:1' }]);
+  const dispatcher = await rig.start({
+    ...suspecting({ watched: everything }),
+    concurrency: 2,
+    sender: { ...defaultSettings.sender, totalTimeoutMs: 1_000 },
+  });
+  await until('both frames are in hand', () => dispatcher.stats()['frames'] === 2);
+  await put(0, ['suspect:1']);
+  dispatcher.retriesStored(0);
+  // Long enough for it to be read, and too short for it to be taken.
+  await wait(300);
+  await rig.send([{ id: 'a:2', visitor: 'a:1' }]);
+  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+  sink.answer(() => 200);
+  await until('both arrived', () => takenOf('a').length === 2);
+  expect(takenOf('a')).toEqual(['a:1', 'a:2']);
 });
 
 test('suspected retries: with no room left in the retry log they still come to be alone, and make room', async () => {

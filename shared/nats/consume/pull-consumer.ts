@@ -32,6 +32,13 @@ export type PullConsumer = {
    * ConsumerTakenError once another reader has taken over.
    */
   take(max: number): Promise<LogMessage[]>;
+  /** Waits for at least one message to be here; false when closed. Throws ConsumerTakenError as `take` does. */
+  untilAny(): Promise<boolean>;
+  /**
+   * Up to `max` of the messages that are here, perhaps none. Who hands messages back and works on others meanwhile takes
+   * them with this: what is handed back comes again before all that is not taken yet, and behind what is.
+   */
+  takeNow(max: number): LogMessage[];
   /** Messages pulled and not taken yet. */
   readonly buffered: number;
   /** Messages up to here had been handed out to an earlier reader, who may have worked on them. */
@@ -194,6 +201,14 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   async take(max: number): Promise<LogMessage[]> {
+    while (await this.untilAny()) {
+      const taken = this.takeNow(max);
+      if (taken.length > 0) return taken;
+    }
+    return [];
+  }
+
+  async untilAny(): Promise<boolean> {
     this.#hasBegun = true;
     this.#mayHaveMore = true;
     while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
@@ -204,7 +219,10 @@ class DurablePullConsumer implements PullConsumer {
       await woken;
     }
     if (this.#takenAway !== undefined) throw this.#takenAway;
-    if (this.#isClosed) return [];
+    return !this.#isClosed;
+  }
+
+  takeNow(max: number): LogMessage[] {
     const taken = this.#buffer.splice(0, max);
     for (const { data } of taken) this.#bufferedBytes -= data.length;
     this.#pull();
