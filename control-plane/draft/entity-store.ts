@@ -102,12 +102,16 @@ type DraftRow = {
   readonly created_at: string | Date;
 };
 
-/** The account's draft: every entity as it is now, changes of this unit of work only once they are flushed. */
-export async function loadDraft(em: EntityManager, accountId: string): Promise<Snapshot> {
+/**
+ * The account's draft: every entity as it is now, changes of this unit of work only once they are flushed. Of one collection
+ * alone where `only` names it, then the others are empty.
+ */
+export async function loadDraft(em: EntityManager, accountId: string, only?: CollectionName): Promise<Snapshot> {
   // Past the ORM: a snapshot needs plain values, of every row there is.
   const rows = await em.execute<DraftRow[]>(
-    'select collection, id, body, created_at from entities where account_id = ? order by created_at, id',
-    [accountId],
+    `select collection, id, body, created_at from entities
+     where account_id = ? and (?::text is null or collection = ?) order by created_at, id`,
+    [accountId, only ?? null, only ?? null],
   );
   const byCollection = new Map<string, SnapshotEntity[]>();
   for (const { collection, id, body, created_at: createdAt } of rows) {

@@ -1,4 +1,4 @@
-import { canonical } from '../store/text.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { collectionNames } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
@@ -17,7 +17,7 @@ export function indexById(entities: readonly SnapshotEntity[]): ReadonlyMap<stri
 
 /** Whether two entities say the same: order of keys and the time of creation do not count. */
 export function sameEntity(a: SnapshotEntity, b: SnapshotEntity): boolean {
-  return canonical({ ...a, createdAt: null }) === canonical({ ...b, createdAt: null });
+  return isDeepStrictEqual({ ...a, createdAt: null }, { ...b, createdAt: null });
 }
 
 /** Experiments that are still drafts never leave the draft, nor do variants without an experiment. */

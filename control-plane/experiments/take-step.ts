@@ -34,7 +34,7 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
     rolloutVariantId,
     ...times,
   }));
-  const live = (await liveContent(em, accountId)).experiments.find((one) => one.id === id);
+  const live = (await liveContent(em, accountId, 'experiments')).experiments.find((one) => one.id === id);
   const published = live !== undefined && live['status'] === status && live['rolloutVariantId'] === rolloutVariantId;
   return { row, published };
 }

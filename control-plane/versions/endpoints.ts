@@ -157,7 +157,7 @@ export const versionEndpoints = [
       const left = !toPublish
         ? []
         : await leaveBacklogs(services, principal.accountId, isForced === true, async (live) =>
-            composeSnapshot(live, await loadDraft(storage.fork(), principal.accountId), request),
+            composeSnapshot(live, await loadDraft(storage.fork(), principal.accountId, 'destinations'), request),
           );
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
         if (toPublish) {
@@ -246,7 +246,7 @@ export const versionEndpoints = [
         services,
         accountId,
         body.force === true,
-        async (live) => (await versionContent(storage.fork(), accountId, id)) ?? live,
+        async (live) => (await versionContent(storage.fork(), accountId, id, 'destinations')) ?? live,
       );
       const { version, outboxId } = await edit(services, principal, async (editing) => {
         const published = await publishVersion(editing, id, publishing.documentBytesMax());
@@ -394,7 +394,7 @@ async function leaveBacklogs(
   isForced: boolean,
   next: (live: Snapshot) => Promise<Snapshot>,
 ): Promise<BacklogLeft[]> {
-  const live = await liveContent(services.storage.fork(), accountId);
+  const live = await liveContent(services.storage.fork(), accountId, 'destinations');
   const isGuarded = services.guardsBacklogs && !isForced;
   const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
     // Who publishes in any case does not wait for a log that is away.

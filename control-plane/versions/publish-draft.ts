@@ -15,6 +15,6 @@ export async function publishDraft(
   request: VersionRequest,
   { secretBox, documentBytesMax }: { readonly secretBox: SecretBox; readonly documentBytesMax: number },
 ): Promise<Publishing> {
-  const row = await createVersion(editing, request, { secretBox, toPublish: true });
-  return publishVersion(editing, row.id, documentBytesMax);
+  const { id, content } = await createVersion(editing, request, { secretBox, toPublish: true });
+  return publishVersion(editing, id, documentBytesMax, content);
 }

@@ -1,10 +1,11 @@
 import type { VersionRow } from '../../shared/postgres/entities.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
-import { encodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { sizeOfAccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { buildAccountDocument } from '../publishing/account-document.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import { findVersion, setLiveVersion, versionContent } from './version-store.ts';
@@ -17,22 +18,24 @@ export type Publishing = {
 
 /**
  * Makes a version live, an older one too. Everything it takes happens in the caller's transaction: a crash leaves
- * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to publish.
+ * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to publish. `known`:
+ * what the version holds, where that is at hand.
  */
 export async function publishVersion(
   { em, principal, now }: Editing,
   id: string,
   documentBytesMax: number,
+  known?: Snapshot,
 ): Promise<Publishing> {
   const { accountId } = principal;
   const version = await findVersion(em, accountId, id);
   if (version === undefined) throw notFound('version');
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
-  const content = (await versionContent(em, accountId, id)) ?? emptySnapshot;
+  const content = known ?? (await versionContent(em, accountId, id)) ?? emptySnapshot;
   await setLiveVersion(em, version, principal, now);
   const { versionNumber } = version;
   const published = { accountId, versionId: version.id, versionNumber, publishedAt: now.toISOString() };
-  const bytes = encodeAccountConfig(await buildAccountDocument(em, published, content)).length;
+  const bytes = sizeOfAccountConfig(await buildAccountDocument(em, published, content));
   if (bytes > documentBytesMax) {
     throw badRequest(`the version is too large to publish: ${bytes} bytes of at most ${documentBytesMax}`);
   }

@@ -1,6 +1,7 @@
+import { raw } from '@mikro-orm/postgresql';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { Snapshot } from '../../shared/collections/registry.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { Account, Version } from '../../shared/postgres/entities.ts';
 import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
@@ -21,19 +22,25 @@ export async function findVersion(em: EntityManager, accountId: string, id: stri
   return (await em.findOne(Version, { accountId, id })) ?? undefined;
 }
 
-/** The snapshot a version holds. */
-export async function versionContent(em: EntityManager, accountId: string, id: string): Promise<Snapshot | undefined> {
+/** The snapshot a version holds; of one collection alone where `only` names it, then the others are empty. */
+export async function versionContent(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  only?: CollectionName,
+): Promise<Snapshot | undefined> {
   if (!isUuid(id)) return undefined;
   // Past the ORM, which would keep a second copy of a document that can be large.
-  const sql = 'select content from versions where account_id = ? and id = ?';
+  const wanted = only === undefined ? 'content' : `jsonb_build_object('${only}', content -> '${only}') as content`;
+  const sql = `select ${wanted} from versions where account_id = ? and id = ?`;
   const [row] = await em.execute<{ content: Snapshot }[]>(sql, [accountId, id]);
   return row === undefined ? undefined : complete(row.content);
 }
 
-/** What the account runs; empty before the first publish. */
-export async function liveContent(em: EntityManager, accountId: string): Promise<Snapshot> {
+/** What the account runs, or one collection of it; empty before the first publish. */
+export async function liveContent(em: EntityManager, accountId: string, only?: CollectionName): Promise<Snapshot> {
   const id = await liveVersionId(em, accountId);
-  return (id === undefined ? undefined : await versionContent(em, accountId, id)) ?? emptySnapshot;
+  return (id === undefined ? undefined : await versionContent(em, accountId, id, only)) ?? emptySnapshot;
 }
 
 export type NewVersion = {
@@ -59,15 +66,15 @@ export async function insertVersion(
     id: uuidv7(),
     accountId,
     versionNumber,
-    content: version.content,
     createdAt: now,
     publishedAt: null,
     publishedByUserId: null,
     publishedByUserName: null,
     ...texts(version.name ?? `Version ${versionNumber}`, version.notes),
   };
-  await em.insert(Version, row);
-  return row;
+  // As text, which the ORM does not look through value by value.
+  await em.insert(Version, { ...row, content: raw('?::jsonb', [JSON.stringify(version.content)]) });
+  return { ...row, content: version.content };
 }
 
 /** Throws a 409 that names the limit where the account has as many versions, or as large ones, as it may. */

