@@ -29,7 +29,7 @@ export function createPixelRoute(admission: Admission, intake: Intake, events: S
       const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(admitted.atMs));
       const identity = identified ? {} : { userId: visitorId };
       const answers = { stored: pixelReply(visitorId), lost: unavailable };
-      events.made(exchange, admitted, { ...fields, ...identity, token: madeToken, event }, answers);
+      events.made(exchange, admitted, { token: madeToken, event, ...fields, ...identity }, answers);
     },
   };
 }

@@ -35,13 +35,13 @@ export function readQueryEvent(query: string): QueryEvent {
     event,
     identified: userId !== undefined || externalId !== undefined || email !== undefined,
     fields: {
+      eventProperties: { ...eventProperties },
+      defaultProperties: { ...defaultProperties },
       ...(userId === undefined ? {} : { userId }),
       ...(externalId === undefined ? {} : { externalId }),
       ...(email === undefined ? {} : { email }),
       ...(distinctId === undefined ? {} : { distinctId }),
       ...(time === undefined ? {} : { time: Number(time) }),
-      eventProperties: { ...eventProperties },
-      defaultProperties: { ...defaultProperties },
     },
   };
 }

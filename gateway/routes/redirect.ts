@@ -41,7 +41,7 @@ export function createRedirectRoute({ admission, sources, intake, events }: Redi
       if (!(admitted instanceof Admitted)) return exchange.send(reply);
       const { fields, identified } = readQueryEvent(query);
       const identity = identified ? {} : { userId: visitorId };
-      const payload = { ...fields, ...identity, token: madeToken, event: source.name };
+      const payload = { token: madeToken, event: source.name, ...fields, ...identity };
       events.made(exchange, admitted, payload, { stored: reply, lost: reply });
     },
   };

@@ -178,7 +178,7 @@ class Webhooks {
   /** Of a source of no kind we know. */
   #takeAnything(exchange: Exchange, admitted: Admitted, eventProperties: object, query: string): void {
     const { event, fields } = readQueryEvent(query);
-    const payload = { ...fields, token: madeToken, event: event ?? admitted.source.name, eventProperties };
+    const payload = { token: madeToken, event: event ?? admitted.source.name, ...fields, eventProperties };
     this.#parts.events.made(exchange, admitted, payload);
   }
 

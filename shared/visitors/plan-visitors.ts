@@ -156,9 +156,9 @@ class AccountBatch {
 
   #create(id: string): Working {
     this.#writes += 1;
-    const { none } = VisitorProperties;
-    const blank = { stored: undefined, properties: none, mergedInto: undefined };
-    return this.#hold({ id, ...blank, changed: true, writtenAt: this.#writes });
+    const properties = VisitorProperties.none;
+    const writtenAt = this.#writes;
+    return this.#hold({ id, stored: undefined, properties, mergedInto: undefined, changed: true, writtenAt });
   }
 
   #hold(visitor: Working): Working {

@@ -213,10 +213,10 @@ function compare(a: string, b: string): number {
 
 function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
   return {
-    ...row,
     version: (write.stored?.version ?? 0) + 1,
     properties: write.properties,
     mergedInto: write.mergedInto,
     erased: false,
+    ...row,
   };
 }

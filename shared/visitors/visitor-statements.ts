@@ -229,7 +229,6 @@ function readWritten(row: WrittenRecord): WrittenVisitor {
 
 function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
-    ...readWritten(row),
     version: row.version,
     // The text that travels is made anew: that of jsonb writes 1e308 as 309 digits, and has spaces.
     properties:
@@ -238,6 +237,7 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
         : new VisitorProperties(JSON.parse(row.properties) as JsonObject),
     mergedInto: row.merged_into ?? undefined,
     erased: row.erased,
+    ...readWritten(row),
     ...(row.properties === null ? { isUnreadable: true } : {}),
   };
 }

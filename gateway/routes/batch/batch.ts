@@ -134,7 +134,7 @@ class Batches {
       for (const { index } of valid) answer.rowLost(index);
       return answer.send();
     }
-    this.#append(exchange, { ...batch, ctxJson, valid }, body, answer);
+    this.#append(exchange, { ctxJson, valid, ...batch }, body, answer);
   }
 
   #read(exchange: Exchange, body: Buffer): ReadBatch | undefined {

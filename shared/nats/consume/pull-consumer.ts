@@ -301,7 +301,7 @@ class DurablePullConsumer implements PullConsumer {
   #askAhead(batch: number): PullRequest {
     this.#requested = batch;
     this.#expiresMs = this.#reader.pullExpiresMs;
-    return { batch, ...this.#bytesAsked(), expires: toNanos(this.#expiresMs), group: this.#group };
+    return { batch, expires: toNanos(this.#expiresMs), group: this.#group, ...this.#bytesAsked() };
   }
 
   /** First for all that is there, then for whatever comes first. */
@@ -310,7 +310,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#mayHaveMore = false;
     this.#requested = room;
     this.#expiresMs = 0;
-    return { batch: room, ...this.#bytesAsked(), no_wait: true, group: this.#group };
+    return { batch: room, no_wait: true, group: this.#group, ...this.#bytesAsked() };
   }
 
   /** At least one message has room, however large. */

@@ -86,7 +86,7 @@ export function publishWithRetry(
       const newest = await findNewest(connection, subject);
       if (newest?.msgId === message.msgId) return { seq: newest.seq, duplicate: true };
     }
-    return publish(connection, subject, payload, { ...message, timeoutMs });
+    return publish(connection, subject, payload, { timeoutMs, ...message });
   };
   return retry(publishOnce, {
     signal,
