@@ -11,9 +11,8 @@ import { medianOf, plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
 import type { Sink } from '../sink/sink.ts';
 import { startSink } from '../sink/sink.ts';
-import { readMetrics } from '../system/metrics-page.ts';
+import { openRollouts } from '../system/rollouts.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
-import type { Service } from '../system/services.ts';
 import { assertNoneRefused, startGateway, startPipeline } from '../system/services.ts';
 import { cpuMsOf, startLog } from '../whole-path/whole-path.ts';
 
@@ -25,7 +24,6 @@ const activeAccountsMax = 250;
 const publishes = 10;
 const liveDeadlineMs = 60_000;
 const arriveDeadlineMs = 120_000;
-const pollMs = 5;
 /** What a message of the log may weigh by default, and so a published configuration. */
 const documentBytesMax = 8 * 1024 ** 2;
 /** By which a quick run is smaller. */
@@ -146,11 +144,7 @@ function measureOnce(context: ScenarioContext, given: Subject, round: number): P
     );
 
     progress.note('publishing');
-    const publishMs: number[] = [];
-    for (let index = 0; index < publishes; index += 1) {
-      const account = accounts[index % accounts.length];
-      if (account !== undefined) publishMs.push(await publishOnce(log.url, account, [gateway, pipeline]));
-    }
+    const publishMs = await publishSome(log.url, accounts);
 
     progress.note('events');
     const send = async (measureMs: number): Promise<number> => {
@@ -204,22 +198,17 @@ function accountsOf({ accounts, destinationsEach, sourcesEach }: Subject, sink: 
   }));
 }
 
-/** From the write of an account's configuration until all services have applied one that is newer than theirs was. */
-async function publishOnce(natsUrl: string, account: BenchAccount, services: readonly Service[]): Promise<number> {
-  const revisionOf = async ({ metricsUrl }: Service): Promise<number> =>
-    (await readMetrics(metricsUrl)).sum('sluice_config_revision');
-  const before = await Promise.all(services.map(revisionOf));
-  const startedMs = performance.now();
-  await publishAccounts(natsUrl, [account]);
-  await Promise.all(
-    services.map((service, at) =>
-      waitUntil(
-        'the configuration to be live',
-        liveDeadlineMs,
-        async () => ((await revisionOf(service)) > (before[at] ?? 0) ? undefined : 'an older revision'),
-        pollMs,
-      ),
-    ),
-  );
-  return performance.now() - startedMs;
+/** From the write of an account's configuration until the gateway and the pipeline run it, for some accounts one after the other. */
+async function publishSome(natsUrl: string, accounts: readonly BenchAccount[]): Promise<readonly number[]> {
+  const rollouts = await openRollouts(natsUrl, 2, liveDeadlineMs);
+  try {
+    const took: number[] = [];
+    for (let index = 0; index < publishes; index += 1) {
+      const account = accounts[index % accounts.length];
+      if (account !== undefined) took.push(await rollouts.publish(account));
+    }
+    return took;
+  } finally {
+    await rollouts.close();
+  }
 }

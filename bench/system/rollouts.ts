@@ -1,0 +1,58 @@
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { decodeReport } from '../../shared/contracts/process-report.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
+import { accountDocument } from '../config/account-document.ts';
+import type { BenchAccount } from '../config/account-document.ts';
+
+export type Rollouts = {
+  /** Publishes an account's configuration; resolves when every process has said that it runs it, with how long that took, in ms. */
+  publish(account: BenchAccount): Promise<number>;
+  close(): Promise<void>;
+};
+
+/**
+ * Publishes as the control plane does, and learns as it does what each process runs: they say so in the log as soon as they do, which
+ * takes nothing from what is measured. Looking at the metrics of a process with a thousand destinations takes it longer than the
+ * configuration.
+ */
+export async function openRollouts(natsUrl: string, processes: number, deadlineMs: number): Promise<Rollouts> {
+  const connection = await connectLog({ url: natsUrl, name: 'bench-rollouts' });
+  const { config, leases } = await openBuckets(connection, 1);
+  const revisions = new Map<string, number>();
+  let noteChange: () => void = () => undefined;
+  const watch = await leases.watch({
+    onEntry: ({ key, value }) => {
+      const report = decodeReport(value);
+      if (report === undefined) revisions.delete(key);
+      else revisions.set(key, report.revision);
+      noteChange();
+    },
+  });
+  const isLive = (revision: number): boolean =>
+    revisions.size === processes && [...revisions.values()].every((runs) => runs >= revision);
+  return {
+    async publish(account) {
+      const document = Buffer.from(JSON.stringify(accountDocument(account)));
+      const startedMs = performance.now();
+      const revision = await config.put(accountKey(account.accountId), document);
+      await new Promise<void>((resolve, reject) => {
+        const late = setTimeout(() => {
+          const said = [...revisions].map(([key, runs]) => `${key} runs ${runs}`).join(', ');
+          reject(new Error(`waiting for revision ${revision} to be live in ${processes} processes: ${said}`));
+        }, deadlineMs);
+        noteChange = () => {
+          if (!isLive(revision)) return;
+          clearTimeout(late);
+          resolve();
+        };
+        noteChange();
+      });
+      return performance.now() - startedMs;
+    },
+    async close() {
+      watch.stop();
+      await connection.close();
+    },
+  };
+}
