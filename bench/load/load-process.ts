@@ -17,6 +17,11 @@ export type LoadOrder = WarmUp & {
   readonly visitors?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly sequenceFrom: number;
+  /**
+   * The same requests go to somebody else first, such as the sink, as fast as they are answered, for so long: where what is
+   * measured has just started, its peers have not.
+   */
+  readonly rehearsal?: { readonly url: string; readonly ms: number };
 };
 
 export type LoadMessage =
@@ -57,11 +62,16 @@ export async function runLoad(
     });
     child.send({ ...order, sequenceFrom: loads * sequencesPerLoad } satisfies LoadOrder);
     ending?.addEventListener('abort', () => child.send('end'));
-    return await Promise.race([result, child.failed, tooLate((order.warmUpMaxMs ?? order.warmUpMs) + order.measureMs)]);
+    return await Promise.race([result, child.failed, tooLate(lengthOf(order))]);
   } finally {
     await child.stop();
   }
 }
+
+type Timed = Pick<LoadOrder, 'rehearsal' | 'warmUpMs' | 'warmUpMaxMs' | 'measureMs'>;
+
+const lengthOf = ({ rehearsal, warmUpMs, warmUpMaxMs = warmUpMs, measureMs }: Timed): number =>
+  (rehearsal?.ms ?? 0) + warmUpMaxMs + measureMs;
 
 const graceMs = 60_000;
 

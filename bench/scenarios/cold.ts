@@ -16,6 +16,8 @@ import type { WholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 32;
+/** The generator and the destination have been at it for so long when the first event is sent, as they would be. */
+const rehearsalMs = 5_000;
 /** What counts as the first moments. */
 const firstSeconds = 5;
 /** From the first event until it counts as warm. */
@@ -84,6 +86,7 @@ export const cold: Scenario = {
     return {
       settings: {
         connections,
+        rehearsalMs,
         firstSeconds,
         warmAfterSeconds: warmAfterSecondsOf(context),
         restartShare,
@@ -157,10 +160,11 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Measured>
 
 async function measureCold(stage: Stage, path: WholePath, warmAfterSeconds: number): Promise<Cold> {
   const seconds = warmAfterSeconds + firstSeconds;
+  const rehearsal = { url: path.sink.urlOf('rehearsal/1'), ms: rehearsalMs };
   let watching: Promise<readonly Point[]> | undefined;
   const load = await runLoad(
     stage,
-    { ...orderOf(path), connections, warmUpMs: 0, measureMs: seconds * 1000 },
+    { ...orderOf(path), rehearsal, connections, warmUpMs: 0, measureMs: seconds * 1000 },
     undefined,
     () => {
       watching = watchDelivered(path.sink, seconds * 1000);
