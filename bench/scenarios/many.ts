@@ -11,7 +11,7 @@ import { medianOf, plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
 import type { Sink } from '../sink/sink.ts';
 import { startSink } from '../sink/sink.ts';
-import { openRollouts } from '../system/rollouts.ts';
+import { openRollouts } from '../config/rollouts.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { assertNoneRefused, startGateway, startPipeline } from '../system/services.ts';
 import { cpuMsOf, startLog } from '../whole-path/whole-path.ts';

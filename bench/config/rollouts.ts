@@ -2,8 +2,8 @@ import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { decodeReport } from '../../shared/contracts/process-report.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
-import { accountDocument } from '../config/account-document.ts';
-import type { BenchAccount } from '../config/account-document.ts';
+import { accountDocument } from './account-document.ts';
+import type { BenchAccount } from './account-document.ts';
 
 export type Rollouts = {
   /** Publishes an account's configuration; resolves when every process has said that it runs it, with how long that took, in ms. */
