@@ -1,51 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { DeliveryOrder, OfferedDestination } from '../../../shared/destinations/common-settings.ts';
+import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { headOf } from '../../../shared/contracts/events/resolved-event.ts';
-import { parkedTier, replayTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import type { Decision, DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
-import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
-import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
-import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
-import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
-import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
-import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
-import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { AccountShare } from './account-shares.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { isSetAside, isWatched } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import type { DispatchTarget, DispatcherOptions } from './dispatcher-context.ts';
+import { openDispatcherParts } from './dispatcher-parts.ts';
+import type { DispatcherParts } from './dispatcher-parts.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
 import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
-import { HealthKeeper } from './health/health-keeper.ts';
-import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
-import { farthest, joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
-import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
+import { seqOf } from './inbox/frames-in-flight.ts';
 import type { FrameInFlight } from './inbox/frames-in-flight.ts';
-import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
-import type { FrameOpener } from './inbox/opened-frames.ts';
-import { Isolation } from './inbox/isolation.ts';
-import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
-import { createOutcomeObserver } from './outbox/outcome-observer.ts';
-import { Outbox } from './outbox/outbox.ts';
-import { ParkedFrames } from './parked/parked-frames.ts';
-import { readWaiting } from './parked/read-waiting.ts';
-import { VisitorOrder } from './parked/visitor-order.ts';
+import { aloneWithinMs } from './inbox/isolation.ts';
+import type { VisitorOrder } from './parked/visitor-order.ts';
 import type { ReleasedEvent } from './parked/visitor-order.ts';
-import { WaitingVisitors } from './parked/waiting-visitors.ts';
-import { RetryReader } from './retry/retry-reader.ts';
 import type { RetryFrame } from './retry/retry-reader.ts';
-import { RetryShare, retryBytesMax } from './retry/retry-share.ts';
-import { RetryWriter } from './retry/retry-writer.ts';
 import type { Delivered } from './sending/deliver.ts';
-import { Sending } from './sending/sending.ts';
 import type { Batch } from './sending/sending.ts';
 
 export type DispatcherActor = Actor & {
@@ -103,25 +82,6 @@ type DispatcherState =
   | { readonly kind: 'closing' }
   | { readonly kind: 'ended'; readonly end: DispatcherEnd | 'failed' };
 
-type DispatcherParts = {
-  readonly order: DeliveryOrder;
-  readonly pullConsumer: PullConsumer;
-  readonly inbox: Inbox;
-  readonly opener: FrameOpener;
-  /** Keeps frames of the retry log that are suspected by themselves. */
-  readonly isolation: Isolation;
-  readonly sending: Sending;
-  readonly outbox: Outbox;
-  readonly retries: RetryReader;
-  readonly retryWriter: RetryWriter;
-  readonly retryShare: RetryShare;
-  /** Undefined where the destination keeps no order over failed attempts. */
-  readonly visitorOrder: VisitorOrder | undefined;
-  readonly health: HealthKeeper;
-  /** Ends the tries of what is being written to the log. */
-  readonly abort: AbortController;
-};
-
 const framesPerTake = 16;
 /** Frames that wait to be read while no more are asked for. */
 const framesUnopenedMax = 16;
@@ -144,8 +104,6 @@ const parkedATurn = 32;
 const lookEveryMs = 100;
 /** How often to look whether a frame that is watched is done, in ms. */
 const watchEveryMs = 20;
-/** How long the next frame that is watched waits for retries under way, which may be many one after the other, in ms. */
-const aloneWithinMs = 1_000;
 /** How long what is under way may take before a new `order` applies, in ms. */
 const orderChangeMs = 15_000;
 /** How long the end may wait for the log to store the last counts, in ms. */
@@ -213,7 +171,7 @@ export class Dispatcher {
 
   /** Takes the destination over from whoever dispatched to it before, and goes on from there. */
   static async open(options: DispatcherOptions, counts: DispatcherCounts): Promise<Dispatcher> {
-    const dispatcher = new Dispatcher(options, counts, await openParts(options, counts));
+    const dispatcher = new Dispatcher(options, counts, await openDispatcherParts(options, counts));
     const { visitorOrder } = dispatcher.#parts;
     const fail = (error: unknown): void => dispatcher.#fail(error);
     dispatcher.#run().catch(fail);
@@ -885,179 +843,4 @@ export class Dispatcher {
     // Without the log what is not stored yet is not acknowledged either, and comes again.
     await withDeadline(Promise.allSettled([storing()]), storingMs);
   }
-}
-
-async function openParts(options: DispatcherOptions, counts: DispatcherCounts): Promise<DispatcherParts> {
-  const { connection, destinationId, settings, logger } = options;
-  const consumer = new DestinationConsumer(options);
-  // From here on the dispatcher before is given nothing, so what it has noted is what counts.
-  const pullConsumer = await openPullConsumer(connection, {
-    consumer,
-    placeBefore: async () => farthest(await readPlaces(connection, destinationId)),
-    bufferedMax: settings.framesBufferedMax,
-    isOneOfMany: true,
-    onTrouble: logConsumerTrouble(logger, { destinationId }),
-    losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
-      counts.lost_frames += 1;
-    }),
-  });
-  try {
-    return await openPartsOn(pullConsumer, options, counts);
-  } catch (error) {
-    await pullConsumer.close();
-    throw error;
-  }
-}
-
-async function openPartsOn(
-  pullConsumer: PullConsumer,
-  options: DispatcherOptions,
-  counts: DispatcherCounts,
-): Promise<DispatcherParts> {
-  const { connection, destinationId, instanceId, settings, logger, retryPolicy, sourceActivity } = options;
-  const order = options.target()?.prepared?.order ?? 'visitor';
-  const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
-  const places = await readPlaces(connection, destinationId);
-  await pullConsumer.restore(places.map(({ finished }) => finished));
-  const frames = new FramesInFlight(settings.ackWaitMs / 3);
-  let sending: Sending | undefined;
-  const health = await HealthKeeper.open({
-    bucket: options.health,
-    destinationId,
-    instanceId,
-    flushEveryMs: settings.healthFlushMs,
-    hoursKept: settings.hoursKept,
-    place: () => writePlace(placeOf(pullConsumer, frames)),
-    sending: () => sending?.state,
-    isLogThere: () => connection.connected,
-    warn,
-  });
-  // The log server keeps it in memory alone.
-  if (places.length === 0) health.moved();
-  const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-  const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
-  const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
-  const retryShare = await openRetryShare(options, counts, tiersStored, visitorOrder, warn);
-  const retries = new RetryReader({
-    connection,
-    destinationId,
-    isParkedDue: order === 'none',
-    onFinished: ({ isReplay, bytes }) => {
-      if (!isReplay) retryShare.finished(bytes);
-    },
-    warn,
-  });
-  for (const tier of tiersStored) retries.stored(tier);
-  const abort = new AbortController();
-  const storing = {
-    connection,
-    destinationId,
-    signal: abort.signal,
-    onRetry: (reason: string, tries: number): void => {
-      counts.log_retries += 1;
-      if (tries === 3)
-        logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
-    },
-  };
-  const isParked = (tier: number): boolean => tier === parkedTier && visitorOrder !== undefined;
-  const retryWriter = new RetryWriter({
-    ...storing,
-    onStored: (tier, bytes) => {
-      if (!isParked(tier)) retryShare.stored(bytes);
-    },
-  });
-  sending = new Sending({
-    sender: options.createSender(),
-    concurrency: settings.concurrency,
-    lingerMs: settings.lingerMs,
-    accessRetry: settings.accessRetry,
-    requestBytesMax: settings.requestBytesMax,
-    keepsOrder: visitorOrder !== undefined,
-  });
-  const opener = options.openedFrames.join(options.accountId);
-  const inbox = new Inbox({
-    pullConsumer,
-    retries,
-    order: visitorOrder,
-    health,
-    settledBefore: joinParts(places),
-    frames,
-    opener,
-    counts,
-  });
-  return {
-    order,
-    pullConsumer,
-    inbox,
-    opener,
-    isolation: new Isolation({
-      inbox,
-      // Requests that hang end by then.
-      patienceMs: settings.sender.totalTimeoutMs + aloneWithinMs,
-      mayTake: () => retries.isOpen,
-    }),
-    sending,
-    outbox: new Outbox({
-      health,
-      retryWriter,
-      deadLetters: new DeadLetterWriter(storing),
-      retryPolicy,
-      sourceActivity,
-      order: visitorOrder,
-      observe: createOutcomeObserver(options),
-      counts,
-    }),
-    retries,
-    retryWriter,
-    retryShare,
-    visitorOrder,
-    health,
-    abort,
-  };
-}
-
-/** Keeps account of what the destination has in the retry log: of what is there already the heads say how large it is. */
-async function openRetryShare(
-  { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
-  counts: DispatcherCounts,
-  tiersStored: ReadonlySet<number>,
-  order: VisitorOrder | undefined,
-  warn: (error: unknown) => void,
-): Promise<RetryShare> {
-  const isOwn = (tier: number): boolean =>
-    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || order === undefined);
-  const measure = (): Promise<number> =>
-    sumBytes(connection, streams.retry, retriesOfDestination(destinationId), (subject) => isOwn(tierOf(subject)));
-  const bytes = tiersStored.size === 0 ? 0 : await measure();
-  return new RetryShare(
-    {
-      bytesMax: () => retryBytesMax(accountId, retryUse(), settings.retryShare),
-      parkedBytes: () => order?.bytesParked ?? 0,
-      measure,
-      counts,
-      warn,
-    },
-    bytes,
-  );
-}
-
-const tierOf = (subject: string): number => Number(subject.split('.').at(-1));
-
-/** Reads what waits before anything is sent. */
-async function openVisitorOrder(
-  { connection, destinationId, settings, logger }: DispatcherOptions,
-  counts: DispatcherCounts,
-  tiersStored: ReadonlySet<number>,
-  warn: (error: unknown) => void,
-): Promise<VisitorOrder> {
-  const waiting = new WaitingVisitors();
-  const frames = new ParkedFrames({ connection, destinationId, warn });
-  await readWaiting(connection, destinationId, tiersStored, { waiting, frames });
-  return new VisitorOrder({
-    waiting,
-    frames,
-    limits: settings.order,
-    counts,
-    warn: (error) => logger.warn({ destinationId, err: error }, 'dispatcher: reading parked events failed'),
-  });
 }

@@ -10,6 +10,8 @@ export type IsolationOptions = {
   mayTake(): boolean;
 };
 
+/** How long the next frame that is watched waits for retries under way, which may be many one after the other, in ms. */
+export const aloneWithinMs = 1_000;
 /** How often to look whether what is in flight is done, in ms. */
 const lookEveryMs = 5;
 

@@ -1,0 +1,232 @@
+import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
+import { parkedTier, replayTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
+import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
+import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { DispatcherOptions } from './dispatcher-context.ts';
+import type { DispatcherCounts } from './dispatcher-stats.ts';
+import { HealthKeeper } from './health/health-keeper.ts';
+import { DestinationConsumer } from './inbox/destination-consumer.ts';
+import { farthest, joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
+import { FramesInFlight } from './inbox/frames-in-flight.ts';
+import { Inbox, placeOf } from './inbox/inbox.ts';
+import { Isolation, aloneWithinMs } from './inbox/isolation.ts';
+import type { FrameOpener } from './inbox/opened-frames.ts';
+import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
+import { createOutcomeObserver } from './outbox/outcome-observer.ts';
+import { Outbox } from './outbox/outbox.ts';
+import { ParkedFrames } from './parked/parked-frames.ts';
+import { readWaiting } from './parked/read-waiting.ts';
+import { VisitorOrder } from './parked/visitor-order.ts';
+import { WaitingVisitors } from './parked/waiting-visitors.ts';
+import { RetryReader } from './retry/retry-reader.ts';
+import { RetryShare, retryBytesMax } from './retry/retry-share.ts';
+import { RetryWriter } from './retry/retry-writer.ts';
+import { Sending } from './sending/sending.ts';
+
+/** What a dispatcher works with, from when it has taken its destination over. */
+export type DispatcherParts = {
+  readonly order: DeliveryOrder;
+  readonly pullConsumer: PullConsumer;
+  readonly inbox: Inbox;
+  readonly opener: FrameOpener;
+  /** Keeps frames of the retry log that are suspected by themselves. */
+  readonly isolation: Isolation;
+  readonly sending: Sending;
+  readonly outbox: Outbox;
+  readonly retries: RetryReader;
+  readonly retryWriter: RetryWriter;
+  readonly retryShare: RetryShare;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly visitorOrder: VisitorOrder | undefined;
+  readonly health: HealthKeeper;
+  /** Ends the tries of what is being written to the log. */
+  readonly abort: AbortController;
+};
+
+/**
+ * Takes the destination over from whoever dispatched to it before, and opens all that its dispatcher works with where
+ * that one ended.
+ */
+export async function openDispatcherParts(
+  options: DispatcherOptions,
+  counts: DispatcherCounts,
+): Promise<DispatcherParts> {
+  const { connection, destinationId, settings, logger } = options;
+  const consumer = new DestinationConsumer(options);
+  // From here on the dispatcher before is given nothing, so what it has noted is what counts.
+  const pullConsumer = await openPullConsumer(connection, {
+    consumer,
+    placeBefore: async () => farthest(await readPlaces(connection, destinationId)),
+    bufferedMax: settings.framesBufferedMax,
+    isOneOfMany: true,
+    onTrouble: logConsumerTrouble(logger, { destinationId }),
+    losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
+      counts.lost_frames += 1;
+    }),
+  });
+  try {
+    return await openPartsOn(pullConsumer, options, counts);
+  } catch (error) {
+    await pullConsumer.close();
+    throw error;
+  }
+}
+
+async function openPartsOn(
+  pullConsumer: PullConsumer,
+  options: DispatcherOptions,
+  counts: DispatcherCounts,
+): Promise<DispatcherParts> {
+  const { connection, destinationId, instanceId, settings, logger, retryPolicy, sourceActivity } = options;
+  const order = options.target()?.prepared?.order ?? 'visitor';
+  const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
+  const places = await readPlaces(connection, destinationId);
+  await pullConsumer.restore(places.map(({ finished }) => finished));
+  const frames = new FramesInFlight(settings.ackWaitMs / 3);
+  let sending: Sending | undefined;
+  const health = await HealthKeeper.open({
+    bucket: options.health,
+    destinationId,
+    instanceId,
+    flushEveryMs: settings.healthFlushMs,
+    hoursKept: settings.hoursKept,
+    place: () => writePlace(placeOf(pullConsumer, frames)),
+    sending: () => sending?.state,
+    isLogThere: () => connection.connected,
+    warn,
+  });
+  // The log server keeps it in memory alone.
+  if (places.length === 0) health.moved();
+  const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+  const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
+  const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
+  const retryShare = await openRetryShare(options, counts, tiersStored, visitorOrder, warn);
+  const retries = new RetryReader({
+    connection,
+    destinationId,
+    isParkedDue: order === 'none',
+    onFinished: ({ isReplay, bytes }) => {
+      if (!isReplay) retryShare.finished(bytes);
+    },
+    warn,
+  });
+  for (const tier of tiersStored) retries.stored(tier);
+  const abort = new AbortController();
+  const storing = {
+    connection,
+    destinationId,
+    signal: abort.signal,
+    onRetry: (reason: string, tries: number): void => {
+      counts.log_retries += 1;
+      if (tries === 3)
+        logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
+    },
+  };
+  const isParked = (tier: number): boolean => tier === parkedTier && visitorOrder !== undefined;
+  const retryWriter = new RetryWriter({
+    ...storing,
+    onStored: (tier, bytes) => {
+      if (!isParked(tier)) retryShare.stored(bytes);
+    },
+  });
+  sending = new Sending({
+    sender: options.createSender(),
+    concurrency: settings.concurrency,
+    lingerMs: settings.lingerMs,
+    accessRetry: settings.accessRetry,
+    requestBytesMax: settings.requestBytesMax,
+    keepsOrder: visitorOrder !== undefined,
+  });
+  const opener = options.openedFrames.join(options.accountId);
+  const inbox = new Inbox({
+    pullConsumer,
+    retries,
+    order: visitorOrder,
+    health,
+    settledBefore: joinParts(places),
+    frames,
+    opener,
+    counts,
+  });
+  return {
+    order,
+    pullConsumer,
+    inbox,
+    opener,
+    isolation: new Isolation({
+      inbox,
+      // Requests that hang end by then.
+      patienceMs: settings.sender.totalTimeoutMs + aloneWithinMs,
+      mayTake: () => retries.isOpen,
+    }),
+    sending,
+    outbox: new Outbox({
+      health,
+      retryWriter,
+      deadLetters: new DeadLetterWriter(storing),
+      retryPolicy,
+      sourceActivity,
+      order: visitorOrder,
+      observe: createOutcomeObserver(options),
+      counts,
+    }),
+    retries,
+    retryWriter,
+    retryShare,
+    visitorOrder,
+    health,
+    abort,
+  };
+}
+
+/** Keeps account of what the destination has in the retry log: of what is there already the heads say how large it is. */
+async function openRetryShare(
+  { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
+  counts: DispatcherCounts,
+  tiersStored: ReadonlySet<number>,
+  order: VisitorOrder | undefined,
+  warn: (error: unknown) => void,
+): Promise<RetryShare> {
+  const isOwn = (tier: number): boolean =>
+    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || order === undefined);
+  const measure = (): Promise<number> =>
+    sumBytes(connection, streams.retry, retriesOfDestination(destinationId), (subject) => isOwn(tierOf(subject)));
+  const bytes = tiersStored.size === 0 ? 0 : await measure();
+  return new RetryShare(
+    {
+      bytesMax: () => retryBytesMax(accountId, retryUse(), settings.retryShare),
+      parkedBytes: () => order?.bytesParked ?? 0,
+      measure,
+      counts,
+      warn,
+    },
+    bytes,
+  );
+}
+
+const tierOf = (subject: string): number => Number(subject.split('.').at(-1));
+
+/** Reads what waits before anything is sent. */
+async function openVisitorOrder(
+  { connection, destinationId, settings, logger }: DispatcherOptions,
+  counts: DispatcherCounts,
+  tiersStored: ReadonlySet<number>,
+  warn: (error: unknown) => void,
+): Promise<VisitorOrder> {
+  const waiting = new WaitingVisitors();
+  const frames = new ParkedFrames({ connection, destinationId, warn });
+  await readWaiting(connection, destinationId, tiersStored, { waiting, frames });
+  return new VisitorOrder({
+    waiting,
+    frames,
+    limits: settings.order,
+    counts,
+    warn: (error) => logger.warn({ destinationId, err: error }, 'dispatcher: reading parked events failed'),
+  });
+}
