@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dispatcherConsumer, eventsOfAccount, eventsSubject } from '../../shared/contracts/subjects.ts';
 import { claimConsumer } from '../../shared/nats/consume/consumers.ts';
@@ -85,6 +86,44 @@ test('snapshot: a published one never changes, whatever becomes of the draft', a
   await client.delete(`/destinations/${gone}`);
   await client.publish();
   expect((await client.get(path)).body).toEqual(before);
+});
+
+test('snapshot: it holds whatever text the draft has, signs that mean something to a query among it', async () => {
+  const client = await plane.newAccount();
+  const signs = [
+    '?',
+    '??',
+    '\\?',
+    '\\',
+    '\\\\',
+    "'",
+    "''",
+    '"',
+    '$1',
+    ':name',
+    ':name:',
+    '%s',
+    '::jsonb',
+    '--',
+    '/*',
+    '😀',
+    '\u2028',
+  ];
+  const texts = fc
+    .array(fc.constantFrom(...signs, 'a', ' b'), { minLength: 1, maxLength: 12 })
+    .map((parts) => parts.join(''));
+  const id = await addDestination(client, 'first');
+  await fc.assert(
+    fc.asyncProperty(texts, async (text) => {
+      const name = `name ${text}.`;
+      const url = `https://example.com/?a=${encodeURIComponent(text)}&b=1?2`;
+      await client.patch(`/destinations/${id}`, { name, settings: { httpDestinationUrl: url } });
+      const { body: version } = await client.post('/versions');
+      const { body } = await client.get(`/versions/${version.id}/snapshot`);
+      expect(body.jsonContent.destinations).toMatchObject([{ id, name, settings: { httpDestinationUrl: url } }]);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 test('diff and status: follow the draft, and any two versions can be compared', async () => {

@@ -278,7 +278,7 @@ function compileSource(
   state: SourceState,
   openSecret: OpenSecret,
 ): PublishedSource {
-  // Each field by its name: an object that begins with another one spread into it took 80 us, and is slow to read.
+  // Each field by its name: an object that begins with another one spread into it took 80 us and twice the memory.
   return {
     limits: state.limits,
     intake: state.intake,
