@@ -9,6 +9,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'runtime/metrics',
     'runtime/status',
+    'json',
     'contracts',
     'contracts/config',
     'contracts/events',

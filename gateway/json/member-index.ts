@@ -1,5 +1,12 @@
-import { ascii, isPrototypeKey, numberEnd, plainStringEnd, skipJsonSpace, standsAt, wordEnd } from './scan-json.ts';
-import type { JsonFacts } from './scan-json.ts';
+import {
+  ascii,
+  isPrototypeKey,
+  plainLeafEnd,
+  plainStringEnd,
+  skipJsonSpace,
+  standsAt,
+} from '../../shared/json/scan-json.ts';
+import type { JsonFacts } from '../../shared/json/scan-json.ts';
 
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 
@@ -7,10 +14,6 @@ const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } 
 const levelsMax = 3;
 /** One bit a level has to fit into a whole number. */
 const depthMax = 30;
-/** A number of more bytes may be none that JavaScript has. */
-const numberBytesMax = 300;
-const minus = 0x2d;
-const letterE = 0x65;
 
 const keyStart = 0;
 const keyEnd = 1;
@@ -128,7 +131,7 @@ export class MemberIndex {
     const start = this.valueStart(own);
     const byte = bytes[start];
     if (byte !== openBrace && byte !== openBracket) {
-      const end = leafEnd(facts, bytes, start);
+      const end = plainLeafEnd(facts, bytes, start);
       if (end >= 0) this.end(own, end, facts.stringEscaped);
       return end;
     }
@@ -342,7 +345,7 @@ export function indexMembers(
         continue;
       }
     } else {
-      at = leafEnd(facts, bytes, at);
+      at = plainLeafEnd(facts, bytes, at);
       if (at < 0) return -1;
       if (member !== none) index.end(member, at, facts.stringEscaped);
       member = none;
@@ -389,22 +392,4 @@ function keyEndAt(facts: JsonFacts, bytes: Uint8Array, start: number): number {
 function valueBehind(bytes: Uint8Array, end: number): number {
   const colonAt = skipJsonSpace(bytes, end + 1);
   return bytes[colonAt] === colon ? skipJsonSpace(bytes, colonAt + 1) : -1;
-}
-
-/** The index behind the string, number or word at `start`; -1 when it is not plain. */
-function leafEnd(facts: JsonFacts, bytes: Uint8Array, start: number): number {
-  const byte = bytes[start] as number;
-  if (byte === quote) {
-    const end = plainStringEnd(facts, bytes, start + 1);
-    return end < 0 ? -1 : end + 1;
-  }
-  facts.stringEscaped = false;
-  return byte === minus || byte < 0x3a ? plainNumberEnd(bytes, start) : wordEnd(bytes, start);
-}
-
-function plainNumberEnd(bytes: Uint8Array, start: number): number {
-  const end = numberEnd(bytes, start);
-  if (end - start > numberBytesMax) return -1;
-  for (let at = start; at < end; at += 1) if (((bytes[at] as number) | 0x20) === letterE) return -1;
-  return end;
 }

@@ -3,7 +3,7 @@ import sjson from 'secure-json-parse';
 import { expect, test } from 'vitest';
 import { batchRow } from '../payload/batch-payload.ts';
 import { PlainEvent, readPlainEvent } from './scan-body.ts';
-import { JsonFacts } from './scan-json.ts';
+import { JsonFacts } from '../../shared/json/scan-json.ts';
 import { trackPayload } from '../payload/track-payload.ts';
 
 const event = new PlainEvent();

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { ScanProblem } from './scan-body.ts';
 import { BodyScan, scanBody } from './scan-body.ts';
-import type { JsonFacts } from './scan-json.ts';
+import type { JsonFacts } from '../../shared/json/scan-json.ts';
 import type { Reply } from '../http/reply.ts';
 import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8, unauthorized } from '../http/reply.ts';
 import { trackPayload } from '../payload/track-payload.ts';

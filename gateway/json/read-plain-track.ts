@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { PlainEvent, PlainFields } from './scan-body.ts';
 import { readPlainEvent, textField } from './scan-body.ts';
-import { skipJsonSpace } from './scan-json.ts';
-import type { JsonFacts } from './scan-json.ts';
+import { skipJsonSpace } from '../../shared/json/scan-json.ts';
+import type { JsonFacts } from '../../shared/json/scan-json.ts';
 import type { JsonLimits } from './read-json.ts';
 
 /** A track that needs no parsing to be known as valid. */

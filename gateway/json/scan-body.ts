@@ -12,7 +12,7 @@ import {
   scanString,
   scanValue,
   wordEnd,
-} from './scan-json.ts';
+} from '../../shared/json/scan-json.ts';
 
 const { lineFeed, space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 

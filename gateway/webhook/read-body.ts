@@ -5,7 +5,7 @@ import { failure, forbiddenKey, malformedJson, notUtf8 } from '../http/reply.ts'
 import type { Reply } from '../http/reply.ts';
 import { hasForbiddenKey, tooManyKeys } from '../json/read-json.ts';
 import type { JsonLimits } from '../json/read-json.ts';
-import { JsonFacts, scanValue, skipJsonSpace } from '../json/scan-json.ts';
+import { JsonFacts, scanValue, skipJsonSpace } from '../../shared/json/scan-json.ts';
 
 /** What a body says, or the answer to one that cannot be read. */
 export type ReadBody = { readonly value: unknown; readonly refusal?: undefined } | { readonly refusal: Reply };

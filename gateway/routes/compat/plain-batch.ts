@@ -3,7 +3,15 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { MemberIndex, RepeatedObject, indexMembers } from '../../json/member-index.ts';
 import type { JsonLimits } from '../../json/read-json.ts';
-import { JsonFacts, ascii, noteKey, scanString, scanValue, skipJsonSpace, standsAt } from '../../json/scan-json.ts';
+import {
+  JsonFacts,
+  ascii,
+  noteKey,
+  scanString,
+  scanValue,
+  skipJsonSpace,
+  standsAt,
+} from '../../../shared/json/scan-json.ts';
 import { PlainRow } from '../../json/scan-body.ts';
 
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;

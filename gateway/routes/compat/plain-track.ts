@@ -1,7 +1,7 @@
 import { keyOf } from '../../json/json-writer.ts';
 import type { JsonWriter } from '../../json/json-writer.ts';
 import { NameTable } from '../../json/name-table.ts';
-import { standsAt } from '../../json/scan-json.ts';
+import { standsAt } from '../../../shared/json/scan-json.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { readTime } from './message-time.ts';
 import type { PlainMessage } from './plain-batch.ts';

@@ -7,7 +7,7 @@ import { failure, malformedJson, notUtf8 } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
 import { tooManyKeys } from '../../json/read-json.ts';
 import type { JsonLimits } from '../../json/read-json.ts';
-import { JsonFacts, scanValue, skipJsonSpace } from '../../json/scan-json.ts';
+import { JsonFacts, scanValue, skipJsonSpace } from '../../../shared/json/scan-json.ts';
 
 /** A body's object, or the answer to a body that is none. `mended` says that it had to be made JSON first. */
 export type LenientJson =

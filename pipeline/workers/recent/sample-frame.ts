@@ -1,4 +1,5 @@
 import { decodeHashes } from '../../../shared/contracts/events/event-hash.ts';
+import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import { eachResolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
@@ -32,17 +33,23 @@ export type FrameToSample = {
  */
 export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): SampledFrame {
   const { subject, data, storedAtMs } = frame;
-  const hashes = frame.ids === undefined ? [] : decodeHashes(frame.ids);
   const account = subject.slice(0, subject.lastIndexOf('.'));
   const liveBucket = buckets.of(account, storedAtMs);
   const testBucket = buckets.of(`${account} test`, storedAtMs);
   const lines: SampledLine[] = [];
   let skipped = 0;
   let index = 0;
-  eachResolvedLine(data, (line, maybeTest) => {
+  // Of a flood hardly any is asked for.
+  let hashes: readonly EventHash[] | undefined;
+  const hash = (): number => {
+    hashes ??= frame.ids === undefined ? [] : decodeHashes(frame.ids);
+    return hashes[index]?.high ?? 0;
+  };
+  eachResolvedLine(data, (maybeTest, lineOf) => {
     const bucket = maybeTest ? testBucket : liveBucket;
-    const sampleOf = bucket.take(() => hashes[index]?.high ?? 0, storedAtMs);
+    const sampleOf = bucket.take(hash, storedAtMs);
     if (sampleOf > 0) {
+      const line = lineOf();
       lines.push({ line, sampleOf });
       bucket.weigh(Math.floor(line.bytes / bytesPerEvent));
     } else skipped += 1;

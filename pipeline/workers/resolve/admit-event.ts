@@ -1,56 +1,84 @@
 import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { bodyBytes, readEnvelope } from '../../../shared/contracts/events/envelope.ts';
+import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
+import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
+import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
 import { deadLetter, drops } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
-import { readEvent, readTouch } from './read-event.ts';
+import { contextNames, readEvent, readPlainEvent, readTouch } from './read-event.ts';
+import type { IngestEvent } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
+import type { SourceRules } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
 /**
- * An event that was admitted and waits for its visitor. It waits as a text: hundreds of parsed events that wait would be
- * copied around by every garbage collection.
+ * An event that was admitted and waits for its visitor. It waits as bytes: hundreds of parsed events, or of their texts,
+ * would be copied around by every garbage collection.
  */
 export type Candidate = {
   readonly accepted: WaitingEvent;
   readonly hash: EventHash;
-  /** The event's part of the resolved event, as JSON. */
-  readonly json: string;
+  /** Where the event's part of the resolved event stands in what was written, as JSON. */
+  readonly json: { readonly start: number; readonly end: number };
   /** What its client sent for it. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
 };
 
-type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans'>;
+type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans'> & { readonly writer: ByteWriter };
 
-/** Reads an event, and lets it through if it is new and its account's live version lets it through. */
+/** Reads an event, and lets it through if it is new and its account's live version lets it through; then it is written. */
 export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
-  const { origin, text } = accepted;
   try {
-    const envelope = readEnvelope(text);
-    const touch = readTouch(envelope);
-    const hash = hashEvent(envelope.account, envelope.id, touch.claim);
-    if (!context.deduplication.add(hash, origin.frame.storedAtMs)) return drops.duplicate;
-    const plan = context.plans(envelope.account) ?? openResolvePlan;
-    const rules = plan.sourceRules(envelope.source);
-    const event = readEvent(envelope, rules);
-    // Test events are only looked at, so nothing is dropped there.
-    if (envelope.test !== true) {
-      if (isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
-      if (!plan.allows(event.name)) return drops.notAllowed;
-    }
-    const json = encodeEvent(envelope, event, plan.versionNumber);
-    return { accepted, hash, json, sentBytes: bodyBytes(text, envelope), touch };
+    const plain = readPlainEnvelope(accepted.bytes, accepted.start, accepted.end, contextNames);
+    return plain === undefined ? admitParsed(context, accepted) : admitPlain(context, accepted, plain);
   } catch (error) {
     return letterOf(accepted, error instanceof Error ? error.message : String(error));
   }
 }
 
+/** Its JSON is taken over as its client wrote it. */
+function admitPlain(context: AdmitContext, accepted: WaitingEvent, plain: PlainEnvelope): Candidate | Leaving {
+  const { envelope, bodyBytes } = plain;
+  return admit(context, accepted, envelope, bodyBytes, (rules) => readPlainEvent(plain, rules));
+}
+
+function admitParsed(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
+  const text = accepted.bytes.toString('utf8', accepted.start, accepted.end);
+  const envelope = readEnvelope(text);
+  return admit(context, accepted, envelope, bodyBytes(text, envelope), (rules) => readEvent(envelope, rules));
+}
+
+function admit(
+  context: AdmitContext,
+  accepted: WaitingEvent,
+  envelope: Envelope,
+  sentBytes: number,
+  read: (rules: SourceRules) => IngestEvent,
+): Candidate | Leaving {
+  const touch = readTouch(envelope);
+  const hash = hashEvent(envelope.account, envelope.id, touch.claim);
+  if (!context.deduplication.add(hash, accepted.origin.frame.storedAtMs)) return drops.duplicate;
+  const plan = context.plans(envelope.account) ?? openResolvePlan;
+  const rules = plan.sourceRules(envelope.source);
+  const event = read(rules);
+  // Test events are only looked at, so nothing is dropped there.
+  if (envelope.test !== true) {
+    if (isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
+    if (!plan.allows(event.name)) return drops.notAllowed;
+  }
+  const start = context.writer.length;
+  encodeEvent(context.writer, envelope, event, plan.versionNumber);
+  return { accepted, hash, json: { start, end: context.writer.length }, sentBytes, touch };
+}
+
 /** The event as it was accepted, with the reason why it is kept so. */
-export function letterOf({ origin: { frame, line }, text }: WaitingEvent, reason: string): Leaving {
-  return deadLetter({ payload: Buffer.from(text), reason, seq: frame.seq, line });
+export function letterOf({ origin: { frame, line }, bytes, start, end }: WaitingEvent, reason: string): Leaving {
+  return deadLetter({ payload: bytes.subarray(start, end), reason, seq: frame.seq, line });
 }

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { parseResolved, resolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { encodeEvent, encodeVisitor } from './encode-event.ts';
+import type { JsonParts } from './read-event.ts';
 
 const envelope: Envelope = {
   v: 1,
@@ -22,7 +24,17 @@ const lineOf = (json: string, id: string, properties: VisitorProperties): string
   resolvedLine(id, json, encodeVisitor(id, properties));
 
 function encode(properties: JsonObject, context: JsonObject): string {
-  return encodeEvent(envelope, { name: 'E "quoted"', timeMs: 8, properties, context }, 3);
+  const parts = (value: JsonObject): JsonParts => {
+    // Written as it stands, but for the first and the last character.
+    const [json, frame] = [JSON.stringify(value), Buffer.from(`before${JSON.stringify(value)}behind`)];
+    const taken = { bytes: frame, start: 7, end: frame.length - 7 };
+    return { before: json.slice(0, 1), taken, behind: json.slice(-1) };
+  };
+  const writer = new ByteWriter(16);
+  const event = { name: 'E "quoted"', timeMs: 8, properties: parts(properties), context: parts(context) };
+  encodeEvent(writer, envelope, event, 3);
+  const { bytes, start, end } = writer.stretchOf({ start: 0, end: writer.length });
+  return bytes.toString('utf8', start, end);
 }
 
 const names = fc.oneof(fc.string(), fc.constantFrom('id', 'custom_properties'));

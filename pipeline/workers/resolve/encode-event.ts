@@ -1,12 +1,18 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { encodeEventParts } from '../../../shared/contracts/events/resolved-event.ts';
+import { beforeContext, eventEnd, eventStart } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
-import type { IngestEvent } from './read-event.ts';
+import type { IngestEvent, JsonParts } from './read-event.ts';
 
-/** The event's part of a resolved event, as JSON. */
-export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumber: number | undefined): string {
-  return encodeEventParts({
+/** Writes the event's part of a resolved event, as JSON. */
+export function encodeEvent(
+  writer: ByteWriter,
+  envelope: Envelope,
+  event: IngestEvent,
+  versionNumber: number | undefined,
+): void {
+  const start = eventStart({
     id: envelope.id,
     event: event.name,
     time: event.timeMs,
@@ -16,10 +22,18 @@ export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumbe
     test: envelope.test === true,
     trace: envelope.trace,
     integrations: event.integrations,
-    event_properties: event.properties,
-    context: event.context,
-    version_number: versionNumber,
   });
+  writer.text(start);
+  writeParts(writer, event.properties);
+  writer.text(beforeContext);
+  writeParts(writer, event.context);
+  writer.text(eventEnd(versionNumber));
+}
+
+function writeParts(writer: ByteWriter, { before, taken, behind }: JsonParts): void {
+  writer.text(before);
+  if (taken !== undefined) writer.stretch(taken);
+  writer.text(behind);
 }
 
 /**

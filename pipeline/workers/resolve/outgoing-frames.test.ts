@@ -3,8 +3,10 @@ import { decodeHashes, hashEvent } from '../../../shared/contracts/events/event-
 import { frameLines } from '../../../shared/contracts/events/frame.ts';
 import { decodeResolved, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import type { Stretch } from '../../../shared/json/byte-writer.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { Compression, OutgoingFrame } from './outgoing-frames.ts';
+import { createWriters } from './resolver-context.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
 
 const properties = new VisitorProperties({ email: 'a@b.c' });
@@ -18,18 +20,24 @@ function open(frameBytesMax: number, lineBytesMax = 1024 ** 2, writesVisitorsOnc
   const outgoing = new OutgoingFrames(
     { frameBytesMax, lineBytesMax, writesVisitorsOnce, compression: uncompressed },
     allowance,
+    createWriters().frameWriters,
   );
   const add = ([accountId, id, of = properties]: Added): boolean =>
     outgoing.add({
       accountId,
       hash: hashEvent(accountId, id),
-      json: json(id),
+      json: stretch(json(id)),
       sentBytes: 20,
       visitorId: 'v',
       properties: of,
     });
   return { outgoing, add };
 }
+
+const stretch = (text: string): Stretch => {
+  const bytes = Buffer.from(text);
+  return { bytes, start: 0, end: bytes.length };
+};
 
 const json = (id: string): string => JSON.stringify({ id, event: 'E', event_properties: {} });
 
@@ -133,11 +141,18 @@ test.each([
   const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
   const compression = { ...uncompressed, frames: given.frames };
   const limits = { frameBytesMax: 100_000, lineBytesMax: 1024 ** 2, writesVisitorsOnce: true, compression };
-  const outgoing = new OutgoingFrames(limits, allowance);
+  const outgoing = new OutgoingFrames(limits, allowance, createWriters().frameWriters);
   const ids = Array.from({ length: given.events }, (_, index) => `${index}`);
   for (const id of ids) {
     const hash = hashEvent('a', id);
-    outgoing.add({ accountId: 'a', hash, json: json(id), sentBytes: given.sentBytes, visitorId: 'v', properties });
+    outgoing.add({
+      accountId: 'a',
+      hash,
+      json: stretch(json(id)),
+      sentBytes: given.sentBytes,
+      visitorId: 'v',
+      properties,
+    });
   }
   const [frame] = outgoing.finish();
   expect(frame === undefined ? [] : idsIn(frame)).toEqual(ids);

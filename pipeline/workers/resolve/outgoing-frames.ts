@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { compressFrame } from '../../../shared/contracts/events/compressed-frame.ts';
-import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import type { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { encodeHashes } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
-import { resolvedLine, visitorReference } from '../../../shared/contracts/events/resolved-event.ts';
+import { beforeEvent, behindEvent, visitorReference } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ReusedWriters } from '../../../shared/json/reused-writers.ts';
+import type { Stretch } from '../../../shared/json/byte-writer.ts';
 import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { encodeVisitor } from './encode-event.ts';
 import type { VisitorAllowance } from './visitor-allowance.ts';
@@ -26,7 +28,7 @@ export type OutgoingEvent = {
   readonly accountId: string;
   readonly hash: EventHash;
   /** Its own part, as JSON. */
-  readonly json: string;
+  readonly json: Stretch;
   /** Bytes its client sent for it. */
   readonly sentBytes: number;
   readonly visitorId: string;
@@ -55,8 +57,8 @@ type OpenFrame = {
   readonly writer: FrameWriter;
   readonly hashes: EventHash[];
   sentBytes: number;
-  /** By their ids, the visitors that a line has, and what further lines say instead of them. */
-  readonly visitors: Map<string, { readonly properties: VisitorProperties; readonly reference: string }>;
+  /** By their ids, the visitors that a line has, and what further lines end with instead of them: ASCII. */
+  readonly visitors: Map<string, { readonly properties: VisitorProperties; readonly behind: string }>;
 };
 
 /**
@@ -66,47 +68,52 @@ type OpenFrame = {
 export class OutgoingFrames {
   readonly #limits: FrameLimits;
   readonly #allowance: VisitorAllowance;
+  readonly #writers: ReusedWriters<FrameWriter>;
   readonly #open = new Map<string, OpenFrame>();
   readonly #closed: OutgoingFrame[] = [];
   /** Visitors that were cut short, by account. */
   readonly cutVisitors = new Map<string, number>();
 
-  constructor(limits: FrameLimits, allowance: VisitorAllowance) {
+  constructor(limits: FrameLimits, allowance: VisitorAllowance, writers: ReusedWriters<FrameWriter>) {
     this.#limits = limits;
     this.#allowance = allowance;
+    this.#writers = writers;
   }
 
   /** False, and nothing is added, where the event is larger with its visitor than a line may be. */
   add(event: OutgoingEvent): boolean {
     const { accountId, json, visitorId, properties } = event;
     const frame = this.#frameOf(accountId);
+    const before = beforeEvent(visitorId);
+    const ownBytes = Buffer.byteLength(before) + json.end - json.start;
     const known = frame.visitors.get(visitorId);
     if (this.#limits.writesVisitorsOnce && known?.properties === properties) {
-      const line = resolvedLine(visitorId, json, known.reference);
-      const bytes = Buffer.byteLength(line);
+      const { behind } = known;
+      const bytes = ownBytes + behind.length;
       if (bytes <= this.#limits.lineBytesMax && this.#hasRoom(frame, bytes)) {
-        append(frame, line, event);
+        append(frame, event, before, behind);
         return true;
       }
     }
     const travelling = this.#allowance.spend(accountId, properties);
     const visitorJson = encodeVisitor(visitorId, travelling);
-    const line = resolvedLine(visitorId, json, visitorJson);
-    const bytes = Buffer.byteLength(line);
+    const behind = behindEvent(visitorJson);
+    const bytes = ownBytes + Buffer.byteLength(behind);
     if (bytes > this.#limits.lineBytesMax) return false;
     if (!this.#hasRoom(frame, bytes)) this.#close(accountId, frame);
     if (travelling !== properties) this.cutVisitors.set(accountId, (this.cutVisitors.get(accountId) ?? 0) + 1);
-    frame.visitors.set(visitorId, {
-      properties,
-      reference: visitorReference(frame.writer.events, visitorJson.length),
-    });
-    append(frame, line, event);
+    const reference = visitorReference(frame.writer.events, visitorJson.length);
+    frame.visitors.set(visitorId, { properties, behind: behindEvent(reference) });
+    append(frame, event, before, behind);
     return true;
   }
 
   /** All frames; those of one account are in order. */
   finish(): OutgoingFrame[] {
-    for (const [accountId, frame] of this.#open) if (frame.writer.events > 0) this.#close(accountId, frame);
+    for (const [accountId, frame] of this.#open) {
+      if (frame.writer.events > 0) this.#close(accountId, frame);
+      this.#writers.giveBack(frame.writer);
+    }
     this.#open.clear();
     return this.#closed;
   }
@@ -114,7 +121,7 @@ export class OutgoingFrames {
   #frameOf(accountId: string): OpenFrame {
     let frame = this.#open.get(accountId);
     if (frame === undefined) {
-      frame = { writer: new FrameWriter(4 * 1024), hashes: [], sentBytes: 0, visitors: new Map() };
+      frame = { writer: this.#writers.take(), hashes: [], sentBytes: 0, visitors: new Map() };
       this.#open.set(accountId, frame);
     }
     return frame;
@@ -149,8 +156,8 @@ export class OutgoingFrames {
   }
 }
 
-function append(frame: OpenFrame, line: string, { hash, sentBytes }: OutgoingEvent): void {
-  frame.writer.appendLine(line);
+function append(frame: OpenFrame, { json, hash, sentBytes }: OutgoingEvent, before: string, behind: string): void {
+  frame.writer.appendLineOf(before, json, behind);
   frame.hashes.push(hash);
   frame.sentBytes += sentBytes;
 }

@@ -1,7 +1,18 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  bodyBytes,
+  envelopeHead,
+  envelopeLine,
+  envelopePrefix,
+  readEnvelope,
+} from '../../../shared/contracts/events/envelope.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
+import { bodyText } from '../../../shared/contracts/events/testing/json-texts.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { readEvent, readTouch } from './read-event.ts';
+import { contextNames, readEvent, readPlainEvent, readTouch } from './read-event.ts';
+import type { IngestEvent, JsonParts } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 
 const ofServer = openResolvePlan.sourceRules('any');
@@ -15,6 +26,13 @@ function envelope(body: JsonObject, more: Partial<Envelope> = {}): Envelope {
 const given = (body: JsonObject, more?: Partial<Envelope>): JsonObject =>
   Object.assign({}, ...readTouch(envelope(body, more)).given);
 
+const propertiesOf = ({ properties }: IngestEvent): unknown => parse(properties);
+const contextOf = ({ context }: IngestEvent): unknown => parse(context);
+
+function parse({ before, taken, behind }: JsonParts): unknown {
+  return JSON.parse(`${before}${taken?.bytes.toString('utf8', taken.start, taken.end) ?? ''}${behind}`);
+}
+
 describe('readEvent', () => {
   it.each<[name: string, body: JsonObject, expected: JsonObject]>([
     ['properties alone', { properties: { a: 1 } }, { a: 1 }],
@@ -22,12 +40,15 @@ describe('readEvent', () => {
     ['both, eventProperties win', { properties: { a: 1, b: 1 }, eventProperties: { b: 2 } }, { a: 1, b: 2 }],
     ['null and absent', { properties: null, eventProperties: null }, {}],
   ])('readEvent: event properties from %s', (_name, body, expected) => {
-    expect(readEvent(envelope(body), rules).properties).toEqual(expected);
+    expect(propertiesOf(readEvent(envelope(body), rules))).toEqual(expected);
   });
 
   it('readEvent: identify is the $identify event with the properties it gives', () => {
     const event = readEvent(envelope({ userProperties: { city: 'Oslo', zip: null } }, { kind: 'identify' }), rules);
-    expect(event).toMatchObject({ name: '$identify', properties: { city: 'Oslo', zip: null } });
+    expect({ ...event, properties: propertiesOf(event) }).toMatchObject({
+      name: '$identify',
+      properties: { city: 'Oslo', zip: null },
+    });
   });
 
   it('readEvent: happened when the client says, else when it was accepted', () => {
@@ -62,7 +83,7 @@ describe('readEvent', () => {
       { host: 'row', path: '/', ip: '4' },
     ],
   ])('readEvent: context from %s', (_name, body, more, expected) => {
-    expect(readEvent(envelope(body, more), rules).context).toEqual(expected);
+    expect(contextOf(readEvent(envelope(body, more), rules))).toEqual(expected);
   });
 
   it.each<[name: string, body: JsonObject, more: Partial<Envelope>, expected: JsonObject]>([
@@ -81,15 +102,15 @@ describe('readEvent', () => {
     ],
     ['is nothing where the gateway was told nothing', {}, {}, {}],
   ])('readEvent: the connection of a calling server %s', (_name, body, more, expected) => {
-    expect(readEvent(envelope(body, more), ofServer).context).toEqual(expected);
+    expect(contextOf(readEvent(envelope(body, more), ofServer))).toEqual(expected);
   });
 
   it('readEvent: a source that excludes the request context keeps neither address nor User-Agent of it', () => {
     const excluding = { ...rules, excludeRequestContext: true };
     const event = readEvent(envelope({ identityContext: { ip: '3' } }, { ip: '1', ua: 'A' }), excluding);
-    expect(event.context).toEqual({ ip: '3' });
+    expect(contextOf(event)).toEqual({ ip: '3' });
     const server = { ...excluding, isVisitorsConnection: false };
-    expect(readEvent(envelope({}, { ip: '1', ua: 'A' }), server).context).toEqual({});
+    expect(contextOf(readEvent(envelope({}, { ip: '1', ua: 'A' }), server))).toEqual({});
   });
 });
 
@@ -150,5 +171,38 @@ describe('readTouch', () => {
       { a: 1 },
       { c: 3 },
     ]);
+  });
+});
+
+describe('readPlainEvent', () => {
+  const prefix = envelopePrefix({ account: 'a', source: 's', test: false });
+  const optional = fc.option(fc.constantFrom('', '1.2.3.4', 'A "browser"'), { nil: undefined });
+  const head = fc.record({ ip: optional, ua: optional, bot: fc.option(fc.nat(100), { nil: undefined }) });
+  const sourceRules = fc.record({ excludeRequestContext: fc.boolean(), isVisitorsConnection: fc.boolean() });
+
+  it('readPlainEvent: says of an event that is taken over as it is written what parsing it says', () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(head, bodyText, sourceRules, (given, body, own) => {
+        const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1_000, ...given }), body);
+        const bytes = Buffer.from(line);
+        const plain = readPlainEnvelope(bytes, 0, bytes.length, contextNames);
+        if (plain === undefined) return;
+        taken += 1;
+        const parsed = readEnvelope(line);
+        const ofSource = { ...rules, ...own };
+        const [found, expected] = [readPlainEvent(plain, ofSource), readEvent(parsed, ofSource)];
+        expect(found).toMatchObject({ name: expected.name, timeMs: expected.timeMs });
+        expect(expected.integrations).toBeUndefined();
+        expect(propertiesOf(found)).toEqual(propertiesOf(expected));
+        expect(contextOf(found)).toEqual(contextOf(expected));
+        expect(readTouch(plain.envelope)).toEqual(readTouch(parsed));
+        expect(plain.envelope).toMatchObject({ id: 'e', account: 'a', source: 's', at: 1_000 });
+        expect(plain.envelope.bot).toBe(parsed.bot);
+        expect(plain.bodyBytes).toBe(bodyBytes(line, parsed));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(taken).toBeGreaterThan(200);
   });
 });

@@ -1,7 +1,10 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { reserveNames } from '../../../shared/contracts/events/plain-envelope.ts';
+import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
-import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { Stretch } from '../../../shared/json/byte-writer.ts';
+import { isJsonObject, quoteJson } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../../shared/visitors/visitor-identity.ts';
@@ -13,23 +16,49 @@ import type { SourceRules } from './resolve-plan.ts';
 export type IngestEvent = {
   readonly name: string;
   readonly timeMs: number;
-  readonly properties: JsonObject;
-  readonly context: JsonObject;
+  /** A JSON object. */
+  readonly properties: JsonParts;
+  /** A JSON object. */
+  readonly context: JsonParts;
   /** Undefined: every destination. */
   readonly integrations?: Integrations | undefined;
 };
 
+/** JSON in the order it is written: text, what is taken over as the client wrote it, and text. */
+export type JsonParts = { readonly before: string; readonly taken: Stretch | undefined; readonly behind: string };
+
+const textOnly = (json: string): JsonParts => ({ before: json, taken: undefined, behind: '' });
+
 export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
   const { body } = envelope;
   const identify = envelope.kind === 'identify';
+  const properties = identify ? objectOf(body['userProperties']) : eventProperties(body);
   return {
     name: identify ? '$identify' : String(body['event']),
-    timeMs: typeof body['time'] === 'number' ? body['time'] : envelope.at,
-    properties: identify ? objectOf(body['userProperties']) : eventProperties(body),
-    context: readContext(envelope, rules),
+    timeMs: timeOf(envelope),
+    properties: textOnly(JSON.stringify(properties)),
+    context: textOnly(JSON.stringify(readContext(envelope, rules))),
     integrations: body['integrations'] === undefined ? undefined : readIntegrations(body['integrations']),
   };
 }
+
+/** The same of an event that is taken over as it is written. */
+export function readPlainEvent(
+  { envelope, properties, defaultMembers }: PlainEnvelope,
+  rules: SourceRules,
+): IngestEvent {
+  return {
+    name: String(envelope.body['event']),
+    timeMs: timeOf(envelope),
+    properties: properties === undefined ? noProperties : { before: '', taken: properties, behind: '' },
+    context: plainContext(envelope, defaultMembers, rules),
+    integrations: undefined,
+  };
+}
+
+const noProperties = textOnly('{}');
+
+const timeOf = ({ body, at }: Envelope): number => (typeof body['time'] === 'number' ? body['time'] : at);
 
 /** Who an event says its visitor is, and the properties it gives. */
 export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
@@ -127,6 +156,29 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   }
   return context;
 }
+
+/** What `readContext` makes, where defaultProperties have no member of a name that it sets. */
+function plainContext({ ip, ua }: Envelope, taken: Stretch | undefined, rules: SourceRules): JsonParts {
+  if (rules.excludeRequestContext || (ip ?? ua) === undefined) return { before: '{', taken, behind: '}' };
+  const connection = networkMembers(ip, ua);
+  if (rules.isVisitorsConnection) {
+    return {
+      before: taken === undefined || connection === '' ? `{${connection}` : `{${connection},`,
+      taken,
+      behind: '}',
+    };
+  }
+  return { before: '{', taken, behind: `${taken === undefined ? '' : ','}"${senderKey}":{${connection}}}` };
+}
+
+function networkMembers(ip: string | undefined, userAgent: string | undefined): string {
+  const address = ip === undefined || ip === '' ? '' : `"ip":${quoteJson(ip)}`;
+  const agent = userAgent === undefined || userAgent === '' ? '' : `"user_agent":${quoteJson(userAgent)}`;
+  return address === '' || agent === '' ? address + agent : `${address},${agent}`;
+}
+
+/** Members of a context that say more than what clients write there: where `defaultProperties` have one, both are merged. */
+export const contextNames = reserveNames(['ip', 'user_agent', senderKey]);
 
 function setNetworkData(context: Record<string, unknown>, ip: unknown, userAgent: unknown): void {
   if (typeof ip === 'string' && ip !== '') context['ip'] = ip;

@@ -1,16 +1,16 @@
-import { accountOfLine, readEnvelope } from '../../../shared/contracts/events/envelope.ts';
-import { frameLines } from '../../../shared/contracts/events/frame.ts';
+import { accountEndOfLine, accountOfLine, readEnvelope } from '../../../shared/contracts/events/envelope.ts';
+import { asBuffer, assertFrame, endOfLine } from '../../../shared/contracts/events/frame.ts';
 import { Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
-import type { StoredFrame, WaitingEvents } from './waiting-events.ts';
+import type { StoredFrame, WaitingEvents, WaitingLines } from './waiting-events.ts';
 
 type ReadContext = Pick<ResolverContext, 'counts' | 'beginTurn'>;
 
 /**
- * Cuts ingest frames into their events and has those wait, each with its account. Nothing else is looked at yet, so that
- * whoever sent little is found behind however much another one has sent. A frame that cannot be cut is kept as it is.
+ * Divides ingest frames into lines of one account each, and has those wait. Nothing else is looked at yet, so that whoever
+ * sent little is found behind however much another one has sent. A frame that cannot be divided is kept as it is.
  */
 export async function readFrames<Frame extends StoredFrame>(
   context: ReadContext,
@@ -21,43 +21,75 @@ export async function readFrames<Frame extends StoredFrame>(
   const turns = new Turns(() => context.beginTurn());
   for (const frame of frames) {
     unfinished.open(frame);
-    const letters: IngestDeadLetter[] = [];
-    const lines = linesOf(frame, letters);
-    counts.events += lines.length;
-    for (const [line, text] of lines.entries()) {
+    let lines = 0;
+    const letter = unreadable(frame);
+    if (letter === undefined) {
+      lines = divide(frame, counts, (found) => waiting.add(found));
+      unfinished.add(frame, lines);
+      counts.events += lines;
+    } else {
       unfinished.add(frame);
-      waiting.add({ origin: { frame, line }, accountId: accountOfLine(text) ?? readAccount(text, counts), text });
-    }
-    if (letters.length > 0) {
-      unfinished.add(frame);
-      waiting.addLetters({ frame, letters });
+      waiting.addLetters({ frame, letters: [letter] });
     }
     unfinished.close(frame);
-    const over = turns.spend(lines.length * unitsAnEvent);
+    const over = turns.spend(lines * unitsAnEvent);
     if (over !== undefined) await over;
   }
 }
 
-/** What cutting one out costs, as `Turns` counts. */
+/** What finding one costs, as `Turns` counts. */
 const unitsAnEvent = 64;
 
-/** The lines of a frame; of one that is none, all of it is a letter. */
-function linesOf({ data, seq }: StoredFrame, letters: IngestDeadLetter[]): readonly string[] {
+/** All of a frame that is none. */
+function unreadable({ data, seq }: StoredFrame): IngestDeadLetter | undefined {
   try {
-    return frameLines(data);
+    assertFrame(data);
+    return undefined;
   } catch (error) {
-    letters.push({
-      payload: data,
-      reason: error instanceof Error ? error.message : String(error),
-      seq,
-      line: undefined,
-    });
-    return [];
+    const reason = error instanceof Error ? error.message : String(error);
+    return { payload: data, reason, seq, line: undefined };
   }
 }
 
+type DivideCounts = Pick<ResolverContext['counts'], 'accounts_parsed'>;
+
+/** Calls `take` for lines of one account that follow each other, in order. Returns how many lines there are in all. */
+function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingLines) => void): number {
+  const bytes = asBuffer(frame.data);
+  let line = 0;
+  let found: (Omit<WaitingLines, 'end'> & { end: number }) | undefined;
+  // What the lines that were found begin with, up to the account's end; nothing where it was not found there.
+  let [headStart, headEnd] = [0, 0];
+  for (let start = 0; start < bytes.length; line += 1) {
+    const end = endOfLine(bytes, start);
+    if (found !== undefined && standsAt(bytes, headStart, headEnd, start)) {
+      found.end = end;
+    } else {
+      if (found !== undefined) take(found);
+      const accountEnd = accountEndOfLine(bytes, start, end);
+      const isFound = accountEnd >= 0;
+      const accountId = isFound
+        ? accountOfLine(bytes, start, accountEnd)
+        : readAccount(bytes.toString('utf8', start, end), counts);
+      [headStart, headEnd] = isFound ? [start, accountEnd + 1] : [0, 0];
+      found = { frame, accountId, line, bytes, start, end };
+    }
+    start = end + 1;
+  }
+  if (found !== undefined) take(found);
+  return line;
+}
+
+/** Whether what stands at [start, end) stands at `at`, too; false where it is nothing. */
+function standsAt(bytes: Buffer, start: number, end: number, at: number): boolean {
+  for (let offset = 0; start + offset < end; offset += 1) {
+    if (bytes[start + offset] !== bytes[at + offset]) return false;
+  }
+  return start < end;
+}
+
 /** The account of a line that is laid out otherwise; those that cannot be read wait together. */
-function readAccount(text: string, counts: Pick<ResolverContext['counts'], 'accounts_parsed'>): string {
+function readAccount(text: string, counts: DivideCounts): string {
   counts.accounts_parsed += 1;
   try {
     return readEnvelope(text).account;

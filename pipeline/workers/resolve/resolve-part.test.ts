@@ -14,7 +14,7 @@ import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { StoredFrame } from './waiting-events.ts';
-import { createResolverCounts } from './resolver-context.ts';
+import { createResolverCounts, createWriters } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
 
@@ -50,6 +50,7 @@ function createContext(): StepContext {
     deduplication: createDeduplication(defaultSettings.deduplication),
     allowance: new VisitorAllowance(defaultSettings.visitorShare),
     pace: { note: () => undefined },
+    ...createWriters(),
     counts: createResolverCounts(),
     signal: new AbortController().signal,
     beginTurn: () => undefined,

@@ -1,4 +1,5 @@
 import { lineDepthMax } from '../../../shared/contracts/events/frame.ts';
+import type { ByteWriter, Stretch } from '../../../shared/json/byte-writer.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
@@ -48,38 +49,45 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'pr
 export async function resolvePart(context: StepContext, { events, left }: Part): Promise<LookedUpPart> {
   const turns = new Turns(() => context.beginTurn());
   const deadLetters = left.flatMap(({ letters }) => letters);
-  const candidates = await admit(context, events, { turns, deadLetters });
+  const writer = context.eventWriters.take();
+  const candidates = await admit({ ...context, writer }, events, { turns, deadLetters });
   const { outcomes, write } = await lookUp(context, touchesOf(candidates));
   context.beginTurn();
   const waiting = candidates.filter((_, index) => outcomes[index] === undefined);
   const waitingEvents = new Set(waiting.map(({ accepted }) => accepted));
-  const known = candidates.filter(({ accepted }) => !waitingEvents.has(accepted));
-  const written = await writeLines(context, known, outcomes.filter(isKnown), turns);
+  const without = <Item>(items: readonly Item[], eventOf: (item: Item) => WaitingEvent): readonly Item[] =>
+    waitingEvents.size === 0 ? items : items.filter((item) => !waitingEvents.has(eventOf(item)));
+  const known = without(candidates, ({ accepted }) => accepted);
+  const written = await writeLines(context, { candidates: known, writer }, outcomes.filter(isKnown), turns);
+  if (waiting.length === 0) context.eventWriters.giveBack(writer);
   return {
     resolved: {
-      part: { events: events.filter((event) => !waitingEvents.has(event)), left },
+      part: { events: without(events, (event) => event), left },
       frames: written.frames,
       deadLetters: [...deadLetters, ...written.deadLetters],
     },
-    left: waiting.length === 0 ? undefined : leftPart(context, waiting, write),
+    left: waiting.length === 0 ? undefined : leftPart(context, { candidates: waiting, writer }, write),
   };
 }
+
+/** Events that were admitted, and what has them as JSON. */
+type Admitted = { readonly candidates: readonly Candidate[]; readonly writer: ByteWriter };
+
+const bytesOf = ({ start, end }: { readonly start: number; readonly end: number }): number => end - start;
 
 const isKnown = (outcome: VisitorOutcome | undefined): outcome is VisitorOutcome => outcome !== undefined;
 
 const touchesOf = (candidates: readonly Candidate[]): readonly VisitorTouch[] => candidates.map(({ touch }) => touch);
 
-function leftPart(
-  context: StepContext,
-  candidates: readonly Candidate[],
-  firstTry: WriteVisitors | undefined,
-): LeftPart {
+function leftPart(context: StepContext, admitted: Admitted, firstTry: WriteVisitors | undefined): LeftPart {
+  const { candidates, writer } = admitted;
   return {
     accounts: new Set(candidates.map(({ accepted }) => accepted.accountId)),
     async resolve() {
       const outcomes = await identify(context, touchesOf(candidates), firstTry);
       context.beginTurn();
-      const written = await writeLines(context, candidates, outcomes, new Turns(() => context.beginTurn()));
+      const written = await writeLines(context, admitted, outcomes, new Turns(() => context.beginTurn()));
+      context.eventWriters.giveBack(writer);
       return { part: { events: candidates.map(({ accepted }) => accepted), left: [] }, ...written };
     },
   };
@@ -88,7 +96,7 @@ function leftPart(
 /** Writes events with their visitors, in order, into frames of their accounts. */
 async function writeLines(
   context: StepContext,
-  candidates: readonly Candidate[],
+  { candidates, writer }: Admitted,
   outcomes: readonly VisitorOutcome[],
   turns: Turns,
 ): Promise<Omit<ResolvedPart, 'part'>> {
@@ -99,13 +107,14 @@ async function writeLines(
   const outgoing = new OutgoingFrames(
     { frameBytesMax, lineBytesMax, writesVisitorsOnce: settings.writesVisitorsOnce, compression: settings.compression },
     allowance,
+    context.frameWriters,
   );
   for (const [index, candidate] of candidates.entries()) {
-    allowance.earn(candidate.touch.accountId, candidate.accepted.text.length);
+    allowance.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     pace.note(candidate.touch.accountId);
-    const leaving = write(candidate, outcomes[index], outgoing);
+    const leaving = write(candidate, writer.stretchOf(candidate.json), outcomes[index], outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
-    const over = turns.spend(eventUnits + candidate.json.length);
+    const over = turns.spend(eventUnits + bytesOf(candidate.json));
     if (over !== undefined) await over;
   }
   for (const [accountId, visitors] of outgoing.cutVisitors) {
@@ -116,9 +125,9 @@ async function writeLines(
   return { frames: outgoing.finish(), deadLetters };
 }
 
-/** Reads the events and lets those through that are new and wanted, in order. */
+/** Reads the events, lets those through that are new and wanted, in order, and writes what is theirs of a line. */
 async function admit(
-  context: StepContext,
+  context: StepContext & { readonly writer: ByteWriter },
   events: readonly WaitingEvent[],
   { turns, deadLetters }: { readonly turns: Turns; readonly deadLetters: IngestDeadLetter[] },
 ): Promise<readonly Candidate[]> {
@@ -127,7 +136,7 @@ async function admit(
     const step = admitEvent(context, event);
     if ('kind' in step) leave(context.counts, step, deadLetters);
     else candidates.push(step);
-    const over = turns.spend(eventUnits + event.text.length);
+    const over = turns.spend(eventUnits + bytesOf(event));
     if (over !== undefined) await over;
   }
   return candidates;
@@ -201,6 +210,7 @@ const messageOverheadBytes = 4_096;
 /** Writes an event's line: the event with its visitor. Says why where the event leaves instead. */
 function write(
   candidate: Candidate,
+  json: Stretch,
   visitor: VisitorOutcome | undefined,
   outgoing: OutgoingFrames,
 ): Leaving | undefined {
@@ -211,7 +221,7 @@ function write(
   if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
     return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }
-  const { hash, json, sentBytes, touch } = candidate;
+  const { hash, sentBytes, touch } = candidate;
   const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, sentBytes, visitorId: id, properties });
   return isAdded ? undefined : letterOf(candidate.accepted, 'too large with its visitor');
 }

@@ -3,6 +3,9 @@ import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { ByteWriter } from '../../../shared/json/byte-writer.ts';
+import { ReusedWriters } from '../../../shared/json/reused-writers.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { Deduplication } from './deduplication.ts';
@@ -72,6 +75,9 @@ export type ResolverContext = {
   /** Of the thread: told which accounts have something to do. */
   readonly pace: Pick<AccountPace, 'note'>;
   readonly counts: ResolverCounts;
+  /** What has the events of a part as JSON until they are in frames. */
+  readonly eventWriters: ReusedWriters<ByteWriter>;
+  readonly frameWriters: ReusedWriters<FrameWriter>;
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
@@ -79,3 +85,18 @@ export type ResolverContext = {
   /** What is suspected of its frames since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;
 };
+
+const firstBytes = 16 * 1024;
+/** Twice what a part of usual events takes. */
+const keptBytesMax = 1024 ** 2;
+/** More are in use where parts wait for the database, or have events of many accounts. */
+const keptMax = 4;
+
+/** The buffers that one resolver works with. */
+export function createWriters(): Pick<ResolverContext, 'eventWriters' | 'frameWriters'> {
+  const limits = { bytesMax: keptBytesMax, keptMax };
+  return {
+    eventWriters: new ReusedWriters({ ...limits, make: () => new ByteWriter(firstBytes) }),
+    frameWriters: new ReusedWriters({ ...limits, make: () => new FrameWriter(firstBytes / 4) }),
+  };
+}

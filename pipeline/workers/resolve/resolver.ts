@@ -25,11 +25,11 @@ import type { LeftPart, ResolvedPart } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
-import { createResolverCounts } from './resolver-context.ts';
+import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<
   ResolverContext,
-  'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal'
+  'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
 >;
 
 /** Frames that are pulled ahead of those that were taken. */
@@ -84,6 +84,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     deduplication: createDeduplication(settings.deduplication),
     predecessors: createPredecessors(),
     allowance: new VisitorAllowance(settings.visitorShare),
+    ...createWriters(),
     counts,
     signal: AbortSignal.any([reader.signal, failed.signal]),
   };

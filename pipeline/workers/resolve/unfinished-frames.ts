@@ -8,9 +8,9 @@ export class UnfinishedFrames<Frame extends object> {
     this.#left.set(frame, { frame, left: 1 });
   }
 
-  /** One more thing of a frame is to be brought where it belongs. */
-  add(frame: object): void {
-    this.#change(frame, 1);
+  /** One more thing of a frame, or so many more, are to be brought where they belong. */
+  add(frame: object, things = 1): void {
+    this.#change(frame, things);
   }
 
   /** It is there. */

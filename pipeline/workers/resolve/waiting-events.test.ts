@@ -1,11 +1,23 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { WaitingEvents } from './waiting-events.ts';
-import type { WaitingEvent } from './waiting-events.ts';
+import type { WaitingEvent, WaitingLines } from './waiting-events.ts';
 
-const frame = { seq: 1, data: new Uint8Array(), storedAtMs: 0 };
+const textOf = (line: number): string => String(line).padStart(5, '0');
+const lineBytes = 6;
+const data = Buffer.from(Array.from({ length: 6_000 }, (_, line) => `${textOf(line)}\n`).join(''));
+const frame = { seq: 1, data, storedAtMs: 0 };
 
-const event = (accountId: string, line: number): WaitingEvent => ({ origin: { frame, line }, accountId, text: '{}' });
+/** So many lines of the frame, which all have the same length. */
+const linesOf = (accountId: string, line: number, lines: number): WaitingLines => ({
+  frame,
+  accountId,
+  line,
+  bytes: data,
+  start: line * lineBytes,
+  end: (line + lines) * lineBytes - 1,
+});
+const event = (accountId: string, line: number): WaitingLines => linesOf(accountId, line, 1);
 
 const account = fc.constantFrom('a', 'b', 'c', 'd');
 
@@ -14,7 +26,7 @@ test('waiting events: each is taken once, those of an account in their order, an
     fc.property(fc.array(account, { maxLength: 60 }), fc.nat(12), fc.nat(6), (accounts, events, ofAccount) => {
       const limits = { eventsMax: events + 1, accountEventsMax: ofAccount + 1 };
       const waiting = new WaitingEvents(limits);
-      accounts.forEach((id, line) => waiting.add(event(id, line)));
+      addTogether(waiting, accounts);
       const taken: WaitingEvent[] = [];
       while (!waiting.isEmpty) {
         const part = waiting.next().events;
@@ -32,9 +44,23 @@ test('waiting events: each is taken once, those of an account in their order, an
         expect(lines).toEqual(accounts.flatMap((one, line) => (one === id ? [line] : [])));
       }
       expect(taken).toHaveLength(accounts.length);
+      expect(
+        taken.every(({ origin, bytes, start, end }) => bytes.toString('utf8', start, end) === textOf(origin.line)),
+      ).toBe(true);
     }),
   );
 });
+
+/** Lines of one account that follow each other are added as one. */
+function addTogether(waiting: WaitingEvents, accounts: readonly string[]): void {
+  for (let line = 0; line < accounts.length;) {
+    const id = accounts[line] ?? '';
+    let lines = 1;
+    while (accounts[line + lines] === id) lines += 1;
+    waiting.add(linesOf(id, line, lines));
+    line += lines;
+  }
+}
 
 test('waiting events: whoever sends little is in the next part, however much another one has sent before', () => {
   const waiting = new WaitingEvents({ eventsMax: 100, accountEventsMax: 20 });

@@ -1,3 +1,4 @@
+import { endOfLine } from '../../../shared/contracts/events/frame.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 
@@ -7,14 +8,35 @@ export type StoredFrame = Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>;
 /** Where an event stands in the log. */
 export type Origin = { readonly frame: StoredFrame; readonly line: number };
 
-/** An event that was cut out of its frame and not looked into. */
-export type WaitingEvent = {
-  readonly origin: Origin;
-  /** Whose turn it waits for: one of another layout that cannot be read has none. */
-  readonly accountId: string;
-  /** Its line. */
-  readonly text: string;
+/** Where something stands in a frame. */
+type Place = {
+  /** Of the frame. */
+  readonly bytes: Buffer;
+  readonly start: number;
+  /** Its line end. */
+  readonly end: number;
 };
+
+/** An event whose turn it is, found in its frame and not looked into. */
+export type WaitingEvent = Place & {
+  readonly origin: Origin;
+  /** Whose turn it waited for: one of another layout that cannot be read has none. */
+  readonly accountId: string;
+};
+
+/**
+ * Lines of a frame that follow each other and are of one account. They are told apart when their turn comes: what waits as
+ * objects is copied around by garbage collections.
+ */
+export type WaitingLines = Place & {
+  readonly frame: StoredFrame;
+  readonly accountId: string;
+  /** The first of them. */
+  readonly line: number;
+};
+
+/** What is left of some lines. */
+type LinesLeft = { -readonly [Key in keyof WaitingLines]: WaitingLines[Key] };
 
 /** What of a frame is to be kept as it is. */
 export type FrameLetters = { readonly frame: StoredFrame; readonly letters: readonly IngestDeadLetter[] };
@@ -39,7 +61,7 @@ export type PartLimits = {
 export class WaitingEvents {
   readonly #limits: PartLimits;
   /** The account whose turn is next stands first. */
-  readonly #accounts = new Map<string, WaitingEvent[]>();
+  readonly #accounts = new Map<string, LinesLeft[]>();
   #left: FrameLetters[] = [];
   #bytes = 0;
 
@@ -47,7 +69,7 @@ export class WaitingEvents {
     this.#limits = limits;
   }
 
-  /** Of their lines, in UTF-16 units: hardly ever less than their bytes by more than a few. */
+  /** Of their lines, with the line ends. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -56,11 +78,11 @@ export class WaitingEvents {
     return this.#accounts.size === 0 && this.#left.length === 0;
   }
 
-  add(event: WaitingEvent): void {
-    const waiting = this.#accounts.get(event.accountId);
-    if (waiting === undefined) this.#accounts.set(event.accountId, [event]);
-    else waiting.push(event);
-    this.#bytes += event.text.length;
+  add(lines: WaitingLines): void {
+    const waiting = this.#accounts.get(lines.accountId);
+    if (waiting === undefined) this.#accounts.set(lines.accountId, [{ ...lines }]);
+    else waiting.push({ ...lines });
+    this.#bytes += lines.end + 1 - lines.start;
   }
 
   addLetters(letters: FrameLetters): void {
@@ -84,16 +106,28 @@ export class WaitingEvents {
       if (turns === 0 || events.length >= eventsMax) break;
       turns -= 1;
       if (without.has(accountId)) continue;
-      const taken = waiting.splice(0, Math.min(accountEventsMax, eventsMax - events.length));
-      for (const event of taken) {
-        events.push(event);
-        this.#bytes -= event.text.length;
-      }
+      this.#cut(waiting, Math.min(accountEventsMax, eventsMax - events.length), events);
       this.#accounts.delete(accountId);
       if (waiting.length > 0) this.#accounts.set(accountId, waiting);
     }
     const left = this.#left;
     this.#left = [];
     return { events, left };
+  }
+
+  /** Cuts so many events off, at most. */
+  #cut(waiting: LinesLeft[], eventsMax: number, events: WaitingEvent[]): void {
+    let used = 0;
+    for (let left = eventsMax; left > 0 && used < waiting.length; left -= 1) {
+      const lines = waiting[used] as LinesLeft;
+      const { frame, accountId, line, bytes, start } = lines;
+      const end = endOfLine(bytes, start);
+      events.push({ origin: { frame, line }, accountId, bytes, start, end });
+      this.#bytes -= end + 1 - start;
+      lines.line += 1;
+      lines.start = end + 1;
+      if (lines.start > lines.end) used += 1;
+    }
+    waiting.splice(0, used);
   }
 }

@@ -53,7 +53,7 @@ test('compressed frame: all who read resolved events read it as if it were not',
   expect(compressed.length).toBeLessThan(frame.length / 4);
   const linesOf = (bytes: Uint8Array): string[] => {
     const lines: string[] = [];
-    eachResolvedLine(bytes, (line) => lines.push(line.read()));
+    eachResolvedLine(bytes, (_maybeTest, line) => lines.push(line().read()));
     return lines;
   };
   const marks = markNames(['Order']);
@@ -104,7 +104,7 @@ test.each([
   expect(findEventsNamed(frame, markNames(['Order']))).toEqual([]);
   expect(countResolved(frame)).toBe(1);
   const lines: string[] = [];
-  eachResolvedLine(frame, (line) => lines.push(line.read()));
+  eachResolvedLine(frame, (_maybeTest, line) => lines.push(line().read()));
   expect(lines).toHaveLength(1);
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { SubjectError } from '../subjects.ts';
 import {
   TrackHeads,
+  accountEndOfLine,
   accountOfLine,
   bodyBytes,
   endHead,
@@ -45,11 +46,17 @@ test('accountOfLine: says what readEnvelope does of a line that is laid out as t
     fc.property(id, fc.string(), fc.boolean(), (account, source, isTest) => {
       const prefix = envelopePrefix({ account, source, test: isTest });
       const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1 }), '{"event":"E","account":"b"}');
-      expect(accountOfLine(line)).toBe(readEnvelope(line).account);
+      // It is found wherever the line stands, and what stands behind is not looked at.
+      const bytes = Buffer.from(`before\n${line}\n"behind"`);
+      const [start, end] = [7, bytes.lastIndexOf('\n')];
+      const accountEnd = accountEndOfLine(bytes, start, end);
+      expect(accountOfLine(bytes, start, accountEnd)).toBe(readEnvelope(line).account);
     }),
   );
-  for (const line of ['', '{}', '{"v":1,"account":"a', JSON.stringify(good)])
-    expect(accountOfLine(line)).toBeUndefined();
+  for (const line of ['', '{}', '{"v":1,"account":"a', JSON.stringify(good)]) {
+    const bytes = Buffer.from(`${line}\n{"v":1,"account":"b"}`);
+    expect(accountEndOfLine(bytes, 0, line.length)).toBe(-1);
+  }
 });
 
 test('envelope heads: envelopeLine: what was written is read back', () => {

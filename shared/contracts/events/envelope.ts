@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/json.ts';
+import { isJsonObject, quoteJson } from '../../runtime/json.ts';
 import { assertId } from '../subjects.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
@@ -42,16 +42,23 @@ export function envelopePrefix(source: { readonly account: string; readonly sour
   return source.test ? `${fixed.slice(0, -1)},"test":true` : fixed.slice(0, -1);
 }
 
-const beforeAccount = '{"v":1,"account":"';
+const beforeAccount = Buffer.from('{"v":1,"account":"');
+const quoteByte = 0x22;
 
 /**
- * The account of a line that begins as `envelopePrefix` has it; undefined for another one, which has to be read as a whole.
- * Whoever asks counts those.
+ * Where the account's text ends of a line at [start, end) of some bytes that begins as `envelopePrefix` has it; -1 for another
+ * one, which has to be read as a whole. Whoever asks counts those.
  */
-export function accountOfLine(line: string): string | undefined {
-  if (!line.startsWith(beforeAccount)) return undefined;
-  const end = line.indexOf('"', beforeAccount.length);
-  return end < 0 ? undefined : line.slice(beforeAccount.length, end);
+export function accountEndOfLine(bytes: Buffer, start: number, end: number): number {
+  const accountStart = start + beforeAccount.length;
+  if (accountStart > end || bytes.compare(beforeAccount, 0, beforeAccount.length, start, accountStart) !== 0) return -1;
+  const accountEnd = bytes.indexOf(quoteByte, accountStart);
+  return accountEnd < end ? accountEnd : -1;
+}
+
+/** The account of a line at `start`, whose text ends at `accountEnd`. */
+export function accountOfLine(bytes: Buffer, start: number, accountEnd: number): string {
+  return bytes.toString('utf8', start + beforeAccount.length, accountEnd);
 }
 
 /** What the envelopes of one request have in common. */
@@ -81,9 +88,9 @@ export function envelopeHead(prefix: string, head: EnvelopeHead): string {
 /** The beginning of a head, for all events of a request. */
 export function startHead(prefix: string, { at, ip, ua, trace, ctxJson }: EnvelopeStart): string {
   let text = `${prefix},"at":${at}`;
-  if (ip !== undefined) text += `,"ip":${quoted(ip)}`;
-  if (ua !== undefined) text += `,"ua":${quoted(ua)}`;
-  if (trace !== undefined) text += `,"trace":${quoted(trace)}`;
+  if (ip !== undefined) text += `,"ip":${quoteJson(ip)}`;
+  if (ua !== undefined) text += `,"ua":${quoteJson(ua)}`;
+  if (trace !== undefined) text += `,"trace":${quoteJson(trace)}`;
   if (ctxJson !== undefined) text += `,"ctx":${ctxJson}`;
   return text;
 }
@@ -91,10 +98,11 @@ export function startHead(prefix: string, { at, ip, ua, trace, ctxJson }: Envelo
 /** The head of an event that begins with what `startHead` made. */
 export function endHead(start: string, { kind, id, bot }: EnvelopeEnd): string {
   const score = bot === undefined ? '' : `,"bot":${bot}`;
-  return `${start},"kind":"${kind}","id":${quoted(id)}${score}${bodyKey}`;
+  return `${start},"kind":"${kind}","id":${quoteJson(id)}${score}${bodyKey}`;
 }
 
-const bodyKey = ',"body":';
+/** What stands before the body, in front of nothing else of the line unless a batch says something for all of its rows. */
+export const bodyKey = ',"body":';
 
 /** A whole line, for who has the body as text. Others append head and bytes to a frame: `FrameWriter.appendEnvelope`. */
 export function envelopeLine(head: string, bodyJson: string): string {
@@ -175,7 +183,3 @@ export function bodyBytes(line: string, { ctx }: Envelope): number {
 export function decodeEnvelopes(bytes: Uint8Array): Envelope[] {
   return frameLines(bytes).map(readEnvelope);
 }
-
-/** Texts that stand in JSON as they are: nearly all that come here, and found out for less than they cost to escape. */
-const plainText = /^[ !#-[\]-~]*$/;
-const quoted = (text: string): string => (plainText.test(text) ? `"${text}"` : JSON.stringify(text));

@@ -41,3 +41,10 @@ test('event hash: 200,000 counted ids do not meet', () => {
   }
   expect(seen.size).toBe(200_000);
 });
+
+test('event hash: is the same as ever, as tables of deduplication are kept from one build to the next', () => {
+  expect(hashEvent('account', 'evt-1')).toEqual({ high: 973_979_887, low: 2_583_014_026 });
+  expect(hashEvent('account', 'evt-1', { externalIds: ['c-1'] })).toEqual({ high: 3_770_514_086, low: 2_755_551_489 });
+  const claim = { userId: 'u "1"', externalIds: ['c-1', 'é'], emails: ['a@b.c'] };
+  expect(hashEvent('other', 'evt-1', claim)).toEqual({ high: 909_138_991, low: 2_515_683_322 });
+});

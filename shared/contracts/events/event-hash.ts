@@ -1,3 +1,4 @@
+import { quoteJson } from '../../runtime/json.ts';
 import { murmur3 } from '../../runtime/murmur3.ts';
 
 /** 64 bits of an event's id within its account, as two halves of 32. */
@@ -20,13 +21,25 @@ export const idsHeader = 'Sluice-Ids';
  */
 export function hashEvent(accountId: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
-  return { high: murmur3(text, murmur3(accountId, 1)), low: murmur3(text, murmur3(accountId, 2)) };
+  if (accountId !== last.accountId) last = { accountId, high: murmur3(accountId, 1), low: murmur3(accountId, 2) };
+  return { high: murmur3(text, last.high), low: murmur3(text, last.low) };
 }
+
+/** The account asked for last, and what the hashes of its events begin with. */
+let last = { accountId: '', high: murmur3('', 1), low: murmur3('', 2) };
 
 /** Nothing for an event without identifiers. No text of one kind reads as one of another. */
 function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {
   if (userId === undefined && externalIds.length + emails.length === 0) return '';
-  return `\n${JSON.stringify([userId ?? null, externalIds, emails])}`;
+  const user = userId === undefined ? 'null' : quoteJson(userId);
+  return `\n[${user},[${quoteAll(externalIds)}],[${quoteAll(emails)}]]`;
+}
+
+/** As JSON writes the members of a list. Most lists have one, or none. */
+function quoteAll(texts: readonly string[]): string {
+  const [first] = texts;
+  if (first === undefined) return '';
+  return texts.length === 1 ? quoteJson(first) : texts.map(quoteJson).join(',');
 }
 
 /** What a packed hash takes. */

@@ -1,3 +1,4 @@
+import type { Stretch } from '../../json/byte-writer.ts';
 import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
 
 /**
@@ -34,6 +35,10 @@ export class FrameWriter {
     return this.#events;
   }
 
+  get capacity(): number {
+    return this.#buffer.length;
+  }
+
   /** Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty where the body has it. */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
     const bodyBytes = end - start;
@@ -45,6 +50,17 @@ export class FrameWriter {
     this.#buffer[this.#length] = 0x7d;
     this.#buffer[this.#length + 1] = lineEnd;
     this.#length += 2;
+    this.#events += 1;
+  }
+
+  /** Appends one line of JSON that is put together of a text, some bytes and another text. */
+  appendLineOf(before: string, { bytes, start, end }: Stretch, behind: string): void {
+    this.#reserve((before.length + behind.length) * 3 + end - start + 1);
+    this.#length += this.#buffer.write(before, this.#length);
+    this.#length += bytes.copy(this.#buffer, this.#length, start, end);
+    this.#length += this.#buffer.write(behind, this.#length);
+    this.#buffer[this.#length] = lineEnd;
+    this.#length += 1;
     this.#events += 1;
   }
 
@@ -88,10 +104,15 @@ export class FrameWriter {
  */
 export function frameLines(bytes: Uint8Array): string[] {
   const buffer = asBuffer(bytes);
-  if (buffer.length > 0 && buffer[buffer.length - 1] !== lineEnd) {
+  assertFrame(buffer);
+  return textLines(buffer);
+}
+
+/** Throws FrameError where the bytes end within a line. */
+export function assertFrame(bytes: Uint8Array): void {
+  if (bytes.length > 0 && bytes[bytes.length - 1] !== lineEnd) {
     throw new FrameError('reading a frame: the last line has no end');
   }
-  return textLines(buffer);
 }
 
 /** The same of bytes that may end within a line. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/json.ts';
+import { isJsonObject, numberJson, quoteJson } from '../../runtime/json.ts';
 import { openFrame } from './compressed-frame.ts';
 import {
   FrameError,
@@ -95,27 +95,38 @@ export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' |
 
 /** The event's part of a line, as JSON: first what is read of every event, then what the client wrote. */
 export function encodeEventParts(event: EventParts): string {
-  // The order of these is the format. JSON leaves out what is undefined.
-  return JSON.stringify({
-    id: event.id,
-    event: event.event,
-    time: event.time,
-    received_at: event.received_at,
-    source_id: event.source_id,
-    account_id: event.account_id,
-    test: event.test,
-    trace: event.trace,
-    integrations: event.integrations,
-    event_properties: event.event_properties,
-    context: event.context,
-    version_number: event.version_number,
-  } satisfies EventParts);
+  const { event_properties: properties, context, version_number: versionNumber } = event;
+  return `${eventStart(event)}${JSON.stringify(properties)}${beforeContext}${JSON.stringify(context)}${eventEnd(versionNumber)}`;
 }
+
+// The order of these is the format: the start, the properties, what stands before the context, the context, the end.
+
+/** An event's own part up to its properties. */
+export function eventStart(event: Omit<EventParts, 'event_properties' | 'context' | 'version_number'>): string {
+  const { trace, integrations } = event;
+  return (
+    `{"id":${quoteJson(event.id)},"event":${quoteJson(event.event)},"time":${numberJson(event.time)}` +
+    `,"received_at":${numberJson(event.received_at)},"source_id":${quoteJson(event.source_id)}` +
+    `,"account_id":${quoteJson(event.account_id)},"test":${event.test}` +
+    (trace === undefined ? '' : `,"trace":${quoteJson(trace)}`) +
+    (integrations === undefined ? '' : `,"integrations":${JSON.stringify(integrations)}`) +
+    ',"event_properties":'
+  );
+}
+
+export const beforeContext = ',"context":';
+
+export const eventEnd = (versionNumber: number | undefined): string =>
+  versionNumber === undefined ? '}' : `,"version_number":${numberJson(versionNumber)}}`;
 
 /** A line of a resolved frame, put together from the JSON of its parts. */
 export function resolvedLine(visitorId: string, eventJson: string, visitorJson: string): string {
-  return `${beforeVisitorId}${JSON.stringify(visitorId)},"event":${eventJson}${beforeVisitor}${visitorJson}}`;
+  return `${beforeEvent(visitorId)}${eventJson}${behindEvent(visitorJson)}`;
 }
+
+/** What stands in a line before the event, and behind it: `visitorJson` is a visitor, or what stands for it. */
+export const beforeEvent = (visitorId: string): string => `${beforeVisitorId}${quoteJson(visitorId)},"event":`;
+export const behindEvent = (visitorJson: string): string => `${beforeVisitor}${visitorJson}}`;
 
 /**
  * What stands for the visitor of a line that an earlier line of the frame has: the index of that line, and the characters
@@ -253,27 +264,25 @@ export type UnreadLine = {
 };
 
 /**
- * Calls `take` for each line of a frame with whether it is a test event's, without parsing any. A live event whose
- * properties happen to say `"test":true` is taken for one; a test event is never missed. A frame that cannot be opened is
- * a line that nobody can read.
+ * Calls `take` for each line of a frame with whether it is a test event's, and what gives the line: most are not asked for,
+ * and none is parsed. A live event whose properties happen to say `"test":true` is taken for one; a test event is never
+ * missed. A frame that cannot be opened is a line that nobody can read.
  */
-export function eachResolvedLine(frame: Uint8Array, take: (line: UnreadLine, maybeTest: boolean) => void): void {
+export function eachResolvedLine(frame: Uint8Array, take: (maybeTest: boolean, line: () => UnreadLine) => void): void {
   const bytes = openIfReadable(frame);
   if (bytes === undefined) {
-    take({ bytes: frame.length, read: () => asBuffer(frame).toString('utf8') }, false);
+    take(false, () => ({ bytes: frame.length, read: () => asBuffer(frame).toString('utf8') }));
     return;
   }
-  let nextTestAt = bytes.indexOf(testMark);
   const starts: number[] = [];
   const lineAt = (index: number): string | undefined => {
     const start = starts[index];
     return start === undefined ? undefined : bytes.toString('utf8', start, endOfLine(bytes, start));
   };
-  eachLine(bytes, (start, end) => {
-    const maybeTest = nextTestAt >= 0 && nextTestAt < end;
-    if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
-    starts.push(start);
-    const line: UnreadLine = {
+  let [lineStart, lineEnd] = [0, 0];
+  const line = (): UnreadLine => {
+    const [start, end] = [lineStart, lineEnd];
+    return {
       get bytes() {
         return (
           end - start + visitorCharactersElsewhere(bytes.toString('latin1', Math.max(start, end - tailBytes), end))
@@ -284,7 +293,14 @@ export function eachResolvedLine(frame: Uint8Array, take: (line: UnreadLine, may
         return withVisitor(text, visitorElsewhere(text, lineAt));
       },
     };
-    take(line, maybeTest);
+  };
+  let nextTestAt = bytes.indexOf(testMark);
+  eachLine(bytes, (start, end) => {
+    const maybeTest = nextTestAt >= 0 && nextTestAt < end;
+    if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
+    starts.push(start);
+    [lineStart, lineEnd] = [start, end];
+    take(maybeTest, line);
   });
 }
 

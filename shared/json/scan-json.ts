@@ -24,7 +24,9 @@ export class JsonFacts {
 }
 
 export const ascii = {
+  tab: 0x09,
   lineFeed: 0x0a,
+  carriageReturn: 0x0d,
   space: 0x20,
   quote: 0x22,
   comma: 0x2c,
@@ -36,10 +38,9 @@ export const ascii = {
   closeBrace: 0x7d,
 } as const;
 
-const { lineFeed, space, quote, comma, colon, openBracket, backslash, closeBracket, openBrace, closeBrace } = ascii;
+const { tab, lineFeed, carriageReturn, space, quote, comma, colon } = ascii;
+const { openBracket, backslash, closeBracket, openBrace, closeBrace } = ascii;
 const letterU = 0x75;
-const tab = 0x09;
-const carriageReturn = 0x0d;
 const minus = 0x2d;
 const plus = 0x2b;
 const dot = 0x2e;
@@ -239,4 +240,25 @@ const falseWord = Buffer.from('false');
 export function wordEnd(bytes: Uint8Array, start: number): number {
   const word = bytes[start] === nullWord[0] ? nullWord : bytes[start] === trueWord[0] ? trueWord : falseWord;
   return standsAt(bytes, start, word) ? start + word.length : -1;
+}
+
+/** A number of more bytes may be none that JavaScript has. */
+const numberBytesMax = 300;
+
+/** The index behind the string, number or word at `start`; -1 when it is none, a long number or one with an exponent. */
+export function plainLeafEnd(facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  const byte = bytes[start] as number;
+  if (byte === quote) {
+    const end = plainStringEnd(facts, bytes, start + 1);
+    return end < 0 ? -1 : end + 1;
+  }
+  facts.stringEscaped = false;
+  return byte === minus || byte <= nine ? plainNumberEnd(bytes, start) : wordEnd(bytes, start);
+}
+
+function plainNumberEnd(bytes: Uint8Array, start: number): number {
+  const end = numberEnd(bytes, start);
+  if (end - start > numberBytesMax) return -1;
+  for (let at = start; at < end; at += 1) if (((bytes[at] as number) | 0x20) === letterE) return -1;
+  return end;
 }

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Stretch } from '../../json/byte-writer.ts';
+import { envelopeHead, envelopeLine, envelopePrefix } from './envelope.ts';
+import { readPlainEnvelope, reserveNames } from './plain-envelope.ts';
+import { bodyText, jsonText } from './testing/json-texts.ts';
+
+const prefix = envelopePrefix({ account: 'a', source: 's', test: false });
+const head = envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ip: '1.2.3.4', ua: 'curl "8"' });
+const reserved = reserveNames(['ip']);
+/** A line is read where it stands in its frame, and nothing of what is beside it. */
+function readLine(line: string) {
+  const bytes = Buffer.from(`{"other":1}\n${line}\n{"event":"other"}\n`);
+  const start = bytes.indexOf(0x0a) + 1;
+  return readPlainEnvelope(bytes, start, start + Buffer.byteLength(line), reserved);
+}
+const read = (body: string, of = head) => readLine(envelopeLine(of, body));
+
+test('readPlainEnvelope: reads what is small, and takes the objects over as they are written', () => {
+  const properties = '{ "price":1.50, "tags":["a",{"b":null}], "name":"W\\nD" }';
+  const body = `{"token":"","event":"Viewed","time":5,"externalId":"c-1","properties":${properties},"defaultProperties":{"url":"u"},"more":[]}`;
+  const found = read(body);
+  const textOf = (taken: Stretch | undefined): string | undefined =>
+    taken?.bytes.toString('utf8', taken.start, taken.end);
+  expect(
+    found && { ...found, properties: textOf(found.properties), defaultMembers: textOf(found.defaultMembers) },
+  ).toEqual({
+    envelope: {
+      v: 1,
+      kind: 'track',
+      id: 'e',
+      account: 'a',
+      source: 's',
+      at: 1,
+      test: undefined,
+      trace: undefined,
+      bot: undefined,
+      ip: '1.2.3.4',
+      ua: 'curl "8"',
+      body: { event: 'Viewed', time: 5, externalId: 'c-1', email: undefined, userId: undefined },
+    },
+    properties,
+    defaultMembers: '"url":"u"',
+    bodyBytes: Buffer.byteLength(body),
+  });
+});
+
+test('readPlainEnvelope: rows of a batch that begin alike, and those of other requests between them, are told apart', () => {
+  const heads = [1, 2].map((at) => (id: string) => envelopeHead(prefix, { kind: 'track', id, at, ua: `agent ${at}` }));
+  const found = [0, 0, 1, 0].map((of, index) => read('{"event":"E"}', heads[of]?.(`row-${index}`)));
+  expect(found.map((plain) => [plain?.envelope.id, plain?.envelope.at, plain?.envelope.ua])).toEqual([
+    ['row-0', 1, 'agent 1'],
+    ['row-1', 1, 'agent 1'],
+    ['row-2', 2, 'agent 2'],
+    ['row-3', 1, 'agent 1'],
+  ]);
+});
+
+test.each([
+  ['no event', '{}'],
+  ['an event that is no text', '{"event":1}'],
+  ['an event with an escape', '{"event":"a\\tb"}'],
+  ['a character escaped by its number', '{"event":"E","properties":{"a":"\\u0061"}}'],
+  ['a key with an escape', '{"event":"E","properties":{"\\t":1}}'],
+  ['a member that is said twice', '{"event":"E","event":"F"}'],
+  ['a property that is said twice', '{"event":"E","properties":{"a":1,"b":{},"a":2}}'],
+  ['a key that reaches a prototype', '{"event":"E","properties":{"__proto__":{}}}'],
+  ['an exponent', '{"event":"E","properties":{"a":1e3}}'],
+  ['properties under two names', '{"event":"E","properties":{},"eventProperties":{}}'],
+  ['properties of the visitor', '{"event":"E","userProperties":{}}'],
+  ['a reserved name in defaultProperties', '{"event":"E","defaultProperties":{"a":1,"ip":"9"}}'],
+  ['objects that nest deep', `{"event":"E","properties":${'{"a":'.repeat(20)}1${'}'.repeat(20)}}`],
+  [
+    'more keys than are looked at',
+    `{"event":"E","properties":{${Array.from({ length: 600 }, (_, key) => `"k${key}":1`).join()}}}`,
+  ],
+  ['something behind the body', '{"event":"E"} '],
+])('readPlainEnvelope: leaves %s to be parsed', (_name, body) => {
+  expect(read('{"event":"E"}')).toBeDefined();
+  expect(read(body)).toBeUndefined();
+});
+
+test.each([
+  ['an identify', envelopeHead(prefix, { kind: 'identify', id: 'e', at: 1 })],
+  [
+    'a batch that says something for all',
+    envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson: '{"a":1,"kind":"b"}' }),
+  ],
+  ['an id with an escape', envelopeHead(prefix, { kind: 'track', id: 'a\tb', at: 1 })],
+  ['another version', envelopeHead(prefix.replace('1', '2'), { kind: 'track', id: 'e', at: 1 })],
+  [
+    'an account that is none',
+    envelopeHead(envelopePrefix({ account: 'a b', source: 's', test: false }), { kind: 'track', id: 'e', at: 1 }),
+  ],
+])('readPlainEnvelope: leaves %s to be parsed, whatever its body', (_name, of) => {
+  expect(read('{"event":"E"}', of)).toBeUndefined();
+});
+
+test('readPlainEnvelope: takes nothing that is no JSON, wherever it was cut or changed', () => {
+  const isJson = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const line = (body: string): string => envelopeLine(head, body);
+  let none = 0;
+  fc.assert(
+    fc.property(bodyText, jsonText, fc.nat(), fc.nat(3), (body, other, at, removed) => {
+      const cut = at % (body.length + 1);
+      const changed = line(`${body.slice(0, cut)}${other}${body.slice(cut + removed)}`);
+      for (const text of [line(body), changed, changed.slice(0, -1)]) {
+        if (isJson(text)) continue;
+        none += 1;
+        expect(readLine(text)).toBeUndefined();
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(none).toBeGreaterThan(1_000);
+});

@@ -1,0 +1,303 @@
+import { ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, standsAt } from '../../json/scan-json.ts';
+import { JsonFacts } from '../../json/scan-json.ts';
+import type { Stretch } from '../../json/byte-writer.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import { assertId } from '../subjects.ts';
+import { bodyKey } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
+
+/**
+ * A track of which only the small members were read. Its objects are JSON as the client wrote it: to take them over costs
+ * a fraction of parsing them and writing them again.
+ */
+export type PlainEnvelope = {
+  /** Of its body only what is read of every track is there, and no object. */
+  readonly envelope: Envelope;
+  /** What happened, as a JSON object; undefined where there is none. */
+  readonly properties: Stretch | undefined;
+  /** The members of the body's defaultProperties, as JSON without the braces; undefined where there are none. */
+  readonly defaultMembers: Stretch | undefined;
+  /** Of the client's own body. */
+  readonly bodyBytes: number;
+};
+
+const { space, tab, carriageReturn, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
+
+/** What nests deeper is not plain. */
+const depthMax = 16;
+/** Keys of the objects that are open at a time; with more of them a line is not plain. */
+const keysOpenMax = 512;
+const firstNonAscii = 0x80;
+
+/** The small members of a body. */
+type PlainBody = {
+  event: string | undefined;
+  time: number | undefined;
+  externalId: string | undefined;
+  email: string | undefined;
+  userId: string | undefined;
+};
+
+/** A member of a body that is read, and how. One that is to be parsed makes a body that is not plain. */
+type BodyMember =
+  | { readonly kind: 'text'; readonly name: Exclude<keyof PlainBody, 'time'> }
+  | { readonly kind: 'time' | 'properties' | 'defaultProperties' | 'parsed'; readonly name: string };
+
+const bodyMembers: readonly BodyMember[] = [
+  { kind: 'text', name: 'event' },
+  { kind: 'text', name: 'externalId' },
+  { kind: 'text', name: 'email' },
+  { kind: 'text', name: 'userId' },
+  { kind: 'time', name: 'time' },
+  { kind: 'properties', name: 'properties' },
+  { kind: 'properties', name: 'eventProperties' },
+  { kind: 'defaultProperties', name: 'defaultProperties' },
+  { kind: 'parsed', name: 'userProperties' },
+  { kind: 'parsed', name: 'custom_properties' },
+  { kind: 'parsed', name: 'identityContext' },
+  { kind: 'parsed', name: 'integrations' },
+];
+
+const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let hash = 0;
+  for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
+  return hash;
+};
+const hashOfName = (name: string): number => hashOf(Buffer.from(name), 0, name.length);
+
+const memberOfHash = new Map(
+  bodyMembers.map((member) => [hashOfName(member.name), { member, name: Buffer.from(member.name) }]),
+);
+
+/** Names that are not plain in `defaultProperties`, ready to be looked for. */
+export type ReservedNames = ReadonlySet<number>;
+export const reserveNames = (names: readonly string[]): ReservedNames => new Set(names.map(hashOfName));
+
+// One line is read at a time, from beginning to end.
+
+const facts = new JsonFacts();
+/**
+ * Hashes of the keys of the objects that are open, those of the outermost first. Two that are the same in one object make a
+ * line one that is not plain: readers differ in which of two members of a name they take.
+ */
+const keysOpen = new Int32Array(keysOpenMax);
+let keysCount = 0;
+/** How many keys were open when the object that was closed last still was. */
+let keysAtClose = 0;
+
+type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'body'>;
+
+/** Beginnings of heads up to this size are kept: that of the next row of a batch is the same. */
+const headBytesKept = 2_048;
+const headKept = Buffer.alloc(headBytesKept);
+let lastStart = headKept.subarray(0, 0);
+let lastHead: Head | undefined;
+
+const beforeKind = Buffer.from(',"kind":"');
+const trackAndId = Buffer.from('track","id":"');
+const beforeBot = Buffer.from(',"bot":');
+const beforeBody = Buffer.from(bodyKey);
+
+/**
+ * Reads the line at [start, end) of an ingest frame, if its event can be taken over as it is written; undefined for every
+ * other one, which is to be parsed: what is no track or no JSON, has properties of its visitor, a batch's own members or
+ * integrations, says a member twice, or has anything written in an unusual way. Of a line that it takes it says what
+ * parsing would.
+ */
+export function readPlainEnvelope(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  reserved: ReservedNames,
+): PlainEnvelope | undefined {
+  const kindAt = headEnd(bytes, start);
+  if (kindAt < 0 || kindAt >= end || lastHead === undefined) return undefined;
+  const head = lastHead;
+  const idStart = kindAt + beforeKind.length + trackAndId.length;
+  if (!standsAt(bytes, kindAt + beforeKind.length, trackAndId)) return undefined;
+  facts.reset();
+  const idEnd = plainStringEnd(facts, bytes, idStart);
+  if (idEnd < 0 || facts.stringEscaped) return undefined;
+  let at = idEnd + 1;
+  let bot: number | undefined;
+  if (standsAt(bytes, at, beforeBot)) {
+    const botStart = at + beforeBot.length;
+    at = plainLeafEnd(facts, bytes, botStart);
+    bot = at < 0 ? Number.NaN : Number(bytes.toString('latin1', botStart, at));
+    if (Number.isNaN(bot)) return undefined;
+  }
+  if (!standsAt(bytes, at, beforeBody)) return undefined;
+  return readBody(bytes, at + beforeBody.length, end, { head, id: textAt(bytes, idStart, idEnd), bot }, reserved);
+}
+
+type Known = { readonly head: Head; readonly id: string; readonly bot: number | undefined };
+
+function readBody(
+  bytes: Buffer,
+  bodyStart: number,
+  end: number,
+  { head, id, bot }: Known,
+  reserved: ReservedNames,
+): PlainEnvelope | undefined {
+  if (bytes[bodyStart] !== openBrace) return undefined;
+  const body: PlainBody = {
+    event: undefined,
+    time: undefined,
+    externalId: undefined,
+    email: undefined,
+    userId: undefined,
+  };
+  let properties: Stretch | undefined;
+  let defaultMembers: Stretch | undefined;
+  keysCount = 0;
+  let at = skipSpace(bytes, bodyStart + 1);
+  for (;;) {
+    const keyAt = at;
+    const valueAt = valueBehindKey(bytes, keyAt, 0);
+    if (valueAt < 0) return undefined;
+    const known = memberOfHash.get(keysOpen[keysCount - 1] as number);
+    at = valueEnd(bytes, valueAt, 1);
+    if (at < 0) return undefined;
+    const first = bytes[valueAt] as number;
+    if (known !== undefined && isKey(bytes, keyAt, known.name)) {
+      const { member } = known;
+      switch (member.kind) {
+        case 'parsed':
+          return undefined;
+        case 'text':
+          if (first !== quote) break;
+          if (facts.stringEscaped) return undefined;
+          body[member.name] = textAt(bytes, valueAt + 1, at - 1);
+          break;
+        case 'time':
+          if (isNumber(first)) body.time = Number(bytes.toString('latin1', valueAt, at));
+          break;
+        case 'properties':
+          if (first !== openBrace) break;
+          if (properties !== undefined) return undefined;
+          properties = { bytes, start: valueAt, end: at };
+          break;
+        case 'defaultProperties':
+          if (first !== openBrace || keysAtClose === keysCount) break;
+          for (let key = keysCount; key < keysAtClose; key += 1) {
+            if (reserved.has(keysOpen[key] as number)) return undefined;
+          }
+          defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
+      }
+    }
+    at = skipSpace(bytes, at);
+    if (bytes[at] === closeBrace) break;
+    if (bytes[at] !== comma) return undefined;
+    at = skipSpace(bytes, at + 1);
+  }
+  // The body is the last of the line.
+  if (at !== end - 2 || bytes[at + 1] !== closeBrace || body.event === undefined) return undefined;
+  const { v, account, source, at: atMs, test, ip, ua, trace } = head;
+  const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, bot, body };
+  return { envelope: envelope as Envelope, properties, defaultMembers, bodyBytes: end - 1 - bodyStart };
+}
+
+/** Where the kind begins in the head of the line at `start`; -1 where it is not there. What stands before it is read. */
+function headEnd(bytes: Buffer, start: number): number {
+  const likely = start + lastStart.length;
+  if (standsAt(bytes, likely, beforeKind) && standsAt(bytes, start, lastStart)) return likely;
+  const kindAt = bytes.indexOf(beforeKind, start);
+  if (kindAt < 0) return -1;
+  lastHead = readHead(bytes.toString('utf8', start, kindAt));
+  const isKept = kindAt - start <= headBytesKept;
+  if (isKept) bytes.copy(headKept, 0, start, kindAt);
+  lastStart = headKept.subarray(0, isKept ? kindAt - start : 0);
+  return kindAt;
+}
+
+/** Reads what stands before the kind of an event; undefined where it is not plain. */
+function readHead(start: string): Head | undefined {
+  try {
+    const value: unknown = JSON.parse(`${start}}`);
+    if (!isJsonObject(value)) return undefined;
+    const { v, account, source, at, ctx } = value;
+    const isPlain =
+      v === 1 &&
+      typeof account === 'string' &&
+      typeof source === 'string' &&
+      typeof at === 'number' &&
+      ctx === undefined;
+    if (!isPlain) return undefined;
+    assertId(account);
+    return value as Head;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text without escapes, of which all was scanned: it is ASCII if all that was is. */
+const textAt = (bytes: Buffer, start: number, end: number): string =>
+  bytes.toString(facts.bits < firstNonAscii ? 'latin1' : 'utf8', start, end);
+
+/** Whether a value that begins so is a number. */
+const isNumber = (first: number): boolean => first <= 0x39 && first !== quote;
+
+/** Whether the key whose opening quote is at `at` is this name. */
+const isKey = (bytes: Uint8Array, at: number, name: Uint8Array): boolean =>
+  bytes[at + 1 + name.length] === quote && standsAt(bytes, at + 1, name);
+
+/** Where the value begins of the key whose opening quote is at `at`; -1 where it is not plain, or the object has it already. */
+function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number {
+  if (bytes[at] !== quote || keysCount === keysOpenMax) return -1;
+  const end = plainStringEnd(facts, bytes, at + 1);
+  if (end < 0 || facts.stringEscaped || isPrototypeKey(bytes, at + 1, end)) return -1;
+  const hash = hashOf(bytes, at + 1, end);
+  for (let key = keysFrom; key < keysCount; key += 1) if (keysOpen[key] === hash) return -1;
+  keysOpen[keysCount] = hash;
+  keysCount += 1;
+  const colonAt = skipSpace(bytes, end + 1);
+  return bytes[colonAt] === colon ? skipSpace(bytes, colonAt + 1) : -1;
+}
+
+/** The index behind the value at `at`; -1 where it is not plain. */
+function valueEnd(bytes: Uint8Array, at: number, depth: number): number {
+  const first = bytes[at];
+  if (first !== openBrace && first !== openBracket) return plainLeafEnd(facts, bytes, at);
+  if (depth === depthMax) return -1;
+  return first === openBrace ? objectEnd(bytes, at, depth) : arrayEnd(bytes, at, depth);
+}
+
+function objectEnd(bytes: Uint8Array, start: number, depth: number): number {
+  const keysFrom = keysCount;
+  let at = skipSpace(bytes, start + 1);
+  while (bytes[at] !== closeBrace) {
+    const valueAt = valueBehindKey(bytes, at, keysFrom);
+    at = valueAt < 0 ? -1 : memberEnd(bytes, valueEnd(bytes, valueAt, depth + 1), closeBrace);
+    if (at < 0) return -1;
+  }
+  keysAtClose = keysCount;
+  keysCount = keysFrom;
+  return at + 1;
+}
+
+function arrayEnd(bytes: Uint8Array, start: number, depth: number): number {
+  let at = skipSpace(bytes, start + 1);
+  while (bytes[at] !== closeBracket) {
+    at = memberEnd(bytes, valueEnd(bytes, at, depth + 1), closeBracket);
+    if (at < 0) return -1;
+  }
+  return at + 1;
+}
+
+/** Where the next member begins behind a value that ends at `end`, or what closes them all; -1 where neither does. */
+function memberEnd(bytes: Uint8Array, end: number, close: number): number {
+  if (end < 0) return -1;
+  const at = skipSpace(bytes, end);
+  if (bytes[at] === close) return at;
+  if (bytes[at] !== comma) return -1;
+  const next = skipSpace(bytes, at + 1);
+  // No comma stands behind the last one.
+  return bytes[next] === close ? -1 : next;
+}
+
+/** A line break ends the line. */
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (bytes[at] === space || bytes[at] === tab || bytes[at] === carriageReturn) at += 1;
+  return at;
+}

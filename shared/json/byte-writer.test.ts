@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ByteWriter } from './byte-writer.ts';
+
+const text = fc.oneof(fc.string({ maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 40 }));
+
+test('byte writer: has the texts and stretches in the order they were written, however small it began', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(text, fc.boolean(), fc.nat(5)), { maxLength: 20 }),
+      fc.integer({ min: 1, max: 64 }),
+      (parts, initialBytes) => {
+        const writer = new ByteWriter(initialBytes);
+        for (const round of [1, 2]) {
+          const places = parts.map(([part, isStretch, skipped]) => {
+            const start = writer.length;
+            const bytes = Buffer.from(part);
+            if (isStretch) writer.stretch({ bytes, start: Math.min(skipped, bytes.length), end: bytes.length });
+            else writer.text(part);
+            return { start, end: writer.length };
+          });
+          const written = places.map((place) => {
+            const { bytes, start, end } = writer.stretchOf(place);
+            return bytes.toString('hex', start, end);
+          });
+          expect({ round, written }).toEqual({
+            round,
+            written: parts.map(([part, isStretch, skipped]) =>
+              Buffer.from(part)
+                .subarray(isStretch ? skipped : 0)
+                .toString('hex'),
+            ),
+          });
+          expect(writer.capacity).toBeGreaterThanOrEqual(writer.length);
+          writer.reset();
+        }
+      },
+    ),
+  );
+});

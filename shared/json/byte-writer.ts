@@ -1,0 +1,67 @@
+/** A part of some bytes. */
+export type Stretch = { readonly bytes: Buffer; readonly start: number; readonly end: number };
+
+/** Shorter texts are written faster one by one. */
+const nativeFrom = 24;
+const firstNonAscii = 0x80;
+
+/** Bytes that grow: JSON that is put together from texts and from stretches of other bytes, without becoming text itself. */
+export class ByteWriter {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(initialBytes: number) {
+    this.#bytes = Buffer.allocUnsafe(initialBytes);
+  }
+
+  /** How much is written. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+
+  /** What is written between two lengths; good until more is written. */
+  stretchOf({ start, end }: { readonly start: number; readonly end: number }): Stretch {
+    return { bytes: this.#bytes, start, end };
+  }
+
+  reset(): void {
+    this.#length = 0;
+  }
+
+  text(text: string): void {
+    // A UTF-16 unit takes three bytes at most.
+    this.#reserve(text.length * 3);
+    if (text.length < nativeFrom && this.#writeAscii(text)) return;
+    this.#length += this.#bytes.write(text, this.#length);
+  }
+
+  stretch({ bytes, start, end }: Stretch): void {
+    this.#reserve(end - start);
+    this.#length += bytes.copy(this.#bytes, this.#length, start, end);
+  }
+
+  /** False, and nothing is written, where the text is not ASCII. */
+  #writeAscii(text: string): boolean {
+    const bytes = this.#bytes;
+    const start = this.#length;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit >= firstNonAscii) return false;
+      bytes[start + at] = unit;
+    }
+    this.#length = start + text.length;
+    return true;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
+  }
+}
