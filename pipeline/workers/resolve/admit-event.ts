@@ -10,7 +10,7 @@ import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
 import { deadLetter, drops } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
-import { contextNames, readEvent, readPlainEvent, readTouch } from './read-event.ts';
+import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
 import type { IngestEvent } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 import type { SourceRules } from './resolve-plan.ts';
@@ -31,12 +31,12 @@ export type Candidate = {
   readonly touch: VisitorTouch;
 };
 
-type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans'> & { readonly writer: ByteWriter };
+type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts'> & { readonly writer: ByteWriter };
 
 /** Reads an event, and lets it through if it is new and its account's live version lets it through; then it is written. */
 export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
   try {
-    const plain = readPlainEnvelope(accepted.bytes, accepted.start, accepted.end, contextNames);
+    const plain = readPlainEnvelope(accepted.bytes, accepted.start, accepted.end);
     return plain === undefined ? admitParsed(context, accepted) : admitPlain(context, accepted, plain);
   } catch (error) {
     return letterOf(accepted, error instanceof Error ? error.message : String(error));
@@ -50,6 +50,7 @@ function admitPlain(context: AdmitContext, accepted: WaitingEvent, plain: PlainE
 }
 
 function admitParsed(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
+  context.counts.events_parsed += 1;
   const text = accepted.bytes.toString('utf8', accepted.start, accepted.end);
   const envelope = readEnvelope(text);
   return admit(context, accepted, envelope, bodyBytes(text, envelope), (rules) => readEvent(envelope, rules));

@@ -11,7 +11,7 @@ import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { bodyText } from '../../../shared/contracts/events/testing/json-texts.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { contextNames, readEvent, readPlainEvent, readTouch } from './read-event.ts';
+import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
 import type { IngestEvent, JsonParts } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 
@@ -177,7 +177,18 @@ describe('readTouch', () => {
 describe('readPlainEvent', () => {
   const prefix = envelopePrefix({ account: 'a', source: 's', test: false });
   const optional = fc.option(fc.constantFrom('', '1.2.3.4', 'A "browser"'), { nil: undefined });
-  const head = fc.record({ ip: optional, ua: optional, bot: fc.option(fc.nat(100), { nil: undefined }) });
+  const ctxJson = fc.option(
+    fc.constantFrom(
+      '{}',
+      '{"defaultProperties":{"x":"é","kind":1}}',
+      '{"defaultProperties":{"a":1,"b":{"kind":"c"}}}',
+      '{"defaultProperties":{"a":1,"kind":"b"}}',
+      '{"defaultProperties":{"ip":"9"}}',
+      '{"custom_properties":{"a":1}}',
+    ),
+    { nil: undefined, freq: 2 },
+  );
+  const head = fc.record({ ip: optional, ua: optional, bot: fc.option(fc.nat(100), { nil: undefined }), ctxJson });
   const sourceRules = fc.record({ excludeRequestContext: fc.boolean(), isVisitorsConnection: fc.boolean() });
 
   it('readPlainEvent: says of an event that is taken over as it is written what parsing it says', () => {
@@ -186,7 +197,7 @@ describe('readPlainEvent', () => {
       fc.property(head, bodyText, sourceRules, (given, body, own) => {
         const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1_000, ...given }), body);
         const bytes = Buffer.from(line);
-        const plain = readPlainEnvelope(bytes, 0, bytes.length, contextNames);
+        const plain = readPlainEnvelope(bytes, 0, bytes.length);
         if (plain === undefined) return;
         taken += 1;
         const parsed = readEnvelope(line);

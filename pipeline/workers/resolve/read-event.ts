@@ -1,5 +1,4 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { reserveNames } from '../../../shared/contracts/events/plain-envelope.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
@@ -43,15 +42,13 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
 }
 
 /** The same of an event that is taken over as it is written. */
-export function readPlainEvent(
-  { envelope, properties, defaultMembers }: PlainEnvelope,
-  rules: SourceRules,
-): IngestEvent {
+export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): IngestEvent {
+  const { envelope, properties } = plain;
   return {
     name: String(envelope.body['event']),
     timeMs: timeOf(envelope),
     properties: properties === undefined ? noProperties : { before: '', taken: properties, behind: '' },
-    context: plainContext(envelope, defaultMembers, rules),
+    context: plainContext(plain, rules),
     integrations: undefined,
   };
 }
@@ -157,28 +154,26 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   return context;
 }
 
-/** What `readContext` makes, where defaultProperties have no member of a name that it sets. */
-function plainContext({ ip, ua }: Envelope, taken: Stretch | undefined, rules: SourceRules): JsonParts {
-  if (rules.excludeRequestContext || (ip ?? ua) === undefined) return { before: '{', taken, behind: '}' };
-  const connection = networkMembers(ip, ua);
-  if (rules.isVisitorsConnection) {
-    return {
-      before: taken === undefined || connection === '' ? `{${connection}` : `{${connection},`,
-      taken,
-      behind: '}',
-    };
-  }
-  return { before: '{', taken, behind: `${taken === undefined ? '' : ','}"${senderKey}":{${connection}}}` };
+/** What `readContext` makes, where all the names are different. */
+function plainContext({ envelope, batchMembers, defaultMembers: taken }: PlainEnvelope, rules: SourceRules): JsonParts {
+  const { ip, ua } = envelope;
+  const isKept = !rules.excludeRequestContext && (ip ?? ua) !== undefined;
+  const connection = isKept ? networkMembers(ip, ua) : '';
+  const first = rules.isVisitorsConnection ? joined(connection, batchMembers) : batchMembers;
+  const before = first === '' || taken === undefined ? `{${first}` : `{${first},`;
+  if (!isKept || rules.isVisitorsConnection) return { before, taken, behind: '}' };
+  const isFirst = first === '' && taken === undefined;
+  return { before, taken, behind: `${isFirst ? '' : ','}"${senderKey}":{${connection}}}` };
 }
+
+/** Members of two objects as those of one. */
+const joined = (one: string, other: string): string => (one === '' || other === '' ? one + other : `${one},${other}`);
 
 function networkMembers(ip: string | undefined, userAgent: string | undefined): string {
   const address = ip === undefined || ip === '' ? '' : `"ip":${quoteJson(ip)}`;
   const agent = userAgent === undefined || userAgent === '' ? '' : `"user_agent":${quoteJson(userAgent)}`;
-  return address === '' || agent === '' ? address + agent : `${address},${agent}`;
+  return joined(address, agent);
 }
-
-/** Members of a context that say more than what clients write there: where `defaultProperties` have one, both are merged. */
-export const contextNames = reserveNames(['ip', 'user_agent', senderKey]);
 
 function setNetworkData(context: Record<string, unknown>, ip: unknown, userAgent: unknown): void {
   if (typeof ip === 'string' && ip !== '') context['ip'] = ip;

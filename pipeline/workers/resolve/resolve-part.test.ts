@@ -156,6 +156,26 @@ test('resolve part: an account with nothing to write is resolved while others wa
   expect(context.counts).toMatchObject({ visitors_created: 1, visitors_oversized: 3, erased_dropped: 1 });
 });
 
+test('resolve part: what is not written plainly is parsed, counted, and stands beside what is', async () => {
+  const context = createContext();
+  const bodies = [
+    { event: 'E', properties: { a: 1 } },
+    { event: 'E', userProperties: { city: 'Oslo' } },
+    { event: 'tab\t', properties: { a: 3 } },
+    { event: 'E', properties: { a: 4 } },
+  ];
+  const events = bodies.map((body, index) => ({ id: `${index}`, body }));
+  const { frames } = await resolveAll(context, [stored(1, frameOf('account', events))]);
+  const found = frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event }) => event));
+  expect(found.map(({ id, event, event_properties: given }) => [id, event, given])).toEqual([
+    ['0', 'E', { a: 1 }],
+    ['1', 'E', {}],
+    ['2', 'tab\t', { a: 3 }],
+    ['3', 'E', { a: 4 }],
+  ]);
+  expect(context.counts).toMatchObject({ events: 4, events_parsed: 2 });
+});
+
 test('resolve part: a frame that is none is kept as it is, and the next one is read', async () => {
   const context = createContext();
   const frames = [

@@ -21,6 +21,8 @@ export const resolverCounters = {
   events: 'Events read from ingest frames',
   accounts_parsed:
     'Events whose account could not be read by itself, so that the whole of their line was parsed for it',
+  events_parsed:
+    'Events that were parsed and written anew, as they have more than is taken over as it is written: properties of a visitor, an unusual spelling',
   resolved: 'Events written to the log of their account',
   duplicates: 'Events dropped because their id was seen within the deduplication window',
   bots_dropped: 'Events dropped by bot control',

@@ -2,17 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Stretch } from '../../json/byte-writer.ts';
 import { envelopeHead, envelopeLine, envelopePrefix } from './envelope.ts';
-import { readPlainEnvelope, reserveNames } from './plain-envelope.ts';
+import { readPlainEnvelope } from './plain-envelope.ts';
 import { bodyText, jsonText } from './testing/json-texts.ts';
 
 const prefix = envelopePrefix({ account: 'a', source: 's', test: false });
 const head = envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ip: '1.2.3.4', ua: 'curl "8"' });
-const reserved = reserveNames(['ip']);
 /** A line is read where it stands in its frame, and nothing of what is beside it. */
 function readLine(line: string) {
   const bytes = Buffer.from(`{"other":1}\n${line}\n{"event":"other"}\n`);
   const start = bytes.indexOf(0x0a) + 1;
-  return readPlainEnvelope(bytes, start, start + Buffer.byteLength(line), reserved);
+  return readPlainEnvelope(bytes, start, start + Buffer.byteLength(line));
 }
 const read = (body: string, of = head) => readLine(envelopeLine(of, body));
 
@@ -40,6 +39,7 @@ test('readPlainEnvelope: reads what is small, and takes the objects over as they
       body: { event: 'Viewed', time: 5, externalId: 'c-1', email: undefined, userId: undefined },
     },
     properties,
+    batchMembers: '',
     defaultMembers: '"url":"u"',
     bodyBytes: Buffer.byteLength(body),
   });
@@ -56,6 +56,23 @@ test('readPlainEnvelope: rows of a batch that begin alike, and those of other re
   ]);
 });
 
+test('readPlainEnvelope: takes integrations that keep the event from nobody', () => {
+  for (const integrations of ['{}', '{"All":true,"X":{"a":1}}', 'null']) {
+    expect(read(`{"event":"E","integrations":${integrations}}`)).toBeDefined();
+  }
+});
+
+test("readPlainEnvelope: takes a batch's defaultProperties beside others of the row", () => {
+  const of = envelopeHead(prefix, {
+    kind: 'track',
+    id: 'e',
+    at: 1,
+    ctxJson: '{"defaultProperties":{"é":"x","a":1.0}}',
+  });
+  expect(read('{"event":"E","defaultProperties":{"b":2}}', of)).toMatchObject({ batchMembers: '"é":"x","a":1' });
+  expect(read('{"event":"E","defaultProperties":{"é":2}}', of)).toBeUndefined();
+});
+
 test.each([
   ['no event', '{}'],
   ['an event that is no text', '{"event":1}'],
@@ -67,8 +84,9 @@ test.each([
   ['a key that reaches a prototype', '{"event":"E","properties":{"__proto__":{}}}'],
   ['an exponent', '{"event":"E","properties":{"a":1e3}}'],
   ['properties under two names', '{"event":"E","properties":{},"eventProperties":{}}'],
+  ['an event that is kept from a destination', '{"event":"E","integrations":{"All":true,"X":false}}'],
   ['properties of the visitor', '{"event":"E","userProperties":{}}'],
-  ['a reserved name in defaultProperties', '{"event":"E","defaultProperties":{"a":1,"ip":"9"}}'],
+  ['an address in defaultProperties', '{"event":"E","defaultProperties":{"a":1,"ip":"9"}}'],
   ['objects that nest deep', `{"event":"E","properties":${'{"a":'.repeat(20)}1${'}'.repeat(20)}}`],
   [
     'more keys than are looked at',
@@ -83,8 +101,17 @@ test.each([
 test.each([
   ['an identify', envelopeHead(prefix, { kind: 'identify', id: 'e', at: 1 })],
   [
-    'a batch that says something for all',
-    envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson: '{"a":1,"kind":"b"}' }),
+    'a batch that says more than defaultProperties for all',
+    envelopeHead(prefix, {
+      kind: 'track',
+      id: 'e',
+      at: 1,
+      ctxJson: '{"defaultProperties":{"a":1},"custom_properties":{}}',
+    }),
+  ],
+  [
+    'a batch with an address in defaultProperties',
+    envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson: '{"defaultProperties":{"ip":"9"}}' }),
   ],
   ['an id with an escape', envelopeHead(prefix, { kind: 'track', id: 'a\tb', at: 1 })],
   ['another version', envelopeHead(prefix.replace('1', '2'), { kind: 'track', id: 'e', at: 1 })],

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { assertId } from '../subjects.ts';
 import { bodyKey } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
+import { senderKey } from './resolved-event.ts';
 
 /**
  * A track of which only the small members were read. Its objects are JSON as the client wrote it: to take them over costs
@@ -15,7 +16,8 @@ export type PlainEnvelope = {
   readonly envelope: Envelope;
   /** What happened, as a JSON object; undefined where there is none. */
   readonly properties: Stretch | undefined;
-  /** The members of the body's defaultProperties, as JSON without the braces; undefined where there are none. */
+  /** Members of defaultProperties, as JSON without the braces: those of the batch, and those of the body, which are others. */
+  readonly batchMembers: string;
   readonly defaultMembers: Stretch | undefined;
   /** Of the client's own body. */
   readonly bodyBytes: number;
@@ -41,7 +43,7 @@ type PlainBody = {
 /** A member of a body that is read, and how. One that is to be parsed makes a body that is not plain. */
 type BodyMember =
   | { readonly kind: 'text'; readonly name: Exclude<keyof PlainBody, 'time'> }
-  | { readonly kind: 'time' | 'properties' | 'defaultProperties' | 'parsed'; readonly name: string };
+  | { readonly kind: 'time' | 'properties' | 'defaultProperties' | 'integrations' | 'parsed'; readonly name: string };
 
 const bodyMembers: readonly BodyMember[] = [
   { kind: 'text', name: 'event' },
@@ -55,7 +57,7 @@ const bodyMembers: readonly BodyMember[] = [
   { kind: 'parsed', name: 'userProperties' },
   { kind: 'parsed', name: 'custom_properties' },
   { kind: 'parsed', name: 'identityContext' },
-  { kind: 'parsed', name: 'integrations' },
+  { kind: 'integrations', name: 'integrations' },
 ];
 
 const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
@@ -63,15 +65,17 @@ const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
   for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
   return hash;
 };
-const hashOfName = (name: string): number => hashOf(Buffer.from(name), 0, name.length);
+function hashOfName(name: string): number {
+  const bytes = Buffer.from(name);
+  return hashOf(bytes, 0, bytes.length);
+}
 
 const memberOfHash = new Map(
   bodyMembers.map((member) => [hashOfName(member.name), { member, name: Buffer.from(member.name) }]),
 );
 
-/** Names that are not plain in `defaultProperties`, ready to be looked for. */
-export type ReservedNames = ReadonlySet<number>;
-export const reserveNames = (names: readonly string[]): ReservedNames => new Set(names.map(hashOfName));
+/** Names of `defaultProperties` that the resolver sets as well, so that both are to be merged. */
+const mergedNames: ReadonlySet<number> = new Set(['ip', 'user_agent', senderKey].map(hashOfName));
 
 // One line is read at a time, from beginning to end.
 
@@ -85,10 +89,14 @@ let keysCount = 0;
 /** How many keys were open when the object that was closed last still was. */
 let keysAtClose = 0;
 
-type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'body'>;
+type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
+  /** Of the batch's defaultProperties: their names, and their members as JSON. */
+  readonly batchNames: ReadonlySet<number> | undefined;
+  readonly batchMembers: string;
+};
 
 /** Beginnings of heads up to this size are kept: that of the next row of a batch is the same. */
-const headBytesKept = 2_048;
+const headBytesKept = 16 * 1024;
 const headKept = Buffer.alloc(headBytesKept);
 let lastStart = headKept.subarray(0, 0);
 let lastHead: Head | undefined;
@@ -97,19 +105,15 @@ const beforeKind = Buffer.from(',"kind":"');
 const trackAndId = Buffer.from('track","id":"');
 const beforeBot = Buffer.from(',"bot":');
 const beforeBody = Buffer.from(bodyKey);
+const no = Buffer.from('false');
 
 /**
  * Reads the line at [start, end) of an ingest frame, if its event can be taken over as it is written; undefined for every
- * other one, which is to be parsed: what is no track or no JSON, has properties of its visitor, a batch's own members or
- * integrations, says a member twice, or has anything written in an unusual way. Of a line that it takes it says what
- * parsing would.
+ * other one, which is to be parsed: what is no track or no JSON, has properties of its visitor or is kept from a
+ * destination, says a member twice, or has anything written in an unusual way. Of a line that it takes it says what parsing
+ * would.
  */
-export function readPlainEnvelope(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  reserved: ReservedNames,
-): PlainEnvelope | undefined {
+export function readPlainEnvelope(bytes: Buffer, start: number, end: number): PlainEnvelope | undefined {
   const kindAt = headEnd(bytes, start);
   if (kindAt < 0 || kindAt >= end || lastHead === undefined) return undefined;
   const head = lastHead;
@@ -127,18 +131,12 @@ export function readPlainEnvelope(
     if (Number.isNaN(bot)) return undefined;
   }
   if (!standsAt(bytes, at, beforeBody)) return undefined;
-  return readBody(bytes, at + beforeBody.length, end, { head, id: textAt(bytes, idStart, idEnd), bot }, reserved);
+  return readBody(bytes, at + beforeBody.length, end, { head, id: textAt(bytes, idStart, idEnd), bot });
 }
 
 type Known = { readonly head: Head; readonly id: string; readonly bot: number | undefined };
 
-function readBody(
-  bytes: Buffer,
-  bodyStart: number,
-  end: number,
-  { head, id, bot }: Known,
-  reserved: ReservedNames,
-): PlainEnvelope | undefined {
+function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot }: Known): PlainEnvelope | undefined {
   if (bytes[bodyStart] !== openBrace) return undefined;
   const body: PlainBody = {
     event: undefined,
@@ -180,9 +178,16 @@ function readBody(
         case 'defaultProperties':
           if (first !== openBrace || keysAtClose === keysCount) break;
           for (let key = keysCount; key < keysAtClose; key += 1) {
-            if (reserved.has(keysOpen[key] as number)) return undefined;
+            const name = keysOpen[key] as number;
+            if (mergedNames.has(name) || head.batchNames?.has(name) === true) return undefined;
           }
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
+          break;
+        case 'integrations': {
+          // Only a no keeps the event from anybody.
+          const noAt = bytes.indexOf(no, valueAt);
+          if (noAt >= 0 && noAt < at) return undefined;
+        }
       }
     }
     at = skipSpace(bytes, at);
@@ -192,15 +197,15 @@ function readBody(
   }
   // The body is the last of the line.
   if (at !== end - 2 || bytes[at + 1] !== closeBrace || body.event === undefined) return undefined;
-  const { v, account, source, at: atMs, test, ip, ua, trace } = head;
+  const { v, account, source, at: atMs, test, ip, ua, trace, batchMembers } = head;
   const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, bot, body };
-  return { envelope: envelope as Envelope, properties, defaultMembers, bodyBytes: end - 1 - bodyStart };
+  return { envelope: envelope as Envelope, properties, batchMembers, defaultMembers, bodyBytes: end - 1 - bodyStart };
 }
 
 /** Where the kind begins in the head of the line at `start`; -1 where it is not there. What stands before it is read. */
 function headEnd(bytes: Buffer, start: number): number {
   const likely = start + lastStart.length;
-  if (standsAt(bytes, likely, beforeKind) && standsAt(bytes, start, lastStart)) return likely;
+  if (standsAt(bytes, likely, beforeKind) && lastStart.compare(bytes, start, likely) === 0) return likely;
   const kindAt = bytes.indexOf(beforeKind, start);
   if (kindAt < 0) return -1;
   lastHead = readHead(bytes.toString('utf8', start, kindAt));
@@ -215,19 +220,27 @@ function readHead(start: string): Head | undefined {
   try {
     const value: unknown = JSON.parse(`${start}}`);
     if (!isJsonObject(value)) return undefined;
-    const { v, account, source, at, ctx } = value;
-    const isPlain =
-      v === 1 &&
-      typeof account === 'string' &&
-      typeof source === 'string' &&
-      typeof at === 'number' &&
-      ctx === undefined;
-    if (!isPlain) return undefined;
+    const { ctx, ...head } = value;
+    const { v, account, source, at } = head;
+    if (v !== 1 || typeof account !== 'string' || typeof source !== 'string' || typeof at !== 'number')
+      return undefined;
     assertId(account);
-    return value as Head;
+    const ofBatch = readBatch(ctx);
+    return ofBatch && (Object.assign(head, ofBatch) as unknown as Head);
   } catch {
     return undefined;
   }
+}
+
+/** What a batch says for all of its rows: undefined where that is more than defaultProperties with names of their own. */
+function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | undefined {
+  if (ctx === undefined) return { batchNames: undefined, batchMembers: '' };
+  if (!isJsonObject(ctx)) return undefined;
+  const { defaultProperties = {}, ...others } = ctx;
+  if (Object.keys(others).length > 0 || !isJsonObject(defaultProperties)) return undefined;
+  const names = Object.keys(defaultProperties).map(hashOfName);
+  if (names.some((name) => mergedNames.has(name))) return undefined;
+  return { batchNames: new Set(names), batchMembers: JSON.stringify(defaultProperties).slice(1, -1) };
 }
 
 /** A text without escapes, of which all was scanned: it is ASCII if all that was is. */
