@@ -62,7 +62,7 @@ function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingL
   let [headStart, headEnd] = [0, 0];
   for (let start = 0; start < bytes.length; line += 1) {
     const end = endOfLine(bytes, start);
-    if (found !== undefined && standsAt(bytes, headStart, headEnd, start)) {
+    if (found !== undefined && isRepeated(bytes, headStart, headEnd, start)) {
       found.end = end;
     } else {
       if (found !== undefined) take(found);
@@ -81,7 +81,7 @@ function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingL
 }
 
 /** Whether what stands at [start, end) stands at `at`, too; false where it is nothing. */
-function standsAt(bytes: Buffer, start: number, end: number, at: number): boolean {
+function isRepeated(bytes: Buffer, start: number, end: number, at: number): boolean {
   for (let offset = 0; start + offset < end; offset += 1) {
     if (bytes[start + offset] !== bytes[at + offset]) return false;
   }

@@ -123,6 +123,14 @@ test.each([
   expect(read('{"event":"E"}', of)).toBeUndefined();
 });
 
+test('readPlainEnvelope: takes no line without a head for one of the account before it, however that one began', () => {
+  for (const characters of [10, 20_000]) {
+    const ctxJson = JSON.stringify({ defaultProperties: { a: 'x'.repeat(characters) } });
+    expect(read('{"event":"E"}', envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson }))).toBeDefined();
+    expect(readLine(',"kind":"track","id":"e","body":{"event":"E"}}')).toBeUndefined();
+  }
+});
+
 test('readPlainEnvelope: takes nothing that is no JSON, wherever it was cut or changed', () => {
   const isJson = (text: string): boolean => {
     try {

@@ -1,6 +1,5 @@
-import { ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, standsAt } from '../../json/scan-json.ts';
-import { JsonFacts } from '../../json/scan-json.ts';
 import type { Stretch } from '../../json/byte-writer.ts';
+import { JsonFacts, ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, standsAt } from '../../json/scan-json.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { assertId } from '../subjects.ts';
 import { bodyKey } from './envelope.ts';
@@ -16,8 +15,9 @@ export type PlainEnvelope = {
   readonly envelope: Envelope;
   /** What happened, as a JSON object; undefined where there is none. */
   readonly properties: Stretch | undefined;
-  /** Members of defaultProperties, as JSON without the braces: those of the batch, and those of the body, which are others. */
+  /** Members of the batch's defaultProperties, as JSON without the braces. */
   readonly batchMembers: string;
+  /** The same of the body's, of which the batch has none; undefined where there are none. */
   readonly defaultMembers: Stretch | undefined;
   /** Of the client's own body. */
   readonly bodyBytes: number;
@@ -27,8 +27,8 @@ const { space, tab, carriageReturn, quote, comma, colon, openBracket, closeBrack
 
 /** What nests deeper is not plain. */
 const depthMax = 16;
-/** Keys of the objects that are open at a time; with more of them a line is not plain. */
-const keysOpenMax = 512;
+/** Keys of the objects that are open at a time, each compared with those beside it; with more of them a line is not plain. */
+const keysOpenMax = 128;
 const firstNonAscii = 0x80;
 
 /** The small members of a body. */
@@ -183,11 +183,10 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
           }
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
           break;
-        case 'integrations': {
+        case 'integrations':
           // Only a no keeps the event from anybody.
-          const noAt = bytes.indexOf(no, valueAt);
-          if (noAt >= 0 && noAt < at) return undefined;
-        }
+          if (first === openBrace && keysAtClose > keysCount && bytes.subarray(valueAt, at).includes(no))
+            return undefined;
       }
     }
     at = skipSpace(bytes, at);
@@ -205,7 +204,8 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
 /** Where the kind begins in the head of the line at `start`; -1 where it is not there. What stands before it is read. */
 function headEnd(bytes: Buffer, start: number): number {
   const likely = start + lastStart.length;
-  if (standsAt(bytes, likely, beforeKind) && lastStart.compare(bytes, start, likely) === 0) return likely;
+  const isLikely = likely > start && standsAt(bytes, likely, beforeKind);
+  if (isLikely && lastStart.compare(bytes, start, likely) === 0) return likely;
   const kindAt = bytes.indexOf(beforeKind, start);
   if (kindAt < 0) return -1;
   lastHead = readHead(bytes.toString('utf8', start, kindAt));
