@@ -1,9 +1,15 @@
 import { BodyScan, PlainEvent, scanBody } from '../../gateway/json/scan-body.ts';
 import { trackPayload } from '../../gateway/payload/track-payload.ts';
-import { decodeEnvelopes, envelopeHead, envelopePrefix } from '../../shared/contracts/events/envelope.ts';
+import {
+  decodeEnvelopes,
+  envelopeHead,
+  envelopeLine,
+  envelopePrefix,
+  readEnvelope,
+} from '../../shared/contracts/events/envelope.ts';
 import { compressFrame, openFrame } from '../../shared/contracts/events/compressed-frame.ts';
 import { decodeResolved, encodeResolved, readEventHead } from '../../shared/contracts/events/resolved-event.ts';
-import { FrameWriter, frameLines } from '../../shared/contracts/events/frame.ts';
+import { FrameWriter, eachLine, frameLines } from '../../shared/contracts/events/frame.ts';
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
@@ -11,8 +17,15 @@ import { TokenBucket } from '../../shared/admission/token-bucket.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
+import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
+import { encodeEvent } from '../../pipeline/workers/resolve/encode-event.ts';
+import { readEvent, readTouch } from '../../pipeline/workers/resolve/read-event.ts';
+import { openResolvePlan } from '../../pipeline/workers/resolve/resolve-plan.ts';
+import { createResolverCounts } from '../../pipeline/workers/resolve/resolver-context.ts';
+import type { WaitingEvent } from '../../pipeline/workers/resolve/waiting-events.ts';
 import { hashEvent } from '../../shared/contracts/events/event-hash.ts';
+import { ByteWriter } from '../../shared/json/byte-writer.ts';
 import { benchAccountId, sourceIdOf, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 import { batchBody, trackBody } from '../load/bodies.ts';
@@ -47,7 +60,7 @@ function inTurn<Value>(make: (index: number) => Value): () => Value {
 
 /** The pieces, in the order in which an event passes them. */
 export function microTasks(): readonly MicroTask[] {
-  return [...validationTasks(), ...codecTasks(), ...windowTasks(), ...ruleTasks()];
+  return [...validationTasks(), ...codecTasks(), ...admitTasks(), ...windowTasks(), ...ruleTasks()];
 }
 
 function filled(body: string, index = 1): Buffer {
@@ -129,6 +142,52 @@ function codecTasks(): MicroTask[] {
       name: name('read the heads of'),
       events: frameEvents,
       run: () => frameLines(resolvedBytes).map((line) => readEventHead(line)),
+    },
+  ];
+}
+
+/** What a resolver does with a plain event before its visitor is known, and what it would do if it parsed it. */
+function admitTasks(): MicroTask[] {
+  const prefix = envelopePrefix({ account: benchAccountId, source: sourceIdOf(benchAccountId), test: false });
+  const line = (index: number): string => {
+    const head = envelopeHead(prefix, { kind: 'track', id: `event-${index}`, at: nowMs, ip: '127.0.0.1', ua: 'bench' });
+    return `${envelopeLine(head, filled(trackBody('')).toString())}\n`;
+  };
+  const data = Buffer.from(Array.from({ length: frameEvents }, (_, index) => line(index)).join(''));
+  const frame = { seq: 1, data, storedAtMs: nowMs };
+  const accepted: WaitingEvent[] = [];
+  eachLine(data, (start, end) => {
+    const origin = { frame, line: accepted.length };
+    accepted.push({ origin, accountId: benchAccountId, bytes: data, start, end });
+  });
+  const writer = new ByteWriter(1024 ** 2);
+  // Each event is new each time.
+  const deduplication = { ...createDeduplication({ windowMs, idsMax: 1_000 }), add: () => true };
+  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), writer };
+  const rules = openResolvePlan.sourceRules('');
+  return [
+    {
+      name: `resolve: admit a frame of ${frameEvents} plain events`,
+      events: frameEvents,
+      run() {
+        writer.reset();
+        for (const event of accepted) admitEvent(context, event);
+        return writer.length;
+      },
+    },
+    {
+      name: `resolve: parse a frame of ${frameEvents} and write it anew`,
+      events: frameEvents,
+      run() {
+        writer.reset();
+        for (const { bytes, start, end } of accepted) {
+          const envelope = readEnvelope(bytes.toString('utf8', start, end));
+          const { claim } = readTouch(envelope);
+          hashEvent(envelope.account, envelope.id, claim);
+          encodeEvent(writer, envelope, readEvent(envelope, rules), undefined);
+        }
+        return writer.length;
+      },
     },
   ];
 }
