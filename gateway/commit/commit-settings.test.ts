@@ -6,8 +6,8 @@ const log = { partitions: 2, replicas: 1, messageBytesMax: 1024 ** 2 };
 
 test('a replicated log has fewer and fuller rounds', () => {
   const env = defaultsOf(commitEnv);
-  expect(readCommitSettings(env, log)).toMatchObject({ roundMs: 5, roundBytes: 16 * 1024 });
-  expect(readCommitSettings(env, { ...log, replicas: 3 })).toMatchObject({ roundMs: 15, roundBytes: 64 * 1024 });
+  expect(readCommitSettings(env, log)).toMatchObject({ roundMs: 10, roundBytes: 24 * 1024 });
+  expect(readCommitSettings(env, { ...log, replicas: 3 })).toMatchObject({ roundMs: 15, roundBytes: 128 * 1024 });
 });
 
 test('rounds that are given hold on any log', () => {

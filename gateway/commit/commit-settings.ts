@@ -8,8 +8,8 @@ const mebibyte = 1024 ** 2;
 
 /** Each message costs a replicated log a vote and a sync on every server, so fewer and fuller ones are cheaper there. */
 const rounds = {
-  single: { ms: 5, bytes: 16 * kibibyte },
-  replicated: { ms: 15, bytes: 64 * kibibyte },
+  single: { ms: 10, bytes: 24 * kibibyte },
+  replicated: { ms: 15, bytes: 128 * kibibyte },
 } as const;
 
 export const commitEnv = {
@@ -22,7 +22,7 @@ export const commitEnv = {
     minimum: 0,
   }),
   FRAME_ROUND_MS: derivedCount(
-    'Least time between two rounds of frames; 0 sends a round as soon as the one before is stored',
+    'How far a small round of frames is kept from the one before; 0 sends a round as soon as that is stored',
     { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} where LOG_REPLICAS is over 1` },
     { unit: 'ms', minimum: 0 },
   ),
@@ -32,7 +32,7 @@ export const commitEnv = {
     { unit: 'ms', minimum: 0 },
   ),
   FRAME_ROUND_BYTES: derivedCount(
-    'With this much to send a round waits no longer',
+    'With this much to send a round does not wait, with half of it half as long as FRAME_ROUND_MS',
     { usually: rounds.single.bytes, orElse: `${rounds.replicated.bytes} where LOG_REPLICAS is over 1` },
     { unit: 'bytes' },
   ),

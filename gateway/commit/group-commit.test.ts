@@ -153,10 +153,29 @@ test('group commit: a round that is large waits no longer, and the next one keep
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
   rig.published[1]?.decide('stored');
   rig.add(1, 'd');
-  await vi.advanceTimersByTimeAsync(8);
+  await vi.advanceTimersByTimeAsync(5);
   expect(rig.published).toHaveLength(2);
-  await vi.advanceTimersByTimeAsync(4);
+  await vi.advanceTimersByTimeAsync(5);
   expect(rig.published[2]?.ids).toEqual(['d']);
+});
+
+test('group commit: a round half as large waits half as long', async () => {
+  const rig = createRig({ roundMs: 20, roundBytes: 400, frameBytesMax: 4096 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.published[0]?.decide('stored');
+  rig.add(1, 'b', 'x'.repeat(160));
+  await vi.advanceTimersByTimeAsync(7);
+  expect(rig.published).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(4);
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
+  rig.published[1]?.decide('stored');
+  rig.add(1, 'c');
+  await vi.advanceTimersByTimeAsync(12);
+  expect(rig.published).toHaveLength(2);
+  rig.add(1, 'd', 'x'.repeat(160));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(rig.published[2]?.ids).toEqual(['c', 'd']);
 });
 
 test('group commit: after a pause a round waits for nobody', async () => {

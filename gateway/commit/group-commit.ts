@@ -7,7 +7,7 @@ export type GroupCommitSettings = {
   readonly frameBytesMax: number;
   /** How long a frame grows while another one is in flight before it is sent beside it. */
   readonly frameLingerMs: number;
-  /** A round this large goes at once: it gains nothing by waiting. */
+  /** A round this large goes at once, as it gains nothing by waiting; one half as large waits half as long as an empty one would. */
   readonly roundBytes: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
@@ -16,7 +16,7 @@ export type GroupCommitSettings = {
   readonly deadlineMs: number;
 };
 
-/** Least time from the start of a round to the start of the next one, in ms; a round after a longer pause never waits. */
+/** Time from the start of a round to the start of a small one behind it, in ms; a round after a longer pause never waits. */
 export type RoundInterval = { readonly roundMs: number };
 
 /** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
@@ -46,7 +46,7 @@ const frameBytesKept = 2 * 1024 ** 2;
  * once. A busy one sends in rounds, one frame for each partition that has events, and lets frames grow until the round
  * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
  * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep their
- * distance unless they are large: on a quick disk they would follow each other faster than anybody gains by.
+ * distance, the smaller they are the more: on a quick disk they would follow each other faster than anybody gains by.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
@@ -128,7 +128,7 @@ export class GroupCommit {
     this.#expiry ??= setInterval(() => this.#expire(performance.now()), expiryCheckMs);
     if (lane.publishing) return;
     if (this.#inFlight > 0) this.#planFlushLater(this.#settings.frameLingerMs);
-    else if (this.#nextRound === undefined || this.#isRoundLarge()) this.#planFlushSoon();
+    else if (this.#nextRound === undefined || this.#roundWaitMs(performance.now()) < 1) this.#planFlushSoon();
   }
 
   /** Resolves once nothing waits or is in flight. */
@@ -181,7 +181,7 @@ export class GroupCommit {
   #isTooSoon(): boolean {
     if (this.#queuedEvents === 0) return true;
     const nowMs = performance.now();
-    const waitMs = this.#isRoundLarge() ? 0 : Math.floor(this.#roundAtMs + this.#pace.roundMs - nowMs);
+    const waitMs = this.#roundWaitMs(nowMs);
     if (waitMs < 1) {
       clearTimeout(this.#nextRound);
       this.#nextRound = undefined;
@@ -195,9 +195,11 @@ export class GroupCommit {
     return true;
   }
 
-  /** Only of use with nothing in flight: all that is queued then waits. */
-  #isRoundLarge(): boolean {
-    return this.#queuedBytes >= this.#settings.roundBytes || this.#lanes.some(({ sealed }) => sealed.length > 0);
+  /** How long the next round waits yet, in ms. Only of use with nothing in flight: all that is queued then waits. */
+  #roundWaitMs(nowMs: number): number {
+    if (this.#lanes.some(({ sealed }) => sealed.length > 0)) return 0;
+    const smallness = Math.max(0, 1 - this.#queuedBytes / this.#settings.roundBytes);
+    return Math.floor(this.#roundAtMs + this.#pace.roundMs * smallness - nowMs);
   }
 
   #lingerLeft(frame: Frame): number {

@@ -4,7 +4,7 @@ import { every, tickMs } from '../../shared/runtime/every.ts';
 import type { Periodic } from '../../shared/runtime/every.ts';
 
 export type RoundPaceSettings = {
-  /** Least time from the start of a round to the start of the next one while processors are free, in ms. */
+  /** Time from the start of a round to the start of a small one behind it while processors are free, in ms. */
   readonly roundMs: number;
   /** The same while this thread hardly gets one, in ms. */
   readonly roundCrowdedMs: number;
@@ -38,7 +38,7 @@ export class RoundPace {
     this.#looking = every(tickMs, () => this.#look());
   }
 
-  /** Least time from the start of a round to the start of the next one, in ms. */
+  /** Time from the start of a round to the start of a small one behind it, in ms. */
   get roundMs(): number {
     const { roundMs, roundCrowdedMs } = this.#settings;
     const crowd = Math.min(1, Math.max(0, (this.#waitShare - crowdedFrom) / (crowdedAt - crowdedFrom)));

@@ -58,7 +58,7 @@ export const gatewayMetrics = {
   ),
   roundDistance: gauge(
     'sluice_gateway_round_distance_seconds',
-    'Least time between two rounds of frames now: FRAME_ROUND_MS, up to FRAME_ROUND_CROWDED_MS where processors are short',
+    'How far a small round of frames is kept from the one before now: FRAME_ROUND_MS, up to FRAME_ROUND_CROWDED_MS where processors are short',
   ),
   framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
   framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),
