@@ -6,14 +6,15 @@ export type AttackerMessage = { readonly kind: 'begun' } | { readonly kind: 'end
 
 const tell = (message: AttackerMessage): void => void process.send?.(message);
 
+// The channel keeps it running until its order comes, and after: an attack may have nothing to do, and one that is over is
+// to be told to end, as its last word would be lost otherwise.
+process.channel?.ref();
 process.once('message', (order: AttackerOrder) => {
   const attack = [...controls, ...attacks].find(({ name }) => name === order.attack);
   if (attack === undefined) throw new Error(`there is no attack '${order.attack}'`);
   const tally: Tally = { acceptedBytes: 0, answers: {} };
   const ending = new AbortController();
   process.once('message', () => ending.abort());
-  // An attack may have nothing to do, and one that is over is to be told to end: its last word would be lost otherwise.
-  process.channel?.ref();
   tell({ kind: 'begun' });
   void attack.run({ ...order, tally, signal: ending.signal }).then(() => tell({ kind: 'ended', tally }));
 });
