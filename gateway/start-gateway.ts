@@ -9,6 +9,7 @@ import { createFramePublisher } from '../shared/nats/publish/frame-publisher.ts'
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { ensureTopology, refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
+import { CrowdPace } from '../shared/runtime/crowd-pace.ts';
 import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
@@ -33,7 +34,6 @@ import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import { readCommitSettings } from './commit/commit-settings.ts';
 import { GroupCommit } from './commit/group-commit.ts';
-import { RoundPace } from './commit/round-pace.ts';
 import { LogGate } from './commit/log-gate.ts';
 import { createStoreFrame } from './commit/store-frame.ts';
 import { startCanary } from './status/canary.ts';
@@ -103,12 +103,9 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const publisher = createFramePublisher(connection);
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
-  const pace = new RoundPace(committing);
+  const pace = new CrowdPace(committing.rounds);
   const commit = new GroupCommit(committing, pace, gate, store);
-  endsAs('frames', () => {
-    commit.stop();
-    return pace.stop();
-  });
+  endsAs('frames', () => commit.stop());
 
   const sources = new PublishedSources(
     {

@@ -49,7 +49,7 @@ test('answered in time: whatever the log does, an event is decided while its ans
         const store = createStoreFrame(createLog(answers), { writerId: 'w', timeoutMs: 800 }, () => undefined);
         const settings = { partitions: 4, frameBytesMax: 1_024, frameLingerMs: 5, roundBytes: 2_048 };
         const queue = { framesInFlightMax, queueEventsMax: 1_000, queueBytesMax: 1024 ** 2, deadlineMs };
-        const commit = new GroupCommit({ ...settings, ...queue }, { roundMs: 5 }, gate, store);
+        const commit = new GroupCommit({ ...settings, ...queue }, { msAt: () => 5 }, gate, store);
         const waited: number[] = [];
         let appended = 0;
         for (const { afterMs, partition, bytes } of arrivals) {

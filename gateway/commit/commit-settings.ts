@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count, derivedCount } from '../../shared/runtime/variables.ts';
 import type { GroupCommitSettings } from './group-commit.ts';
-import type { RoundPaceSettings } from './round-pace.ts';
+import type { CrowdPaceSettings } from '../../shared/runtime/crowd-pace.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
@@ -62,14 +62,13 @@ export type CommitTarget = {
 export function readCommitSettings(
   env: Static<TObject<typeof commitEnv>>,
   { partitions, replicas, messageBytesMax }: CommitTarget,
-): GroupCommitSettings & RoundPaceSettings {
+): GroupCommitSettings & { readonly rounds: CrowdPaceSettings } {
   const round = replicas > 1 ? rounds.replicated : rounds.single;
   return {
     partitions,
     frameBytesMax: Math.min(env.FRAME_BYTES_MAX, messageBytesMax),
     frameLingerMs: env.FRAME_LINGER_MS,
-    roundMs: env.FRAME_ROUND_MS ?? round.ms,
-    roundCrowdedMs: env.FRAME_ROUND_CROWDED_MS,
+    rounds: { usualMs: env.FRAME_ROUND_MS ?? round.ms, crowdedMs: env.FRAME_ROUND_CROWDED_MS },
     roundBytes: env.FRAME_ROUND_BYTES ?? round.bytes,
     framesInFlightMax: env.FRAMES_IN_FLIGHT_MAX,
     queueEventsMax: env.QUEUE_EVENTS_MAX,

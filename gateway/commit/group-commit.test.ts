@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { frameLines, parseLine } from '../../shared/contracts/events/frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { GroupCommitSettings, RoundInterval } from './group-commit.ts';
+import type { GroupCommitSettings } from './group-commit.ts';
 import { EventSlice } from './frame.ts';
 import { LogGate } from './log-gate.ts';
 
 type Publish = { readonly partition: number; readonly ids: string[]; decide(outcome: FrameOutcome): void };
 
 /** A log whose answers the test gives by hand. */
-function createRig(overrides: Partial<GroupCommitSettings & RoundInterval> = {}) {
+function createRig(overrides: Partial<GroupCommitSettings & { readonly roundMs: number }> = {}) {
   const published: Publish[] = [];
   const gate = new LogGate(() => connected);
   let connected = true;
@@ -27,7 +27,7 @@ function createRig(overrides: Partial<GroupCommitSettings & RoundInterval> = {})
   };
   const commit = new GroupCommit(
     settings,
-    settings,
+    { msAt: () => settings.roundMs },
     gate,
     (partition, payload) =>
       new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import type { EventSlice, FrameOutcome, FrameWaiter } from './frame.ts';
 import { Frame } from './frame.ts';
+import type { Pace } from '../../shared/runtime/crowd-pace.ts';
 import type { LogGate } from './log-gate.ts';
 
 export type GroupCommitSettings = {
@@ -15,9 +16,6 @@ export type GroupCommitSettings = {
   /** From an event's arrival to its answer at the client; decided is it by nine tenths of that. */
   readonly deadlineMs: number;
 };
-
-/** Time from the start of a round to the start of a small one behind it, in ms; a round after a longer pause never waits. */
-export type RoundInterval = { readonly roundMs: number };
 
 /** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
@@ -50,7 +48,7 @@ const frameBytesKept = 2 * 1024 ** 2;
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
-  readonly #pace: RoundInterval;
+  readonly #pace: Pace;
   readonly #gate: LogGate;
   readonly #store: StoreFrame;
   readonly #lanes: Lane[];
@@ -76,7 +74,8 @@ export class GroupCommit {
     expired: 0,
   };
 
-  constructor(settings: GroupCommitSettings, pace: RoundInterval, gate: LogGate, store: StoreFrame) {
+  /** `pace`: how far a small round is kept from the one before; one after a longer pause never waits. */
+  constructor(settings: GroupCommitSettings, pace: Pace, gate: LogGate, store: StoreFrame) {
     this.#settings = settings;
     this.#pace = pace;
     this.#gate = gate;
@@ -199,7 +198,7 @@ export class GroupCommit {
   #roundWaitMs(nowMs: number): number {
     if (this.#lanes.some(({ sealed }) => sealed.length > 0)) return 0;
     const smallness = Math.max(0, 1 - this.#queuedBytes / this.#settings.roundBytes);
-    return Math.floor(this.#roundAtMs + this.#pace.roundMs * smallness - nowMs);
+    return Math.floor(this.#roundAtMs + this.#pace.msAt(nowMs) * smallness - nowMs);
   }
 
   #lingerLeft(frame: Frame): number {

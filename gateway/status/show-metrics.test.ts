@@ -14,7 +14,6 @@ const commitSettings = {
   partitions: 1,
   frameBytesMax: 100,
   frameLingerMs: 0,
-  roundMs: 0,
   roundBytes: 0,
   framesInFlightMax: 2,
   queueEventsMax: 10,
@@ -24,7 +23,7 @@ const commitSettings = {
 
 function rig() {
   const gate = new LogGate(() => true);
-  const commit = new GroupCommit(commitSettings, commitSettings, gate, () => Promise.resolve('stored'));
+  const commit = new GroupCommit(commitSettings, { msAt: () => 0 }, gate, () => Promise.resolve('stored'));
   commit.stop();
   const requests = new RequestCounts(2);
   const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);
@@ -37,7 +36,7 @@ function rig() {
     backpressure: { accounts: 2 },
     commit,
     commitSettings,
-    pace: { roundMs: 12.5 },
+    pace: { msAt: () => 12.5 },
     publishTimes,
     gate,
     limits: {

@@ -1,4 +1,5 @@
 import { sourceTypes } from '../../shared/collections/source-types.ts';
+import type { Pace } from '../../shared/runtime/crowd-pace.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { Backpressure } from '../ingest/backpressure.ts';
@@ -7,7 +8,7 @@ import type { PublishedSources } from '../ingest/published-sources.ts';
 import type { CompatCounts } from '../routes/compat/compat-intake.ts';
 import type { Route } from '../http/route.ts';
 import type { FrameOutcome } from '../commit/frame.ts';
-import type { GroupCommit, GroupCommitSettings, RoundInterval } from '../commit/group-commit.ts';
+import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
 import type { LogGate } from '../commit/log-gate.ts';
 import type { AddressShares } from '../http/address-shares.ts';
 import type { BodyBudget } from '../http/incoming-body.ts';
@@ -26,7 +27,7 @@ export type MetricsSources = {
   readonly backpressure: Pick<Backpressure, 'accounts'>;
   readonly commit: GroupCommit;
   readonly commitSettings: GroupCommitSettings;
-  readonly pace: RoundInterval;
+  readonly pace: Pace;
   readonly publishTimes: BucketCounts;
   readonly gate: LogGate;
   readonly limits: {
@@ -105,7 +106,7 @@ function showFrames(page: MetricsPage, { commit, commitSettings, pace, publishTi
     add(stats.expired, { reason: 'expired' });
   });
   page.showHistogram(gatewayMetrics.publishDuration, (add) => add(publishTimes.numbers));
-  page.show(gatewayMetrics.roundDistance, (add) => add(pace.roundMs / 1_000));
+  page.show(gatewayMetrics.roundDistance, (add) => add(pace.msAt(performance.now()) / 1_000));
   page.show(gatewayMetrics.framesInFlight, (add) => add(commit.inFlight));
   page.show(gatewayMetrics.framesInFlightLimit, (add) => add(commitSettings.framesInFlightMax));
   page.show(gatewayMetrics.queueEvents, (add) => add(commit.queuedEvents));

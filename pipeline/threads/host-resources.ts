@@ -4,6 +4,8 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
+import { CrowdPace } from '../../shared/runtime/crowd-pace.ts';
+import type { Pace } from '../../shared/runtime/crowd-pace.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
@@ -42,6 +44,8 @@ export type HostResources = {
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
   readonly pace: AccountPace;
+  /** How far apart resolvers take frames. */
+  readonly takePace: Pace;
   readonly openedFrames: OpenedFrames;
   readonly pool: Pool;
   /** What the retry log has room for. */
@@ -93,6 +97,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     timings: createDeliveryTimings(),
     shares: new AccountShares(settings.roundWorkMax, pace),
     pace,
+    takePace: new CrowdPace(settings.resolver.takes),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {

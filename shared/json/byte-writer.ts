@@ -44,6 +44,18 @@ export class ByteWriter {
     this.#length += bytes.copy(this.#bytes, this.#length, start, end);
   }
 
+  /** Writes bytes[start, end). */
+  bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    this.#reserve(end - start);
+    this.#bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.#length);
+    this.#length += end - start;
+  }
+
+  /** What is written, for good. */
+  copy(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
+  }
+
   /** False, and nothing is written, where the text is not ASCII. */
   #writeAscii(text: string): boolean {
     const bytes = this.#bytes;

@@ -51,6 +51,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           partition: spec.partition,
           visitors: resolvedBy(resolveVisitors),
           pace,
+          takePace: { msAt: () => settings.resolver.takes.usualMs },
           plans: () => undefined,
           settings: settings.resolver,
         });

@@ -37,7 +37,7 @@ export type LeftPart = {
 };
 
 /** What the steps need of their resolver. */
-export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'predecessors'> & {
+export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'predecessors' | 'takePace'> & {
   readonly connection: { readonly messageBytesMax: number };
 };
 

@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { Type } from 'typebox';
 import { count, flag } from '../../../shared/runtime/variables.ts';
+import type { CrowdPaceSettings } from '../../../shared/runtime/crowd-pace.ts';
 import type { DeduplicationSettings } from './deduplication.ts';
 import type { Compression } from './outgoing-frames.ts';
 import type { VisitorShare } from './visitor-allowance.ts';
@@ -9,8 +10,8 @@ export type ResolverSettings = {
   readonly deduplication: DeduplicationSettings;
   /** Ingest frames taken at a time, at most. */
   readonly framesPerTake: number;
-  /** Least time from one take to the next while fewer frames than that wait, in ms. */
-  readonly takeEveryMs: number;
+  /** Time from one take to the next while fewer frames than that wait. */
+  readonly takes: CrowdPaceSettings;
   /** Events that are resolved together, at most. */
   readonly partEventsMax: number;
   /** Of these, events of one account. */
@@ -75,6 +76,11 @@ export const resolverEnv = {
     unit: 'ms',
     minimum: 0,
   }),
+  RESOLVER_TAKE_CROWDED_MS: count(
+    "The same where the resolver's thread waits for a processor for more than half of the time in which it could run. RESOLVER_TAKE_EVERY_MS or less for no difference",
+    20,
+    { unit: 'ms', minimum: 0 },
+  ),
   RESOLVER_PART_EVENTS_MAX: count(
     'Events that a resolver works on in one go, with one query for their visitors',
     1_024,
@@ -133,7 +139,7 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
       idsMax: env.RESOLVER_DEDUPLICATION_IDS_MAX,
     },
     framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
-    takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
+    takes: { usualMs: env.RESOLVER_TAKE_EVERY_MS, crowdedMs: env.RESOLVER_TAKE_CROWDED_MS },
     partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
     accountEventsMax: env.RESOLVER_ACCOUNT_EVENTS_MAX,
     writesAtOnceMax: env.RESOLVER_WRITES_MAX,

@@ -9,7 +9,10 @@ import { startResolver } from './resolver.ts';
 /** Resolves the events of one partition. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
-type ResolverHost = Pick<ResolverContext, 'connection' | 'visitors' | 'pace' | 'logger' | 'beginTurn' | 'suspicion'> & {
+type ResolverHost = Pick<
+  ResolverContext,
+  'connection' | 'visitors' | 'pace' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'
+> & {
   readonly plans: { resolvePlan(accountId: string): ResolvePlan | undefined };
   readonly settings: { readonly resolver: ResolverSettings };
 };
@@ -35,6 +38,7 @@ export const resolverWorker = defineWorker({
       connection: host.connection,
       visitors: host.visitors,
       pace: host.pace,
+      takePace: host.takePace,
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
       settings: settings.resolver,

@@ -1,3 +1,4 @@
+import { ByteWriter } from '../../json/byte-writer.ts';
 import type { Stretch } from '../../json/byte-writer.ts';
 import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
 
@@ -19,16 +20,15 @@ const lineEnd = 0x0a;
 
 /** A growing frame. `bytes()` is a copy that stays valid after `reset`. */
 export class FrameWriter {
-  #buffer: Buffer;
-  #length = 0;
+  readonly #writer: ByteWriter;
   #events = 0;
 
   constructor(initialBytes = 64 * 1024) {
-    this.#buffer = Buffer.allocUnsafe(initialBytes);
+    this.#writer = new ByteWriter(initialBytes);
   }
 
   get length(): number {
-    return this.#length;
+    return this.#writer.length;
   }
 
   get events(): number {
@@ -36,65 +36,39 @@ export class FrameWriter {
   }
 
   get capacity(): number {
-    return this.#buffer.length;
+    return this.#writer.capacity;
   }
 
   /** Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty where the body has it. */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
-    const bodyBytes = end - start;
-    // A UTF-16 unit takes three bytes at most.
-    this.#reserve(head.length * 3 + bodyBytes + 2);
-    this.#length += this.#writeHead(head);
-    this.#buffer.set(start === 0 && end === body.length ? body : body.subarray(start, end), this.#length);
-    this.#length += bodyBytes;
-    this.#buffer[this.#length] = 0x7d;
-    this.#buffer[this.#length + 1] = lineEnd;
-    this.#length += 2;
+    if (typeof head === 'string') this.#writer.text(head);
+    else this.#writer.bytes(head);
+    this.#writer.bytes(body, start, end);
+    this.#writer.text('}\n');
     this.#events += 1;
   }
 
   /** Appends one line of JSON that is put together of a text, some bytes and another text. */
-  appendLineOf(before: string, { bytes, start, end }: Stretch, behind: string): void {
-    this.#reserve((before.length + behind.length) * 3 + end - start + 1);
-    this.#length += this.#buffer.write(before, this.#length);
-    this.#length += bytes.copy(this.#buffer, this.#length, start, end);
-    this.#length += this.#buffer.write(behind, this.#length);
-    this.#buffer[this.#length] = lineEnd;
-    this.#length += 1;
-    this.#events += 1;
+  appendLineOf(before: string, stretch: Stretch, behind: string): void {
+    this.#writer.text(before);
+    this.#writer.stretch(stretch);
+    this.appendLine(behind);
   }
 
   /** Appends one line of JSON. */
   appendLine(json: string): void {
-    this.#reserve(json.length * 3 + 1);
-    this.#length += this.#buffer.write(json, this.#length);
-    this.#buffer[this.#length] = lineEnd;
-    this.#length += 1;
+    this.#writer.text(json);
+    this.#writer.text('\n');
     this.#events += 1;
   }
 
   bytes(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.#buffer, 0, this.#length);
+    return this.#writer.copy();
   }
 
   reset(): void {
-    this.#length = 0;
+    this.#writer.reset();
     this.#events = 0;
-  }
-
-  #writeHead(head: string | Uint8Array): number {
-    if (head.length === 0) return 0;
-    if (typeof head === 'string') return this.#buffer.write(head, this.#length);
-    this.#buffer.set(head, this.#length);
-    return head.length;
-  }
-
-  #reserve(bytes: number): void {
-    const needed = this.#length + bytes;
-    if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
-    this.#buffer.copy(grown, 0, 0, this.#length);
-    this.#buffer = grown;
   }
 }
 

@@ -63,6 +63,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         connection,
         visitors: createVisitorStore(pool),
         pace: { note: () => undefined },
+        takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),
