@@ -78,7 +78,7 @@ export const resolverEnv = {
   }),
   RESOLVER_TAKE_CROWDED_MS: count(
     "The same where the resolver's thread waits for a processor for more than half of the time in which it could run. RESOLVER_TAKE_EVERY_MS or less for no difference",
-    20,
+    12,
     { unit: 'ms', minimum: 0 },
   ),
   RESOLVER_PART_EVENTS_MAX: count(
