@@ -65,6 +65,15 @@ test.each([20, 1_000])('every: turns are passed over while one is under way, at 
   expect([turns, isStopped]).toEqual([2, false]);
   end();
   await stopped;
+  await vi.advanceTimersByTimeAsync(periodMs * 5);
+  expect(turns).toBe(2);
+});
+
+// Without a pause: whatever else runs in this process may set timers in one.
+test.each([20, 1_000])('every: one that is stopped leaves no timer, at %d ms', (periodMs) => {
+  const periodic = begin(periodMs, () => undefined);
+  expect(vi.getTimerCount()).toBe(1);
+  void periodic.stop();
   expect(vi.getTimerCount()).toBe(0);
 });
 
