@@ -16,7 +16,7 @@ export const memoryEnv = {
   DOCTOR_PIPELINES: count('Pipelines of this machine', 1, none),
   DOCTOR_CONTROL_PLANES: count('Control planes of this machine', 1, none),
   DOCTOR_BUSY_DESTINATIONS: count(
-    'Destinations that one pipeline holds as much for as it may (DISPATCH_BYTES_HELD_MAX) at a time',
+    'Destinations that one pipeline holds as much for as it may (DISPATCH_BYTES_HELD_MAX) at a time; all of a thread together hold DISPATCH_FRAMES_BYTES_MAX',
     8,
     none,
   ),
@@ -26,6 +26,7 @@ export const memoryEnv = {
   PIPELINE_VISITOR_CACHE_BYTES_MAX: hostEnv.PIPELINE_VISITOR_CACHE_BYTES_MAX,
   RESOLVER_DEDUPLICATION_IDS_MAX: resolverEnv.RESOLVER_DEDUPLICATION_IDS_MAX,
   DISPATCH_BYTES_HELD_MAX: dispatcherEnv.DISPATCH_BYTES_HELD_MAX,
+  DISPATCH_FRAMES_BYTES_MAX: dispatcherEnv.DISPATCH_FRAMES_BYTES_MAX,
 };
 
 type MemoryVariables = Static<TObject<typeof memoryEnv>>;
@@ -47,7 +48,10 @@ export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: M
   ];
   const { threads, heapMaxMib } = readPoolSettings(env);
   const threadBytes = (heapMaxMib + env.PIPELINE_THREAD_YOUNG_HEAP_MIB) * mebibyte;
-  const heldBytes = env.DOCTOR_BUSY_DESTINATIONS * env.DISPATCH_BYTES_HELD_MAX;
+  const heldBytes = Math.min(
+    env.DOCTOR_BUSY_DESTINATIONS * env.DISPATCH_BYTES_HELD_MAX,
+    threads * env.DISPATCH_FRAMES_BYTES_MAX,
+  );
   const idsBytes = partitions * env.RESOLVER_DEDUPLICATION_IDS_MAX * deduplicationBytesAnId;
   return [
     {

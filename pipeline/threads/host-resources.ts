@@ -20,6 +20,7 @@ import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { AccountPace } from '../workers/worker/account-pace.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
+import { FrameShares } from '../workers/dispatch/inbox/frame-shares.ts';
 import { OpenedFrames } from '../workers/dispatch/inbox/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
@@ -46,6 +47,7 @@ export type HostResources = {
   readonly pace: AccountPace;
   /** How far apart resolvers take frames. */
   readonly takePace: Pace;
+  readonly frameShares: FrameShares;
   readonly openedFrames: OpenedFrames;
   readonly pool: Pool;
   /** What the retry log has room for. */
@@ -98,6 +100,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     shares: new AccountShares(settings.roundWorkMax, pace),
     pace,
     takePace: new CrowdPace(settings.resolver.takes),
+    frameShares: new FrameShares(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {

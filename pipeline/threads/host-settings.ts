@@ -52,6 +52,8 @@ export type HostSettings = {
   /** What all work of one account may cost in a millisecond of the thread while another one has something to do. */
   readonly accountWorkPerMs: number;
   /** Of opened frames that several dispatchers of an account on the thread read, about. */
+  /** Of frames that all dispatchers of a thread hold, about. */
+  readonly framesBytesMax: number;
   readonly openedFramesBytesMax: number;
   readonly fetchUrls: FetchUrls;
 };
@@ -114,6 +116,7 @@ export function readHostSettings(
     dispatcher: readDispatcherSettings(env),
     roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
     accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
+    framesBytesMax: env.DISPATCH_FRAMES_BYTES_MAX,
     openedFramesBytesMax: env.DISPATCH_OPENED_FRAMES_BYTES_MAX,
     fetchUrls: readFetchUrls(env),
   };

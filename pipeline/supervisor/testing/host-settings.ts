@@ -25,6 +25,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
   roundWorkMax: defaultsOf(dispatcherEnv).DISPATCH_ROUND_WORK_MAX,
   accountWorkPerMs: defaultsOf(hostEnv).PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
+  framesBytesMax: defaultsOf(dispatcherEnv).DISPATCH_FRAMES_BYTES_MAX,
   openedFramesBytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX,
   fetchUrls: {},
 };

@@ -18,6 +18,7 @@ import type { HostTask } from '../../threads/host.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 import { AccountShares } from '../../workers/dispatch/account-shares.ts';
+import { FrameShares } from '../../workers/dispatch/inbox/frame-shares.ts';
 import { OpenedFrames } from '../../workers/dispatch/inbox/opened-frames.ts';
 import { startDispatcher } from '../../workers/dispatch/dispatcher.ts';
 import { createSourceActivity } from '../../workers/dispatch/health/source-activity.ts';
@@ -71,6 +72,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           sourceActivity,
           timings: createDeliveryTimings(),
           shares: new AccountShares(settings.roundWorkMax, pace),
+          frameShares: new FrameShares(settings.framesBytesMax),
           openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
           retryUse: () => undefined,
           noteOutcome: () => undefined,

@@ -9,6 +9,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
 import type { AccountShares } from './account-shares.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
+import type { FrameShares } from './inbox/frame-shares.ts';
 import type { OpenedFrames } from './inbox/opened-frames.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
@@ -43,6 +44,8 @@ export type DispatcherOptions = {
   readonly timings: DeliveryTimings;
   /** Of the thread: what the rules of each account may cost in a round. */
   readonly shares: AccountShares;
+  /** Of the thread: what each dispatcher may hold of frames. */
+  readonly frameShares: FrameShares;
   /** Of the thread: frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
   /** Of the thread: what the retry log has room for; undefined before it was looked at. */

@@ -13,6 +13,7 @@ import type { DispatcherCounts } from './dispatcher-stats.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
 import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { farthest, joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
+import type { FrameShare } from './inbox/frame-shares.ts';
 import { FramesInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import { Isolation, aloneWithinMs } from './inbox/isolation.ts';
@@ -35,6 +36,8 @@ export type DispatcherParts = {
   readonly pullConsumer: PullConsumer;
   readonly inbox: Inbox;
   readonly opener: FrameOpener;
+  /** What it may hold of frames. */
+  readonly frameShare: FrameShare;
   /** Keeps frames of the retry log that are suspected by themselves. */
   readonly isolation: Isolation;
   readonly sending: Sending;
@@ -57,32 +60,39 @@ export async function openDispatcherParts(
   options: DispatcherOptions,
   counts: DispatcherCounts,
 ): Promise<DispatcherParts> {
-  const { connection, destinationId, settings, logger } = options;
-  const consumer = new DestinationConsumer(options);
-  // From here on the dispatcher before is given nothing, so what it has noted is what counts.
-  const pullConsumer = await openPullConsumer(connection, {
-    consumer,
+  const { bytesHeldMax: bytesMax, framesBufferedMax: framesAheadMax } = options.settings;
+  const frameShare = options.frameShares.join({ bytesMax, framesAheadMax });
+  let pullConsumer: PullConsumer | undefined;
+  try {
+    // From here on the dispatcher before is given nothing, so what it has noted is what counts.
+    pullConsumer = await takeOver(options, frameShare, counts);
+    return { ...(await openPartsOn(pullConsumer, options, counts)), frameShare };
+  } catch (error) {
+    frameShare.leave();
+    await pullConsumer?.close();
+    throw error;
+  }
+}
+
+function takeOver(options: DispatcherOptions, share: FrameShare, counts: DispatcherCounts): Promise<PullConsumer> {
+  const { connection, destinationId, logger } = options;
+  return openPullConsumer(connection, {
+    consumer: new DestinationConsumer(options),
     placeBefore: async () => farthest(await readPlaces(connection, destinationId)),
-    bufferedMax: settings.framesBufferedMax,
+    bufferedMax: () => share.framesAheadMax,
     isOneOfMany: true,
     onTrouble: logConsumerTrouble(logger, { destinationId }),
     losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
       counts.lost_frames += 1;
     }),
   });
-  try {
-    return await openPartsOn(pullConsumer, options, counts);
-  } catch (error) {
-    await pullConsumer.close();
-    throw error;
-  }
 }
 
 async function openPartsOn(
   pullConsumer: PullConsumer,
   options: DispatcherOptions,
   counts: DispatcherCounts,
-): Promise<DispatcherParts> {
+): Promise<Omit<DispatcherParts, 'frameShare'>> {
   const { connection, destinationId, instanceId, settings, logger, retryPolicy, sourceActivity } = options;
   const order = options.target()?.prepared?.order ?? 'visitor';
   const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');

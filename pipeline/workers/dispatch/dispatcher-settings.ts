@@ -60,6 +60,11 @@ export const dispatcherEnv = {
   }),
   DISPATCH_EVENTS_HELD_MAX: count('Events one destination holds in memory before it takes no more', 4_096),
   DISPATCH_BYTES_HELD_MAX: count('Bytes of frames one destination holds in memory', 16 * mebibyte, size),
+  DISPATCH_FRAMES_BYTES_MAX: count(
+    'Bytes of frames that all destinations of one thread hold in memory together, about: of many each holds and fetches less, one frame at least',
+    128 * mebibyte,
+    size,
+  ),
   DISPATCH_OPENED_FRAMES_BYTES_MAX: count(
     'Bytes of opened frames that one thread keeps for a moment, so that each is opened once for all destinations of its account there',
     16 * mebibyte,

@@ -301,7 +301,8 @@ export class Dispatcher {
   }
 
   #takeFrame(message: LogMessage): void {
-    const { inbox, outbox } = this.#parts;
+    const { frameShare, inbox, outbox } = this.#parts;
+    frameShare.note(message.data.length);
     if (isSetAside(this.#options.suspicion.log, message.seq)) {
       this.#whenStored(outbox.deadLetterSetAside(message), () => inbox.pass(message));
       return;
@@ -705,7 +706,7 @@ export class Dispatcher {
 
   /** Takes more only while there is room for it and somebody to send it to. */
   #regulate(target: DispatchTarget | undefined): void {
-    const { order, pullConsumer, inbox, sending, retries, visitorOrder } = this.#parts;
+    const { order, pullConsumer, frameShare, inbox, sending, retries, visitorOrder } = this.#parts;
     const { settings } = this.#options;
     if ((target?.prepared?.order ?? order) !== order && this.#state.kind === 'running') {
       // It goes on with this turn, which sends no more of what is fresh.
@@ -725,7 +726,7 @@ export class Dispatcher {
     const hasRoom =
       inbox.unopened < framesUnopenedMax &&
       sending.size < settings.eventsHeldMax &&
-      inbox.bytes < settings.bytesHeldMax &&
+      inbox.bytes < frameShare.bytesMax &&
       !this.#isRetryLogFull();
     const passes = target?.destination.isEnabled === false;
     if (passes) this.#passOver();
@@ -832,6 +833,7 @@ export class Dispatcher {
     abort.abort(new Error('the dispatcher ended'));
     this.#share.leave();
     this.#parts.opener.leave();
+    this.#parts.frameShare.leave();
     this.#wakeup.ring();
     this.#drained.ring();
     await Promise.allSettled([pullConsumer.close(), sending.close()]);

@@ -31,6 +31,7 @@ import { until } from '../../testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
 import { AccountPace } from '../worker/account-pace.ts';
 import { AccountShares } from './account-shares.ts';
+import { FrameShares } from './inbox/frame-shares.ts';
 import { OpenedFrames } from './inbox/opened-frames.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
@@ -160,6 +161,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
     shares: new AccountShares(Infinity, new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 })),
+    frameShares: new FrameShares(16 * 1024 ** 2),
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
     retryUse: () => undefined,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),

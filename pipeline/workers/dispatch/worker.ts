@@ -29,6 +29,7 @@ type Shared =
   | 'sourceActivity'
   | 'timings'
   | 'shares'
+  | 'frameShares'
   | 'openedFrames'
   | 'retryUse'
   | 'logger'
@@ -111,6 +112,7 @@ export const dispatcherWorker = defineWorker({
       sourceActivity: host.sourceActivity,
       timings: host.timings,
       shares: host.shares,
+      frameShares: host.frameShares,
       openedFrames: host.openedFrames,
       retryUse: () => host.retryUse(),
       logger: host.logger,

@@ -65,8 +65,8 @@ export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /** What earlier readers had finished, as far as is known before the consumer is taken over: one that is gone begins there. */
   readonly placeBefore?: () => Promise<FinishedMessages | undefined>;
-  /** Messages pulled ahead of the reader, at most. */
-  readonly bufferedMax: number;
+  /** Messages pulled ahead of the reader, at most; as things are when they are asked for where it is a function. */
+  readonly bufferedMax: number | (() => number);
   /** Bytes of them, give or take a message. Default: as many as they have. */
   readonly bufferedBytesMax?: number | undefined;
   /**
@@ -289,7 +289,8 @@ class DurablePullConsumer implements PullConsumer {
     const { consumer, bufferedMax, bufferedBytesMax = Infinity, pullsAhead = true } = this.#options;
     if (!pullsAhead && this.#waiting === undefined) return;
     const { stream, name, ackPendingMax } = consumer;
-    const room = Math.min(bufferedMax - this.#buffer.length, ackPendingMax - this.#taken.size);
+    const aheadMax = typeof bufferedMax === 'number' ? bufferedMax : bufferedMax();
+    const room = Math.min(aheadMax - this.#buffer.length, ackPendingMax - this.#taken.size);
     if (room < 1 || this.#bufferedBytes >= bufferedBytesMax) return;
     this.#heardAtMs = performance.now();
     const request = pullsAhead ? this.#askAhead(room) : this.#askForWaiting(room);

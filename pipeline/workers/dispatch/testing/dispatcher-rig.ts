@@ -31,6 +31,7 @@ import { AccountShares } from '../account-shares.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
 import type { OutcomeNote } from '../outbox/outcome-observer.ts';
+import { FrameShares } from '../inbox/frame-shares.ts';
 import { OpenedFrames } from '../inbox/opened-frames.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
@@ -80,6 +81,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
+  const frameShares = new FrameShares(defaultsOf(dispatcherEnv).DISPATCH_FRAMES_BYTES_MAX);
   const openedFrames = new OpenedFrames({ bytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX });
   const notes: OutcomeNote[] = [];
   const turns: (FramesAtWork | undefined)[] = [];
@@ -147,6 +149,7 @@ export async function createDispatcherRig(natsUrl: string) {
         timings: createDeliveryTimings(),
         retryUse: () => undefined,
         shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
+        frameShares,
         openedFrames,
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
