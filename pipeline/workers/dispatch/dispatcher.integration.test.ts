@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
@@ -534,6 +534,25 @@ test('dispatcher: stop: waits for an answer that takes longer than a process may
   await rig.start();
   await idle();
   expect(sink.requests).toHaveLength(1);
+});
+
+test('dispatcher: frames: one that may hold little fetches a frame at a time, and has them all in the end', async () => {
+  sink.answer(() => 'hang');
+  const dispatcher = await rig.start({ concurrency: 1, bytesHeldMax: 1 });
+  for (const event of numbered(20)) await rig.send([event]);
+  await until('it sends', () => sink.requests.length > 0);
+  await until('it asks for no more', async () => {
+    const before = await rig.handedOut();
+    await wait(200);
+    return (await rig.handedOut()) === before;
+  });
+  // One in hand, and one that was asked for before it was; the next may be on its way then.
+  expect(await rig.handedOut()).toBeLessThanOrEqual(3);
+  await dispatcher.stop(0);
+  sink.answer(() => 200);
+  await rig.start({ bytesHeldMax: 1 });
+  await idle();
+  expect([...new Set(sink.taken())]).toEqual(numbered(20).map(({ id }) => id));
 });
 
 test('dispatcher: stop: does not wait for a destination that hangs', async () => {

@@ -211,6 +211,14 @@ export async function createDispatcherRig(natsUrl: string) {
     frameSeqs: storedSeqs as readonly number[],
     /** Frames in each tier of the retry log, by subject. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
+    /** Frames of the account's log that the dispatcher was given and has not acknowledged. */
+    async handedOut(): Promise<number> {
+      const { num_ack_pending: handedOut } = await connection[client].jsm.consumers.info(
+        streams.events,
+        dispatcherConsumer(destinationId),
+      );
+      return handedOut;
+    },
     /** Frames of the account's log that are not acknowledged. */
     async unfinished(ofDestination = destinationId): Promise<number> {
       // Its own alone: the log has those of every test before.
