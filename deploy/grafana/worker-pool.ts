@@ -127,13 +127,18 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
     panels: [
       {
         title: 'Cache hits',
-        description: 'Share of the visitors found in the cache of their thread.',
+        description:
+          'Share of the visitors found in the cache of their thread; and of those that were, but about which the database was asked, which are few unless a transaction stays open or connections break.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [
           {
-            expr: 'sum(rate(sluice_visitor_cache_lookups_total{result="hit"}[$__rate_interval])) / sum(rate(sluice_visitor_cache_lookups_total[$__rate_interval]))',
+            expr: 'sum(rate(sluice_visitor_cache_lookups_total{result=~"hit|confirmed"}[$__rate_interval])) / sum(rate(sluice_visitor_cache_lookups_total[$__rate_interval]))',
             legend: 'hits',
+          },
+          {
+            expr: 'sum(rate(sluice_visitor_cache_lookups_total{result="confirmed"}[$__rate_interval])) / sum(rate(sluice_visitor_cache_lookups_total[$__rate_interval]))',
+            legend: 'of them confirmed',
           },
         ],
       },

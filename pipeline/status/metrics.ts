@@ -162,9 +162,11 @@ export const pipelineMetrics = {
     'sluice_pool_utilization_ratio',
     'Share of its time the pool has run hosts that ended, which is all piscina counts: 0 as long as none has; see sluice_thread_busy_ratio',
   ),
-  cacheLookups: counter('sluice_visitor_cache_lookups_total', 'Visitors looked up in the cache, by result: hit, miss', [
-    'result',
-  ]),
+  cacheLookups: counter(
+    'sluice_visitor_cache_lookups_total',
+    'Visitors looked up in the cache, by result: hit, confirmed (there, but the database was asked whether it still stands), miss',
+    ['result'],
+  ),
   cacheVisitors: gauge('sluice_visitor_cache_visitors', 'Visitors in the cache'),
   cacheBytes: gauge('sluice_visitor_cache_bytes', 'Approximate memory of the cache of visitors'),
   cacheBytesLimit: gauge('sluice_visitor_cache_limit_bytes', 'Approximate memory the cache of visitors may take'),

@@ -14,7 +14,7 @@ const figures = {
   delayP99Ms: 1,
   delayMaxMs: 2,
   isLogConnected: true,
-  visitorCache: { visitors: 1, bytes: 2, bytesMax: 3, hits: 0, misses: 0 },
+  visitorCache: { visitors: 1, bytes: 2, bytesMax: 3, hits: 0, confirmed: 0, misses: 0 },
   outcomes: { ...createOutcomeCounts(), waiting: 0 },
   database: { used: 1, idle: 0, waiting: 0, connectionsMax: 4 },
 };

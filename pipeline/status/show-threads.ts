@@ -61,8 +61,9 @@ function showVisitors(page: MetricsPage, stats: StatsLedger): void {
   const sum = (read: (figures: ThreadStats) => number): number =>
     [...stats.threads.values()].reduce((total, figures) => total + read(figures), 0);
   page.show(pipelineMetrics.cacheLookups, (add) => {
-    const { hits, misses } = stats.cacheLookups;
+    const { hits, confirmed, misses } = stats.cacheLookups;
     add(hits, { result: 'hit' });
+    add(confirmed, { result: 'confirmed' });
     add(misses, { result: 'miss' });
   });
   page.show(pipelineMetrics.cacheVisitors, (add) => add(sum(({ visitorCache }) => visitorCache.visitors)));

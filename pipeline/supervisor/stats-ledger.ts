@@ -4,6 +4,7 @@ import { createOutcomeCounts, outcomeCounters } from '../workers/recent/outcome-
 import type { ActorFigures, CounterOf, GaugeOf, WorkerKind } from '../workers/registry.ts';
 import { workerKinds, workerOf } from '../workers/registry.ts';
 import type { Report, ThreadFigures } from '../threads/messages.ts';
+import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
 import { addNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
 
 type StatsReport = Extract<Report, { kind: 'stats' }>;
@@ -36,7 +37,7 @@ export type StatsLedger = {
   /** Total of what the recorders of outcomes of all threads have counted, those that died included. */
   outcomes(counter: OutcomeCounter): number;
   /** The same for the caches of visitors. */
-  readonly cacheLookups: { readonly hits: number; readonly misses: number };
+  readonly cacheLookups: Pick<CacheFigures, 'hits' | 'confirmed' | 'misses'>;
   /** Times of deliveries over all threads, those that died included, by type of destination. */
   timings(metric: TimedMetric): ReadonlyMap<string, Float64Array>;
   readonly threads: ReadonlyMap<number, ThreadStats>;
@@ -57,7 +58,7 @@ export function createStatsLedger(): StatsLedger {
   );
   const of = (kind: WorkerKind): KindStats => byKind.get(kind) ?? { running: new Map(), past: new Map() };
   const threads = new Map<number, ThreadStats>();
-  const past = { outcomes: createOutcomeCounts(), lookups: { hits: 0, misses: 0 } };
+  const past = { outcomes: createOutcomeCounts(), lookups: { hits: 0, confirmed: 0, misses: 0 } };
   const timings = createTimingsLedger();
   const restarts = new Map<WorkerKind, number>(workerKinds.map((kind) => [kind, 0]));
   let threadDeaths = 0;
@@ -108,6 +109,7 @@ export function createStatsLedger(): StatsLedger {
     get cacheLookups() {
       return {
         hits: past.lookups.hits + sumOfThreads(({ visitorCache }) => visitorCache.hits),
+        confirmed: past.lookups.confirmed + sumOfThreads(({ visitorCache }) => visitorCache.confirmed),
         misses: past.lookups.misses + sumOfThreads(({ visitorCache }) => visitorCache.misses),
       };
     },
@@ -120,6 +122,7 @@ export function createStatsLedger(): StatsLedger {
           past.outcomes[counter] += last.outcomes[counter];
         }
         past.lookups.hits += last.visitorCache.hits;
+        past.lookups.confirmed += last.visitorCache.confirmed;
         past.lookups.misses += last.visitorCache.misses;
       }
       threads.delete(thread);

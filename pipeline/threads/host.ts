@@ -36,6 +36,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const resources = await openHostResources(settings, logger);
   const actors = new HostedActors({ resources, settings, logger, report, blackBox: createBlackBox(blackBox) });
   const watch = watchRetryLog(resources, actors, logger);
+  const forgetting = forgetOldChanges(resources, logger);
   const reporting = startReporting(resources, actors, report);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -66,6 +67,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   } finally {
     reporting.stop();
     watch.stop();
+    forgetting.stop();
     await resources.close(closingMs);
     port.close();
   }
@@ -95,6 +97,18 @@ function watchRetryLog(
     return look().catch((error: unknown) => logger.warn({ err: error }, 'reading the retry log failed'));
   });
   return { stop: () => void looking.stop() };
+}
+
+const forgetEveryMs = 60_000;
+
+/** Whoever reads which visitors were changed also forgets it, so that nobody else has to. */
+function forgetOldChanges({ visitors }: HostResources, logger: Logger): { stop(): void } {
+  const forgetting = every(forgetEveryMs, () =>
+    visitors
+      .forgetOldChanges()
+      .catch((error: unknown) => logger.warn({ err: error }, 'forgetting changes of visitors failed')),
+  );
+  return { stop: () => void forgetting.stop() };
 }
 
 const everyMs = 1_000;

@@ -1,5 +1,5 @@
 import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
-import type { VisitorCache } from './visitor-cache.ts';
+import type { CachedVisitor, Reading, VisitorCache } from './visitor-cache.ts';
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { selectIdentities, selectVisitors } from './visitor-statements.ts';
@@ -9,20 +9,38 @@ import type { VisitorTouch } from './visitor-store.ts';
 /** Visitors as they are in the database now. */
 export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): StoredVisitor[] };
 
+/** Where visitors are kept, and what began before any of them were read. */
+type Known = { readonly cache: VisitorCache; readonly reading: Reading };
+
 /**
- * Reads every visitor the touches may lead to. What the cache holds is only confirmed, by version; with `cache`
- * undefined everything is read. One or two statements unless aliases or changed visitors have to be followed.
+ * Reads every visitor the touches may lead to. What is current in the cache is taken from it, what else it holds is confirmed,
+ * by version; with `cache` undefined everything is read. One or two statements unless aliases or changed visitors have to
+ * be followed.
  */
 export async function loadVisitors(
   db: Queryable,
   touches: readonly VisitorTouch[],
   cache: VisitorCache | undefined,
 ): Promise<LoadedVisitors> {
+  if (cache === undefined) return load(db, touches, undefined);
+  const reading = cache.beginReading();
+  try {
+    return await load(db, touches, { cache, reading });
+  } finally {
+    cache.endReading(reading);
+  }
+}
+
+async function load(
+  db: Queryable,
+  touches: readonly VisitorTouch[],
+  known: Known | undefined,
+): Promise<LoadedVisitors> {
   const accounts = new Map<string, AccountLoading>();
   const of = (accountId: string): AccountLoading => {
     let loading = accounts.get(accountId);
     if (loading === undefined) {
-      loading = new AccountLoading(accountId, cache);
+      loading = new AccountLoading(accountId, known);
       accounts.set(accountId, loading);
     }
     return loading;
@@ -34,6 +52,7 @@ export async function loadVisitors(
     const identities = questions.flatMap((question) => question.identities);
     if (visitors.length + identities.length === 0) break;
     for (const row of await selectVisitors(db, visitors)) of(row.accountId).take(row);
+    for (const asked of visitors) of(asked.accountId).confirm(asked);
     for (const found of await selectIdentities(db, identities)) {
       of(found.accountId).takeIdentity(found.kind, found.value, found.visitor);
     }
@@ -43,7 +62,7 @@ export async function loadVisitors(
 
 class AccountLoading implements KnownVisitors {
   readonly #accountId: string;
-  readonly #cache: VisitorCache | undefined;
+  readonly #known: Known | undefined;
   /** Every visitor asked for; undefined until it is known, or when there is none. */
   readonly #visitors = new Map<string, StoredVisitor | undefined>();
   readonly #identities = {
@@ -55,9 +74,9 @@ class AccountLoading implements KnownVisitors {
   #visitorsToRead: VisitorAsked[] = [];
   #identitiesToRead: IdentityAsked[] = [];
 
-  constructor(accountId: string, cache: VisitorCache | undefined) {
+  constructor(accountId: string, known: Known | undefined) {
     this.#accountId = accountId;
-    this.#cache = cache;
+    this.#known = known;
   }
 
   visitor(id: string): StoredVisitor | undefined {
@@ -88,7 +107,7 @@ class AccountLoading implements KnownVisitors {
 
   take(row: StoredVisitor): void {
     this.#visitors.set(row.id, row);
-    this.#cache?.setVisitor(row);
+    if (this.#known !== undefined) this.#known.cache.take(row, this.#known.reading);
     if (row.mergedInto !== undefined) this.#askVisitor(row.mergedInto);
     // The visitor is not what the cache had: an identity that led to it may lead elsewhere by now.
     for (const asked of this.#assumed.get(row.id) ?? []) {
@@ -98,34 +117,45 @@ class AccountLoading implements KnownVisitors {
     this.#assumed.delete(row.id);
   }
 
+  /** A visitor that was asked for and not read is as it was known to be. */
+  confirm({ id, version }: VisitorAsked): void {
+    const row = this.#visitors.get(id);
+    if (this.#known === undefined || row === undefined || row.version !== version) return;
+    this.#known.cache.confirm(row, this.#known.reading);
+  }
+
   takeIdentity(kind: IdentityKind, value: string, visitor: StoredVisitor): void {
     this.#identities[kind].set(value, visitor.id);
-    if (visitor.mergedInto === undefined && !visitor.erased) {
-      this.#cache?.setIdentity(this.#accountId, kind, value, visitor.id);
-    }
     this.take(visitor);
+    if (visitor.mergedInto === undefined && !visitor.erased) this.#known?.cache.takeIdentity(kind, value, visitor);
   }
 
   #askVisitor(id: string): void {
     if (this.#visitors.has(id)) return;
-    const cached = this.#cache?.visitor(this.#accountId, id);
-    this.#visitors.set(id, cached);
-    this.#visitorsToRead.push({ accountId: this.#accountId, id, version: cached?.version });
-    if (cached?.mergedInto !== undefined) this.#askVisitor(cached.mergedInto);
+    this.#askKnown(id, this.#known?.cache.visitor(this.#accountId, id));
   }
 
   #askIdentity(kind: IdentityKind, value: string): void {
     if (this.#identities[kind].has(value)) return;
     const asked = { accountId: this.#accountId, kind, value };
-    const cachedId = this.#cache?.identity(this.#accountId, kind, value);
-    this.#identities[kind].set(value, cachedId);
-    if (cachedId === undefined) {
+    const cached = this.#known?.cache.identity(this.#accountId, kind, value);
+    this.#identities[kind].set(value, cached?.row.id);
+    if (cached === undefined) {
       this.#identitiesToRead.push(asked);
       return;
     }
-    const assumed = this.#assumed.get(cachedId);
-    if (assumed === undefined) this.#assumed.set(cachedId, [asked]);
+    const { id } = cached.row;
+    const assumed = this.#assumed.get(id);
+    if (assumed === undefined) this.#assumed.set(id, [asked]);
     else assumed.push(asked);
-    this.#askVisitor(cachedId);
+    if (!this.#visitors.has(id)) this.#askKnown(id, cached);
+  }
+
+  #askKnown(id: string, cached: CachedVisitor | undefined): void {
+    this.#visitors.set(id, cached?.row);
+    this.#known?.cache.count(cached);
+    const isCurrent = cached !== undefined && this.#known?.cache.isCurrent(cached) === true;
+    if (!isCurrent) this.#visitorsToRead.push({ accountId: this.#accountId, id, version: cached?.row.version });
+    if (cached?.row.mergedInto !== undefined) this.#askVisitor(cached.row.mergedInto);
   }
 }

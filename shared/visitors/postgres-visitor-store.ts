@@ -9,8 +9,16 @@ import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors } from './plan-visitors.ts';
 import { isRefusedValue, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
+import { settleVisitors } from './settle-visitors.ts';
 import { VisitorCache } from './visitor-cache.ts';
-import type { LookedUpVisitors, ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
+import { VisitorChanges } from './visitor-changes.ts';
+import type {
+  LookedUpVisitors,
+  ResolvedVisitors,
+  VisitorOutcome,
+  VisitorStore,
+  VisitorTouch,
+} from './visitor-store.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
 import {
@@ -33,15 +41,18 @@ export type VisitorStoreOptions = {
 export type PostgresVisitorStore = VisitorStore & {
   /** How its cache of visitors does. */
   readonly cache: CacheFigures;
+  /** Forgets which visitors were changed long ago. Each store of a database may do so, about every minute. */
+  forgetOldChanges(): Promise<void>;
 };
 
 const attemptsMax = 10;
 
 /**
- * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. A batch is
- * read (or confirmed, where the cache has it: one statement), decided in memory, and written on the condition that
- * every row is still at the version it was read at; if another writer was there in between, nothing is written and the
- * batch is decided again, under row locks.
+ * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. One statement
+ * tells the cache what was changed by anybody since the last batch (`visitor_changes`); who is in it as the database has it
+ * is not asked for, the others are read. Then the batch is decided in memory, and written on the condition that every row
+ * is still at the version it was read at; if another writer was there in between, nothing is written and the batch is
+ * decided again, under row locks.
  */
 export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): PostgresVisitorStore {
   const cache = new VisitorCache(options.cacheBytesMax ?? 64 * 1024 * 1024);
@@ -50,8 +61,16 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     newVisitorId: uuidv7,
   };
 
-  const decide = async (db: Queryable, touches: readonly VisitorTouch[], known?: VisitorCache): Promise<VisitorPlan> =>
-    planVisitors(touches, (await loadVisitors(db, touches, known)).of, planOptions);
+  const changes = new VisitorChanges(pool, cache);
+
+  const decide = async (touches: readonly VisitorTouch[]): Promise<VisitorPlan> => {
+    await changes.catchUp();
+    const settled = settleVisitors(touches, cache);
+    const open = touches.filter((_, index) => settled[index] === undefined);
+    const plan = planVisitors(open, (await loadVisitors(pool, open, cache)).of, planOptions);
+    const planned = plan.outcomes.values();
+    return { ...plan, outcomes: settled.map((outcome) => outcome ?? (planned.next().value as VisitorOutcome)) };
+  };
 
   // Whoever only looks visitors up finds a connection, however many write.
   const writeTurn = pLimit(Math.max(1, pool.options.max - 1));
@@ -64,12 +83,12 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
       : { plan, written: await writing((client) => writePlan(client, plan)) };
 
   const attemptAtOnce = async (touches: readonly VisitorTouch[]): Promise<Attempt> =>
-    writeAtOnce(await decide(pool, touches, cache));
+    writeAtOnce(await decide(touches));
 
   const attemptLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
     writing(async (client) => {
       await lockVisitors(client, (await loadVisitors(client, touches, undefined)).all());
-      const plan = await decide(client, touches);
+      const plan = planVisitors(touches, (await loadVisitors(client, touches, undefined)).of, planOptions);
       return { plan, written: await writePlan(client, plan) };
     });
 
@@ -78,10 +97,11 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     firstAttempt: () => Promise<Attempt>,
   ): Promise<ResolvedVisitors> => {
     for (let attempt = 1; ; attempt += 1) {
+      const writing = cache.beginReading();
       try {
         const { plan, written } = await (attempt === 1 ? firstAttempt() : attemptLocked(touches));
-        for (const visitor of written.visitors) cache.setVisitor(visitor);
-        for (const row of plan.newIdentities) cache.setIdentity(row.accountId, row.kind, row.value, row.visitorId);
+        const { newIdentities, cleared } = plan;
+        cache.takeWritten({ visitors: written.visitors, newIdentities, cleared }, writing);
         return {
           outcomes: plan.outcomes,
           created: written.created,
@@ -93,12 +113,14 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
         const repeatable = error instanceof ConcurrentWriteError || isWriteConflict(error);
         if (!repeatable || attempt === attemptsMax) throw classifyStorageError('resolving visitors', error);
         await new Promise((done) => setTimeout(done, Math.random() * 10 * attempt));
+      } finally {
+        cache.endReading(writing);
       }
     }
   };
 
   const lookUp = async (touches: readonly VisitorTouch[]): Promise<LookedUpVisitors> => {
-    const plan = await decide(pool, touches, cache);
+    const plan = await decide(touches);
     const { changed } = plan;
     const isLeft = touches.map(({ accountId }) => changed.has(accountId));
     const oversizedLeft = [...changed.values()].reduce((sum, { oversized }) => sum + oversized, 0);
@@ -120,6 +142,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     resolve: (touches) =>
       touches.length === 0 ? Promise.resolve(nothing) : resolve(touches, () => attemptAtOnce(touches)),
     lookUp: (touches) => classified('looking visitors up', lookUp(touches)),
+    forgetOldChanges: () => classified('forgetting changes of visitors', changes.forgetOld()),
     find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
     erase: (accountId, id) =>
       classified(

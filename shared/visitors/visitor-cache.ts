@@ -1,73 +1,277 @@
-import { LRUCache } from 'lru-cache';
-import type { StoredVisitor } from './visitor-rows.ts';
 import type { IdentityKind } from './visitor-identity.ts';
+import type { ClearedIdentity, IdentityRow, StoredVisitor } from './visitor-rows.ts';
+
+/** A visitor in the cache, with identities that led to it when its row was read. */
+export class CachedVisitor {
+  row: StoredVisitor;
+  /** As of which span of unbroken knowledge of changes it is as it was read; `never` when it may have been changed. */
+  span: number;
+  /** Whether anybody asked for it since the last search for one to leave out. */
+  isUsed = false;
+  bytes = 0;
+  readonly identities: { readonly kind: IdentityKind; readonly value: string }[] = [];
+
+  constructor(row: StoredVisitor, span: number) {
+    this.row = row;
+    this.span = span;
+  }
+}
+
+/** Changes that became known while something was read or written: they may or may not be in it. */
+export type Reading = { readonly span: number; readonly changed: Map<string, number> };
+
+type AccountVisitors = {
+  readonly visitors: Map<string, CachedVisitor>;
+  readonly external_id: Map<string, CachedVisitor>;
+  readonly email: Map<string, CachedVisitor>;
+  /** Whether changes are told under the same spelling of the account's id. */
+  readonly isTold: boolean;
+};
+
+const never = -1;
+
+/** What a visitor that is gone has instead of a version. */
+export const versionOfNone = 2_147_483_647;
 
 /**
- * Visitors and identities seen lately, bounded in bytes. An entry may be old: a reader asks the database whether the
- * version still stands. Whatever changes where an identity leads also changes the version of the visitor it led to.
+ * Visitors and identities seen lately, bounded in bytes. What leaves first are those nobody asked for since they came, or
+ * since the search for one to leave out last came by (SIEVE, https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
+ *
+ * A visitor is current while every change up to the last look at them is known and none is of it; any other one may be
+ * old, and is confirmed by its version. An identity stands as long as the visitor it leads to is as it was: whatever changes
+ * where an identity leads also changes the version of the visitor it led to.
  */
 export class VisitorCache {
-  readonly #visitors: LRUCache<string, StoredVisitor>;
-  readonly #identities: LRUCache<string, string>;
-
+  readonly #accounts = new Map<string, AccountVisitors>();
+  readonly #entries = new Set<CachedVisitor>();
+  #hand: Iterator<CachedVisitor> = this.#entries.values();
   readonly #bytesMax: number;
+  #bytes = 0;
+  #span = 0;
+  #isFollowed = false;
+  readonly #readings = new Set<Reading>();
   #hits = 0;
+  #confirmed = 0;
   #misses = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
-    // An entry costs about this much beside its text: key, row object, list links.
-    const entryBytes = 400;
-    this.#visitors = new LRUCache({
-      maxSize: Math.max(1, Math.floor(bytesMax * 0.8)),
-      // The text, and about three bytes a character for the object.
-      sizeCalculation: (visitor, key) => entryBytes + key.length + visitor.properties.text.length * 4,
-    });
-    this.#identities = new LRUCache({
-      maxSize: Math.max(1, Math.floor(bytesMax * 0.2)),
-      sizeCalculation: (id, key) => 150 + id.length + key.length,
-    });
-  }
-
-  get size(): number {
-    return this.#visitors.size;
   }
 
   /** What it has been good for. */
   get figures(): CacheFigures {
-    const bytes = this.#visitors.calculatedSize + this.#identities.calculatedSize;
-    return { hits: this.#hits, misses: this.#misses, visitors: this.#visitors.size, bytes, bytesMax: this.#bytesMax };
+    return {
+      hits: this.#hits,
+      confirmed: this.#confirmed,
+      misses: this.#misses,
+      visitors: this.#entries.size,
+      bytes: this.#bytes,
+      bytesMax: this.#bytesMax,
+    };
   }
 
-  visitor(accountId: string, id: string): StoredVisitor | undefined {
-    const found = this.#visitors.get(visitorKey(accountId, id));
+  visitor(accountId: string, id: string): CachedVisitor | undefined {
+    return used(this.#accounts.get(accountId)?.visitors.get(id));
+  }
+
+  /** The visitor an identity led to. */
+  identity(accountId: string, kind: IdentityKind, value: string): CachedVisitor | undefined {
+    return used(this.#accounts.get(accountId)?.[kind].get(value));
+  }
+
+  /** Whether a visitor is as the database had it at the last look at its changes. */
+  isCurrent({ span }: CachedVisitor): boolean {
+    return this.#isFollowed && span === this.#span;
+  }
+
+  /** Counts a visitor that was asked for. */
+  count(found: CachedVisitor | undefined): void {
     if (found === undefined) this.#misses += 1;
-    else this.#hits += 1;
-    return found;
+    else if (this.isCurrent(found)) this.#hits += 1;
+    else this.#confirmed += 1;
   }
 
-  /** The id of the visitor an identity led to. */
-  identity(accountId: string, kind: IdentityKind, value: string): string | undefined {
-    return this.#identities.get(identityKey(accountId, kind, value));
+  /** To be called before anything is read or written that the cache is to take, and ended behind that. */
+  beginReading(): Reading {
+    const reading = { span: this.#span, changed: new Map<string, number>() };
+    this.#readings.add(reading);
+    return reading;
   }
 
-  setVisitor(visitor: StoredVisitor): void {
-    this.#visitors.set(visitorKey(visitor.accountId, visitor.id), visitor);
+  endReading(reading: Reading): void {
+    this.#readings.delete(reading);
   }
 
-  setIdentity(accountId: string, kind: IdentityKind, value: string, visitorId: string): void {
-    this.#identities.set(identityKey(accountId, kind, value), visitorId);
+  /** Takes a row that was read. Identities that led to it may lead elsewhere where it is not what was known. */
+  take(row: StoredVisitor, reading: Reading): void {
+    const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
+    // What was read before another one's write was known is no news.
+    if (held !== undefined && held.row.version > row.version && this.isCurrent(held)) return;
+    if (held !== undefined && held.row.version !== row.version) this.#drop(held);
+    this.#put(row, reading);
+  }
+
+  /** Takes an identity that was found to lead to a visitor as it is in `row`. */
+  takeIdentity(kind: IdentityKind, value: string, row: StoredVisitor): void {
+    const account = this.#accounts.get(row.accountId);
+    const entry = account?.visitors.get(row.id);
+    if (account === undefined || entry === undefined || entry.row.version !== row.version) return;
+    const before = account[kind].get(value);
+    if (before === entry) return;
+    if (before !== undefined) this.#drop(before);
+    account[kind].set(value, entry);
+    entry.identities.push({ kind, value });
+    this.#grow(entry, identityBytes + value.length);
+  }
+
+  /** The database says that a row of the cache still stands. */
+  confirm(row: StoredVisitor, reading: Reading): void {
+    const entry = this.#accounts.get(row.accountId)?.visitors.get(row.id);
+    if (entry?.row === row) entry.span = this.#spanOf(row, reading);
+  }
+
+  /** Takes what this process wrote: of rows that it knew as they were, the identities it did not touch still lead to them. */
+  takeWritten({ visitors, newIdentities, cleared }: WrittenVisitors, reading: Reading): void {
+    for (const { accountId, visitorId } of cleared) {
+      const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);
+      if (entry !== undefined) this.#drop(entry);
+    }
+    for (const row of visitors) {
+      const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
+      const isKnown = held !== undefined && held.row.version === row.version - 1 && row.mergedInto === undefined;
+      if (isKnown) this.#put(row, reading);
+      else this.take(row, reading);
+    }
+    for (const { accountId, kind, value, visitorId } of newIdentities) {
+      const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);
+      if (entry !== undefined) this.takeIdentity(kind, value, entry.row);
+    }
+  }
+
+  /** A visitor was changed: what is older than `version` is old. A visitor that is gone has `versionOfNone`. */
+  noteChange(accountId: string, id: string, version: number): void {
+    const entry = this.#accounts.get(accountId)?.visitors.get(id);
+    if (entry !== undefined && entry.row.version < version) {
+      if (version === versionOfNone) this.#drop(entry);
+      else entry.span = never;
+    }
+    if (this.#readings.size === 0) return;
+    const key = changeKey(accountId, id);
+    for (const { changed } of this.#readings) changed.set(key, Math.max(version, changed.get(key) ?? 0));
+  }
+
+  /** From here on all changes are known. What was read before may have been changed. */
+  beginFollowing(): void {
+    this.#span += 1;
+    this.#isFollowed = true;
+  }
+
+  /** No visitor is there any more. */
+  forgetAll(): void {
+    for (const entry of this.#entries) this.#drop(entry);
+  }
+
+  /** Nothing is known of changes any more. */
+  stopFollowing(): void {
+    this.#isFollowed = false;
+  }
+
+  #put(row: StoredVisitor, reading: Reading): void {
+    if (changeOf(row, reading) === versionOfNone) return;
+    const account = this.#accountOf(row.accountId);
+    const span = this.#spanOf(row, reading);
+    let entry = account.visitors.get(row.id);
+    if (entry === undefined) {
+      entry = new CachedVisitor(row, span);
+      account.visitors.set(row.id, entry);
+      this.#entries.add(entry);
+      this.#grow(entry, bytesOf(row));
+    } else {
+      const grown = bytesOf(row) - bytesOf(entry.row);
+      entry.row = row;
+      entry.span = span;
+      this.#grow(entry, grown);
+    }
+  }
+
+  #accountOf(accountId: string): AccountVisitors {
+    let account = this.#accounts.get(accountId);
+    if (account === undefined) {
+      const isTold = canonicalUuid.test(accountId);
+      account = { visitors: new Map(), external_id: new Map(), email: new Map(), isTold };
+      this.#accounts.set(accountId, account);
+    }
+    return account;
+  }
+
+  /** Since when a row is known to be as it was read, if it was not changed meanwhile. */
+  #spanOf(row: StoredVisitor, reading: Reading): number {
+    const isChanged = changeOf(row, reading) > row.version;
+    return isChanged || this.#accounts.get(row.accountId)?.isTold !== true ? never : reading.span;
+  }
+
+  #grow(entry: CachedVisitor, bytes: number): void {
+    entry.bytes += bytes;
+    this.#bytes += bytes;
+    while (this.#bytes > this.#bytesMax && this.#entries.size > 0) this.#leaveOneOut();
+  }
+
+  #leaveOneOut(): void {
+    const { value: entry, done } = this.#hand.next();
+    if (done === true) this.#hand = this.#entries.values();
+    else if (entry.isUsed) entry.isUsed = false;
+    else this.#drop(entry);
+  }
+
+  #drop(entry: CachedVisitor): void {
+    const { accountId, id } = entry.row;
+    const account = this.#accounts.get(accountId);
+    if (account === undefined || !this.#entries.delete(entry)) return;
+    account.visitors.delete(id);
+    for (const { kind, value } of entry.identities) {
+      if (account[kind].get(value) === entry) account[kind].delete(value);
+    }
+    if (account.visitors.size === 0) this.#accounts.delete(accountId);
+    this.#bytes -= entry.bytes;
   }
 }
 
-/** Visitors looked up and found, or not; what is held, in number and in bytes (about). */
+/** What a transaction wrote. */
+export type WrittenVisitors = {
+  readonly visitors: readonly StoredVisitor[];
+  readonly newIdentities: readonly IdentityRow[];
+  readonly cleared: readonly ClearedIdentity[];
+};
+
+/**
+ * Visitors looked up and found as they are, found and confirmed by the database, or not found; what is held, in number and
+ * in bytes (about).
+ */
 export type CacheFigures = {
   readonly hits: number;
+  readonly confirmed: number;
   readonly misses: number;
   readonly visitors: number;
   readonly bytes: number;
   readonly bytesMax: number;
 };
 
-const visitorKey = (accountId: string, id: string): string => `${accountId}\n${id}`;
-const identityKey = (accountId: string, kind: IdentityKind, value: string): string => `${accountId}\n${kind}\n${value}`;
+/** What an entry costs about, beside its text: places in maps, row object, keys. */
+const entryBytes = 400;
+const identityBytes = 150;
+
+/** The text, and about three bytes a character for the object. */
+const bytesOf = ({ id, properties }: StoredVisitor): number => entryBytes + id.length + properties.text.length * 4;
+
+const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The version that became known while a row was read, 0 for none. */
+const changeOf = ({ accountId, id }: StoredVisitor, { changed }: Reading): number =>
+  changed.size === 0 ? 0 : (changed.get(changeKey(accountId, id)) ?? 0);
+
+const changeKey = (accountId: string, id: string): string => `${accountId}\n${id}`;
+
+function used(entry: CachedVisitor | undefined): CachedVisitor | undefined {
+  if (entry !== undefined) entry.isUsed = true;
+  return entry;
+}

@@ -93,6 +93,83 @@ export async function selectIdentities(db: Queryable, asked: readonly IdentityAs
   }));
 }
 
+/** Changes of visitors since a moment. */
+export type VisitorChangesFound = {
+  /** This moment, as PostgreSQL writes which transactions it has seen. */
+  readonly snapshot: string;
+  /** Tells servers apart, and one that was started again: another one may have lost what the one before had. */
+  readonly server: string;
+  readonly changes: readonly VisitorChange[];
+  /** Whether there are more changes than may be read at once. */
+  readonly isCutShort: boolean;
+};
+
+/** A visitor that was changed has this version at least. */
+export type VisitorChange = { readonly accountId: string; readonly id: string; readonly version: number };
+
+type ChangesRecord = {
+  snapshot: string;
+  server: string;
+  account_ids: string[] | null;
+  ids: string[] | null;
+  versions: number[] | null;
+};
+
+/**
+ * Reads which visitors were changed by what was committed since `snapshot`, or, without one, only what this moment is. No
+ * more than `statementsMax` statements are looked at: while a transaction stays open for long, those of all others since it
+ * began are, whether they were seen or not.
+ */
+export async function selectVisitorChanges(
+  db: Queryable,
+  snapshot: string | undefined,
+  statementsMax: number,
+): Promise<VisitorChangesFound> {
+  const { rows } = await db.query<ChangesRecord>({
+    name: 'select-visitor-changes',
+    text: `select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
+        c.account_ids, c.ids, c.versions
+      from (select 1) as one
+      left join lateral (
+        select xid,
+          case when not pg_visible_in_snapshot(xid, $1::pg_snapshot) then account_ids::text[] end as account_ids,
+          case when not pg_visible_in_snapshot(xid, $1::pg_snapshot) then ids end as ids,
+          case when not pg_visible_in_snapshot(xid, $1::pg_snapshot) then versions end as versions
+        from visitor_changes where xid >= pg_snapshot_xmin($1::pg_snapshot) order by xid limit $2
+      ) c on true`,
+    values: [snapshot ?? null, statementsMax + 1],
+  });
+  const [first] = rows;
+  if (first === undefined) throw new Error('PostgreSQL did not say which transactions it has seen');
+  return {
+    snapshot: first.snapshot,
+    server: first.server,
+    changes: rows.flatMap(readChanges),
+    isCutShort: rows.length > statementsMax,
+  };
+}
+
+/** One of all visitors is written as one of none in particular. */
+export const allVisitors: VisitorChange = { accountId: '', id: '', version: Number.MAX_SAFE_INTEGER };
+
+function readChanges({ account_ids, ids, versions }: ChangesRecord): VisitorChange[] {
+  if (account_ids === null) return [];
+  if (account_ids.length === 0) return [allVisitors];
+  return account_ids.map((accountId, at) => ({ accountId, id: ids?.[at] ?? '', version: versions?.[at] ?? 0 }));
+}
+
+/**
+ * Forgets changes that everybody knows who had seen all before `snapshot`, and those of transactions that are still to come:
+ * these were restored from another server's.
+ */
+export async function deleteVisitorChanges(db: Queryable, snapshot: string): Promise<void> {
+  await db.query(
+    `delete from visitor_changes
+      where xid < pg_snapshot_xmin($1::pg_snapshot) or xid >= pg_snapshot_xmax(pg_current_snapshot())`,
+    [snapshot],
+  );
+}
+
 /** Locks visitors until the transaction ends, in the order of their ids, so that two transactions cannot cross. */
 export async function lockVisitors(
   db: Queryable,

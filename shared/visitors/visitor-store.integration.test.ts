@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../postgres/migrate.ts';
 import { rowsLookedAt } from '../testing/rows-looked-at.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
 import { openTestPool } from '../testing/test-pool.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
+import type { PostgresVisitorStore } from './postgres-visitor-store.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
@@ -274,6 +277,246 @@ test('visitor store: properties are kept as they are, whatever stands in them, o
   expect(found.map((visitor) => visitor?.properties)).toEqual(properties.map((own) => ({ ...own, again: '\n' })));
 });
 
+const statementsOf = (spied: { readonly mock: { readonly calls: readonly unknown[][] } }): unknown[] =>
+  spied.mock.calls.map(([query]) =>
+    typeof query === 'object' && query !== null && 'name' in query ? query.name : query,
+  );
+
+test('visitor store: of visitors that are known nothing is asked but what was changed', async () => {
+  const account = randomUUID();
+  const own = openTestPool(database.url, 2);
+  try {
+    const store = createVisitorStore(own);
+    const touches = [
+      touch(account, { externalIds: ['x'], emails: ['ann@example.com'] }, { city: 'Oslo' }),
+      touch(account, { userId: 'u' }),
+      touch(account, { anonymousId: 'a' }),
+    ];
+    await store.resolve(touches);
+    // What it wrote itself is no news to it.
+    const before = await store.lookUp(touches);
+    const asked = vi.spyOn(own, 'query');
+    const { outcomes } = await store.lookUp(touches);
+    expect(statementsOf(asked)).toEqual(['select-visitor-changes']);
+    expect(outcomes).toEqual(before.outcomes);
+    expect(outcomes.map(idOf)).toEqual([expect.any(String), 'u', 'a']);
+    asked.mockClear();
+    await createVisitorStore(pool).resolve([touch(account, { userId: 'u' }, { city: 'Rome' })]);
+    expect((await store.lookUp(touches)).outcomes[1]).toMatchObject({ properties: { value: { city: 'Rome' } } });
+    expect(statementsOf(asked)).toEqual(['select-visitor-changes', 'select-visitors']);
+    expect(store.cache.hits).toBeGreaterThan(0);
+  } finally {
+    await own.end();
+  }
+});
+
+test('visitor store: a change is seen when it is committed, however long ago it was made', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const holder = await pool.connect();
+  const cityOf = async (): Promise<unknown> => (await store.lookUp([touch(account, { userId: 'u' })])).outcomes;
+  const is = (city: string) => [{ kind: 'resolved', properties: { value: { city } } }];
+  try {
+    await store.resolve([touch(account, { userId: 'u' }, { city: 'Oslo' })]);
+    await holder.query('begin');
+    await holder.query(
+      `update visitors set properties = '{"city":"Rome"}', version = version + 1 where account_id = $1`,
+      [account],
+    );
+    // Others are seen meanwhile, and the one that is still to come is not taken for one of them.
+    for (let n = 0; n < 3; n += 1) {
+      expect(await cityOf()).toMatchObject(is('Oslo'));
+      await createVisitorStore(pool).resolve([touch(account, { userId: `n${n}` }, { n })]);
+      await createVisitorStore(pool).resolve([touch(account, { userId: `n${n}` }, { n: -n - 1 })]);
+    }
+    await holder.query('commit');
+    expect(await cityOf()).toMatchObject(is('Rome'));
+  } finally {
+    holder.release(true);
+  }
+});
+
+test('visitor store: while a transaction stays open for more changes than are read at once, what is cached is confirmed', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const holder = await pool.connect();
+  const lookUp = async () => (await store.lookUp([touch(account, { userId: 'u' })])).outcomes;
+  try {
+    await store.resolve([touch(account, { userId: 'u' }, { city: 'Oslo' }), touch(account, { userId: 'other' })]);
+    await holder.query('begin');
+    await holder.query('select pg_current_xact_id()');
+    for (let n = 0; n < 600; n += 1) {
+      await pool.query(`update visitors set version = version + 1 where account_id = $1 and id = 'other'`, [account]);
+    }
+    const { confirmed } = store.cache;
+    await lookUp();
+    await lookUp();
+    expect(store.cache.confirmed).toBeGreaterThan(confirmed + 1);
+    await createVisitorStore(pool).resolve([touch(account, { userId: 'u' }, { city: 'Rome' })]);
+    expect(await lookUp()).toMatchObject([{ properties: { value: { city: 'Rome' } } }]);
+    await holder.query('commit');
+    await lookUp();
+    const { hits } = store.cache;
+    await lookUp();
+    expect(store.cache.hits).toBeGreaterThan(hits);
+  } finally {
+    holder.release(true);
+  }
+});
+
+test.each(['the store that cleared it', 'another store'])(
+  'visitor store: an e-mail address that was cleared leads nowhere, in %s',
+  async (which) => {
+    const account = randomUUID();
+    const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
+    const byEmail = touch(account, { emails: ['ann@example.com'] });
+    const email = { email: 'ann@example.com' };
+    await one.resolve([touch(account, { userId: 'u', emails: ['ann@example.com'] }, email)]);
+    for (const store of [one, two]) expect((await store.lookUp([byEmail])).outcomes.map(idOf)).toEqual(['u']);
+    await one.resolve([touch(account, { userId: 'u' }, { email: null })]);
+    const { outcomes } = await (which === 'another store' ? two : one).resolve([byEmail]);
+    expect(outcomes).toMatchObject([{ kind: 'resolved', created: true }]);
+    for (const store of [one, two])
+      expect((await store.resolve([byEmail])).outcomes.map(idOf)).toEqual(outcomes.map(idOf));
+  },
+);
+
+test('visitor store: visitors that are gone, one or all of them, are not remembered', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const touches = [touch(account, { userId: 'u' }), touch(account, { userId: 'w' })];
+  const known = async () => (await store.lookUp(touches)).outcomes.map(idOf);
+  await store.resolve(touches);
+  expect(await known()).toEqual(['u', 'w']);
+  await pool.query(`delete from visitors where account_id = $1 and id = 'u'`, [account]);
+  expect(await store.resolve(touches)).toMatchObject({ created: 1 });
+  expect(await known()).toEqual(['u', 'w']);
+  await pool.query('truncate visitors, visitor_identities');
+  expect(await store.resolve(touches)).toMatchObject({ created: 2 });
+});
+
+test('visitor store: whatever others do, a store that remembers sees what one that does not sees', async () => {
+  const account = randomUUID();
+  const warm = [createVisitorStore(pool), createVisitorStore(pool)];
+  const names = ['1', '2', '3', '4'];
+  const claims: Partial<VisitorClaim>[] = [
+    ...names.map((n) => ({ userId: `u${n}` })),
+    ...names.map((n) => ({ externalIds: [`x${n}`] })),
+    ...names.map((n) => ({ emails: [`${n}@example.com`] })),
+  ];
+  const claim = fc.record({
+    userId: fc.option(fc.constantFrom(...names.map((n) => `u${n}`)), { nil: undefined }),
+    externalIds: fc.array(fc.constantFrom(...names.map((n) => `x${n}`)), { maxLength: 1 }),
+    emails: fc.array(fc.constantFrom(...names.map((n) => `${n}@example.com`)), { maxLength: 1 }),
+  });
+  const given = fc.record(
+    {
+      city: fc.constantFrom('Oslo', 'Rome', null),
+      email: fc.constantFrom(null, '1@example.com'),
+      external_id: fc.constantFrom(null, 'x1'),
+    },
+    { requiredKeys: [] },
+  );
+  const write = fc.record({ by: fc.constantFrom(0, 1, 2), claim, given });
+  const erase = fc.record({ erased: fc.constantFrom(...names.map((n) => `u${n}`)) });
+  const seen = async (store: PostgresVisitorStore) => (await lookUpEach(store)).map(idOf);
+  // Each by itself, as those of one call that are not known yet change what follows them.
+  const lookUpEach = (store: PostgresVisitorStore) =>
+    Promise.all(claims.map(async (one) => (await store.lookUp([touch(account, one)])).outcomes[0]));
+  const act = async (step: object): Promise<void> => {
+    if ('erased' in step) await createVisitorStore(pool).erase(account, String(step.erased));
+    else {
+      const { by, claim: named, given: properties } = step as { by: number; claim: VisitorClaim; given: JsonObject };
+      if (named.userId === undefined && named.externalIds.length + named.emails.length === 0) return;
+      await (warm[by] ?? createVisitorStore(pool)).resolve([touch(account, named, properties)]);
+    }
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof({ weight: 9, arbitrary: write }, erase), { maxLength: 12 }), async (steps) => {
+      await pool.query('delete from visitors where account_id = $1', [account]);
+      await pool.query('delete from visitor_identities where account_id = $1', [account]);
+      for (const step of steps) {
+        await act(step);
+        const expected = await seen(createVisitorStore(pool));
+        for (const store of warm) expect(await seen(store)).toEqual(expected);
+      }
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('visitor store: where changes are not noted, everything is confirmed; once they are, they are followed', async () => {
+  const bare = await createTestDatabase();
+  await migrate(bare.url);
+  const own = openTestPool(bare.url, 3);
+  try {
+    await own.query('alter table visitor_changes rename to hidden');
+    await own.query('alter table visitors disable trigger user');
+    const [one, two] = [createVisitorStore(own), createVisitorStore(own)];
+    const account = randomUUID();
+    const u = touch(account, { userId: 'u' });
+    await one.resolve([u]);
+    for (const city of ['Oslo', 'Rome']) {
+      await two.resolve([touch(account, { userId: 'u' }, { city })]);
+      expect((await one.lookUp([u])).outcomes).toMatchObject([{ properties: { value: { city } } }]);
+    }
+    await expect(one.forgetOldChanges()).resolves.toBeUndefined();
+    expect(one.cache.hits).toBe(0);
+    await own.query('alter table hidden rename to visitor_changes');
+    await own.query('alter table visitors enable trigger user');
+    await one.lookUp([u]);
+    await one.lookUp([u]);
+    expect(one.cache.hits).toBe(1);
+    await two.resolve([touch(account, { userId: 'u' }, { city: 'Bergen' })]);
+    expect((await one.lookUp([u])).outcomes).toMatchObject([{ properties: { value: { city: 'Bergen' } } }]);
+  } finally {
+    await own.end();
+    await bare.drop();
+  }
+});
+
+test('visitor store: changes are forgotten once everybody has read them who still reads, and what was restored at once', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const now = vi.spyOn(performance, 'now');
+  let atMs = Math.ceil(performance.now());
+  const minutesLater = async (minutes: number): Promise<void> => {
+    atMs += minutes * 60_000;
+    now.mockImplementation(() => atMs);
+    await store.forgetOldChanges();
+  };
+  const noted = async (): Promise<string[]> => {
+    const sql = 'select c.ids[1] as id from visitor_changes c where c.account_ids[1] = $1 order by 1';
+    return (await pool.query<{ id: string }>(sql, [account])).rows.map(({ id }) => id);
+  };
+  const change = async (id: string) => {
+    await store.resolve([touch(account, { userId: id })]);
+    await store.resolve([touch(account, { userId: id }, { city: 'Oslo' })]);
+  };
+  try {
+    await change('a');
+    await pool.query(
+      `insert into visitor_changes (xid, account_ids, ids, versions) values ('9000000000000', array[$1::uuid], '{restored}', '{1}')`,
+      [account],
+    );
+    await minutesLater(0);
+    await change('b');
+    await minutesLater(4);
+    expect(await noted()).toEqual(['a', 'b', 'restored']);
+    await minutesLater(1);
+    expect(await noted()).toEqual(['b']);
+    await minutesLater(4);
+    expect(await noted()).toEqual([]);
+    // Who has not looked for so long takes nothing for known.
+    await pool.query('update visitors set version = version + 1 where account_id = $1', [account]);
+    const { confirmed } = store.cache;
+    await store.lookUp([touch(account, { userId: 'a' })]);
+    expect(store.cache.confirmed).toBe(confirmed + 1);
+  } finally {
+    now.mockRestore();
+  }
+});
+
 const plansMade = [
   { when: 'the tables are empty', first: 0 },
   // As the server by itself analyses what grew: it then believes that accounts have one visitor each.
@@ -294,7 +537,13 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
     await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] }, { city: 'Oslo' })]);
     await createVisitorStore(pool).resolve(filled);
     const [accounts, ids] = [`'{${account},${account}}'`, `'{u,nobody}'`];
+    const now = (await fresh.query<{ now: string }>('select pg_current_snapshot()::text as now')).rows[0]?.now;
+    for (let n = 0; n < 50; n += 1) await pool.query('update visitors set version = version + 1 where id = $1', ['u']);
+    const later = (await fresh.query<{ now: string }>('select pg_current_snapshot()::text as now')).rows[0]?.now;
+    await pool.query('update visitors set version = version + 1 where id = $1', ['u']);
+    expect(later).not.toBe(now);
     const statements = [
+      `"select-visitor-changes"('${later}', 501)`,
       `"select-visitors"(${accounts}, ${ids}, '{null,null}')`,
       `"select-identities"(${accounts}, '{external_id,external_id}', '{x,x-7}', '{a,b}')`,
       `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}')`,

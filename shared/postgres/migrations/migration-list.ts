@@ -9,6 +9,7 @@ import { CreateDeployment } from './0007-create-deployment.ts';
 import { CreateSignInLinks } from './0008-create-sign-in-links.ts';
 import { PublishOnCreate } from './0009-publish-on-create.ts';
 import { TellAccountsAreLarge } from './0010-tell-accounts-are-large.ts';
+import { NoteVisitorChanges } from './0011-note-visitor-changes.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -30,4 +31,5 @@ export const migrationList: MigrationList = [
   { name: '0008-create-sign-in-links', class: CreateSignInLinks },
   { name: '0009-publish-on-create', class: PublishOnCreate },
   { name: '0010-tell-accounts-are-large', class: TellAccountsAreLarge },
+  { name: '0011-note-visitor-changes', class: NoteVisitorChanges },
 ];

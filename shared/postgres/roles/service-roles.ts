@@ -42,6 +42,8 @@ export const serviceRights = {
     // For the doctor.
     migrations: read,
     recent_events: all,
+    // A trigger writes it, with the owner's rights.
+    visitor_changes: ['select', 'delete'],
     visitor_identities: all,
     visitors: ['select', 'insert', 'update'],
   },

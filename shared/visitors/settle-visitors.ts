@@ -1,0 +1,58 @@
+import { storedIdentity } from './visitor-identity.ts';
+import type { CachedVisitor, VisitorCache } from './visitor-cache.ts';
+import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
+
+/**
+ * Outcomes of touches that change nothing and whose visitors are current in the cache, in their order; undefined for every
+ * other one, and for those that follow one of these in the same account, as it may change what they meet.
+ */
+export function settleVisitors(
+  touches: readonly VisitorTouch[],
+  cache: VisitorCache,
+): readonly (VisitorOutcome | undefined)[] {
+  const open = new Set<string>();
+  return touches.map((touch) => {
+    if (open.has(touch.accountId)) return undefined;
+    const entry = settledVisitor(touch, cache);
+    if (entry === undefined) {
+      open.add(touch.accountId);
+      return undefined;
+    }
+    cache.count(entry);
+    const { id, properties } = entry.row;
+    return { kind: 'resolved', id, properties, created: false };
+  });
+}
+
+/** The visitor of a touch, if all that the touch says is known, and true. */
+function settledVisitor({ accountId, claim, given }: VisitorTouch, cache: VisitorCache): CachedVisitor | undefined {
+  const { userId, externalIds, emails, anonymousId } = claim;
+  const id = userId ?? anonymousId;
+  let found = id === undefined ? undefined : currentRoot(accountId, cache.visitor(accountId, id), cache);
+  if (id !== undefined && found === undefined) return undefined;
+  for (const kind of ['external_id', 'email'] as const) {
+    for (const value of kind === 'email' ? emails : externalIds) {
+      const owner = currentRoot(accountId, cache.identity(accountId, kind, storedIdentity(value)), cache);
+      if (owner === undefined || (found !== undefined && owner !== found)) return undefined;
+      found = owner;
+    }
+  }
+  if (found === undefined || found.row.erased || found.row.isUnreadable === true) return undefined;
+  const { properties } = found.row;
+  return given.every((layer) => properties.with(layer) === properties) ? found : undefined;
+}
+
+/** The visitor that one turned out to be, if all on the way is current. */
+function currentRoot(
+  accountId: string,
+  from: CachedVisitor | undefined,
+  cache: VisitorCache,
+): CachedVisitor | undefined {
+  let entry = from;
+  while (entry !== undefined) {
+    if (!cache.isCurrent(entry)) return undefined;
+    if (entry.row.mergedInto === undefined) return entry;
+    entry = cache.visitor(accountId, entry.row.mergedInto);
+  }
+  return undefined;
+}

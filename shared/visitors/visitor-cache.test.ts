@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { VisitorCache } from './visitor-cache.ts';
+import { VisitorProperties } from './visitor-properties.ts';
+import type { StoredVisitor } from './visitor-rows.ts';
+
+const account = '0d7c3c34-8a3f-4a58-9d55-6a8f6f0f6f10';
+
+const row = (id: string, version = 1, accountId = account): StoredVisitor => ({
+  accountId,
+  id,
+  version,
+  properties: new VisitorProperties({ version }),
+  createdAtUs: 0,
+  updatedAtUs: version,
+  mergedInto: undefined,
+  erased: false,
+});
+
+function rig(bytesMax = 1_000_000) {
+  const cache = new VisitorCache(bytesMax);
+  cache.beginFollowing();
+  const isCurrent = (id: string, accountId = account): boolean | undefined => {
+    const found = cache.visitor(accountId, id);
+    return found && cache.isCurrent(found);
+  };
+  const read = (taken: StoredVisitor, meanwhile = (): void => undefined): void => {
+    const reading = cache.beginReading();
+    meanwhile();
+    cache.take(taken, reading);
+    cache.endReading(reading);
+  };
+  return { cache, isCurrent, read };
+}
+
+test('visitor cache: what was read is current until a newer version is told of', () => {
+  const { cache, isCurrent, read } = rig();
+  read(row('a'));
+  read(row('b', 7));
+  expect([isCurrent('a'), isCurrent('b'), isCurrent('c')]).toEqual([true, true, undefined]);
+  cache.noteChange(account, 'a', 2);
+  cache.noteChange(account, 'b', 7);
+  expect([isCurrent('a'), isCurrent('b')]).toEqual([false, true]);
+  const reading = cache.beginReading();
+  cache.confirm(cache.visitor(account, 'a')?.row ?? row('a'), reading);
+  expect(isCurrent('a')).toBe(true);
+});
+
+test('visitor cache: a change that is told of while a row is read leaves it in doubt, unless the row has it', () => {
+  const { cache, isCurrent, read } = rig();
+  read(row('a', 1), () => cache.noteChange(account, 'a', 2));
+  read(row('b', 2), () => cache.noteChange(account, 'b', 2));
+  expect([isCurrent('a'), isCurrent('b')]).toEqual([false, true]);
+});
+
+test('visitor cache: nothing is current from when changes are missed until it was read again', () => {
+  const { cache, isCurrent, read } = rig();
+  read(row('a'));
+  cache.stopFollowing();
+  expect(isCurrent('a')).toBe(false);
+  read(row('b'));
+  read(row('c'), () => cache.beginFollowing());
+  expect([isCurrent('a'), isCurrent('b'), isCurrent('c')]).toEqual([false, false, false]);
+  read(row('a'));
+  expect(isCurrent('a')).toBe(true);
+});
+
+test('visitor cache: an account that is spelled otherwise than changes are told of is never current', () => {
+  const { isCurrent, read } = rig();
+  read(row('a', 1, account.toUpperCase()));
+  expect(isCurrent('a', account.toUpperCase())).toBe(false);
+});
+
+test('visitor cache: an older row does not take the place of a newer one that is current', () => {
+  const { cache, read } = rig();
+  read(row('a', 3));
+  read(row('a', 2));
+  expect(cache.visitor(account, 'a')?.row.version).toBe(3);
+  cache.noteChange(account, 'a', 4);
+  // As of a database that was restored.
+  read(row('a', 2));
+  expect(cache.visitor(account, 'a')?.row.version).toBe(2);
+});
+
+test('visitor cache: an identity leads to its visitor as long as that is as it was, or this process changed it', () => {
+  const { cache, read } = rig();
+  const leads = (): string | undefined => cache.identity(account, 'email', 'a@b.c')?.row.id;
+  const tie = (to: StoredVisitor): void => {
+    read(to);
+    cache.takeIdentity('email', 'a@b.c', to);
+  };
+  const written = (of: StoredVisitor, cleared = false): void => {
+    const ids = cleared ? [{ accountId: account, visitorId: of.id, kind: 'email' as const }] : [];
+    const reading = cache.beginReading();
+    cache.takeWritten({ visitors: [of], newIdentities: [], cleared: ids }, reading);
+    cache.endReading(reading);
+  };
+  tie(row('a', 1));
+  read(row('a', 1));
+  written(row('a', 2));
+  expect(leads()).toBe('a');
+  written(row('a', 3), true);
+  expect(leads()).toBeUndefined();
+  tie(row('a', 3));
+  read(row('a', 5));
+  expect(leads()).toBeUndefined();
+  // It was read with a version that is not the newest any more.
+  cache.takeIdentity('email', 'a@b.c', row('a', 4));
+  expect(leads()).toBeUndefined();
+  tie(row('a', 5));
+  written({ ...row('a', 6), mergedInto: 'b' });
+  expect(leads()).toBeUndefined();
+});
+
+test('visitor cache: it holds no more than it may, and those that are asked for stay', () => {
+  const { cache, read } = rig(20_000);
+  read(row('hot'));
+  cache.takeIdentity('external_id', 'x', cache.visitor(account, 'hot')?.row ?? row('hot'));
+  for (let n = 0; n < 1_000; n += 1) {
+    read(row(`cold-${n}`));
+    expect(cache.identity(account, 'external_id', 'x')?.row.id).toBe('hot');
+    expect(cache.figures.bytes).toBeLessThanOrEqual(20_000);
+  }
+  expect(cache.figures.visitors).toBeGreaterThan(20);
+  read({ ...row('huge'), properties: new VisitorProperties({ text: 'x'.repeat(20_000) }) });
+  expect(cache.figures.bytes).toBeLessThanOrEqual(20_000);
+});
