@@ -38,3 +38,15 @@ test('byte writer: has the texts and stretches in the order they were written, h
     ),
   );
 });
+
+test('byte writer: writes a text as JSON does, and bytes of any length', () => {
+  fc.assert(
+    fc.property(text, fc.uint8Array({ maxLength: 80 }), fc.nat(5), (of, bytes, skipped) => {
+      const writer = new ByteWriter(1);
+      writer.quoted(of);
+      writer.bytes(bytes, Math.min(skipped, bytes.length));
+      const expected = Buffer.concat([Buffer.from(JSON.stringify(of)), bytes.subarray(skipped)]);
+      expect(Buffer.from(writer.copy())).toEqual(expected);
+    }),
+  );
+});

@@ -4,6 +4,9 @@ export type Stretch = { readonly bytes: Buffer; readonly start: number; readonly
 /** Shorter texts are written faster one by one. */
 const nativeFrom = 24;
 const firstNonAscii = 0x80;
+/** Fewer bytes are copied faster one by one. */
+const copiedMax = 32;
+const [space, quote, backslash] = [0x20, 0x22, 0x5c];
 
 /** Bytes that grow: JSON that is put together from texts and from stretches of other bytes, without becoming text itself. */
 export class ByteWriter {
@@ -39,6 +42,12 @@ export class ByteWriter {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
+  /** A text as JSON. */
+  quoted(text: string): void {
+    this.#reserve(text.length + 2);
+    if (!this.#writeQuoted(text)) this.text(JSON.stringify(text));
+  }
+
   stretch({ bytes, start, end }: Stretch): void {
     this.#reserve(end - start);
     this.#length += bytes.copy(this.#bytes, this.#length, start, end);
@@ -46,9 +55,15 @@ export class ByteWriter {
 
   /** Writes bytes[start, end). */
   bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
-    this.#reserve(end - start);
-    this.#bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.#length);
-    this.#length += end - start;
+    const length = end - start;
+    this.#reserve(length);
+    if (length <= copiedMax) {
+      const into = this.#bytes;
+      for (let at = 0; at < length; at += 1) into[this.#length + at] = bytes[start + at] as number;
+    } else {
+      this.#bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.#length);
+    }
+    this.#length += length;
   }
 
   /** What is written, for good. */
@@ -66,6 +81,22 @@ export class ByteWriter {
       bytes[start + at] = unit;
     }
     this.#length = start + text.length;
+    return true;
+  }
+
+  /** False, and nothing is written, where the text does not stand in JSON as it is. */
+  #writeQuoted(text: string): boolean {
+    const bytes = this.#bytes;
+    const start = this.#length + 1;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit >= firstNonAscii || unit < space || unit === quote || unit === backslash) return false;
+      bytes[start + at] = unit;
+    }
+    const end = start + text.length;
+    bytes[start - 1] = quote;
+    bytes[end] = quote;
+    this.#length = end + 1;
     return true;
   }
 

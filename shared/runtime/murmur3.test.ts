@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { murmur3, murmur3Bytes } from './murmur3.ts';
+import { murmur3, murmur3Bytes, murmur3Pair } from './murmur3.ts';
 
 // Published vectors of MurmurHash3_x86_32.
 test.each([
@@ -20,4 +21,16 @@ test('murmur3: bytes in the middle of others have the hash of their text', () =>
     const bytes = Buffer.from(`"${text}"`);
     expect(murmur3Bytes(bytes, 1, bytes.length - 1, 77)).toBe(murmur3(text, 77));
   }
+});
+
+test('murmur3: both of a pair are those of the bytes of the text', () => {
+  const text = fc.oneof(fc.string({ maxLength: 40 }), fc.string({ unit: 'grapheme', maxLength: 20 }));
+  const seed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+  fc.assert(
+    fc.property(text, seed, seed, (of, high, low) => {
+      const bytes = Buffer.from(of);
+      const hash = (by: number): number => murmur3Bytes(bytes, 0, bytes.length, by);
+      expect(murmur3Pair(of, high, low)).toEqual({ high: hash(high), low: hash(low) });
+    }),
+  );
 });

@@ -3,10 +3,43 @@
  * Source: Austin Appleby, https://github.com/aappleby/smhasher (public domain), MurmurHash3_x86_32.
  */
 export function murmur3(text: string, seed = 0): number {
-  const hash = hashAscii(text, seed);
-  if (hash !== undefined) return hash;
-  const bytes = Buffer.from(text, 'utf8');
-  return murmur3Bytes(bytes, 0, bytes.length, seed);
+  return murmur3Pair(text, seed, seed).high;
+}
+
+/** Two hashes of one text with seeds of their own, the first and the second half of 64 bits. */
+export function murmur3Pair(text: string, highSeed: number, lowSeed: number): { high: number; low: number } {
+  const length = text.length;
+  const blocksEnd = length & ~3;
+  let [high, low, bits] = [highSeed | 0, lowSeed | 0, 0];
+  for (let i = 0; i < blocksEnd; i += 4) {
+    const a = text.charCodeAt(i);
+    const b = text.charCodeAt(i + 1);
+    const c = text.charCodeAt(i + 2);
+    const d = text.charCodeAt(i + 3);
+    bits |= a | b | c | d;
+    const mixed = mixBlock(a | (b << 8) | (c << 16) | (d << 24));
+    high = mixHash(high, mixed);
+    low = mixHash(low, mixed);
+  }
+  let tail = 0;
+  for (let i = length - 1; i >= blocksEnd; i -= 1) {
+    const unit = text.charCodeAt(i);
+    bits |= unit;
+    tail = (tail << 8) | unit;
+  }
+  if (bits > 127) {
+    const bytes = Buffer.from(text, 'utf8');
+    return {
+      high: murmur3Bytes(bytes, 0, bytes.length, highSeed),
+      low: murmur3Bytes(bytes, 0, bytes.length, lowSeed),
+    };
+  }
+  if (blocksEnd < length) {
+    const mixed = mixBlock(tail);
+    high ^= mixed;
+    low ^= mixed;
+  }
+  return { high: finish(high, length), low: finish(low, length) };
 }
 
 const c1 = 0xcc9e2d51;
@@ -17,8 +50,8 @@ function mixBlock(k: number): number {
   return Math.imul((multiplied << 15) | (multiplied >>> 17), c2);
 }
 
-function mixHash(hash: number, k: number): number {
-  const mixed = hash ^ mixBlock(k);
+function mixHash(hash: number, mixedBlock: number): number {
+  const mixed = hash ^ mixedBlock;
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
@@ -27,31 +60,6 @@ function finish(hash: number, length: number): number {
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
-}
-
-/** The hash of a text that is ASCII; undefined for every other. */
-function hashAscii(text: string, seed: number): number | undefined {
-  const length = text.length;
-  const blocksEnd = length & ~3;
-  let hash = seed | 0;
-  let bits = 0;
-  for (let i = 0; i < blocksEnd; i += 4) {
-    const a = text.charCodeAt(i);
-    const b = text.charCodeAt(i + 1);
-    const c = text.charCodeAt(i + 2);
-    const d = text.charCodeAt(i + 3);
-    bits |= a | b | c | d;
-    hash = mixHash(hash, a | (b << 8) | (c << 16) | (d << 24));
-  }
-  let tail = 0;
-  for (let i = length - 1; i >= blocksEnd; i -= 1) {
-    const unit = text.charCodeAt(i);
-    bits |= unit;
-    tail = (tail << 8) | unit;
-  }
-  if (bits > 127) return undefined;
-  if (blocksEnd < length) hash ^= mixBlock(tail);
-  return finish(hash, length);
 }
 
 /** The same of bytes[start, end). */
@@ -65,7 +73,7 @@ export function murmur3Bytes(bytes: Uint8Array, start: number, end: number, seed
       ((bytes[i + 1] as number) << 8) |
       ((bytes[i + 2] as number) << 16) |
       ((bytes[i + 3] as number) << 24);
-    hash = mixHash(hash, block);
+    hash = mixHash(hash, mixBlock(block));
   }
   let tail = 0;
   for (let i = end - 1; i >= blocksEnd; i -= 1) tail = (tail << 8) | (bytes[i] as number);

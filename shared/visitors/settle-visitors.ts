@@ -1,4 +1,5 @@
 import { storedIdentity } from './visitor-identity.ts';
+import type { IdentityKind } from './visitor-identity.ts';
 import type { CachedVisitor, VisitorCache } from './visitor-cache.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
@@ -30,16 +31,24 @@ function settledVisitor({ accountId, claim, given }: VisitorTouch, cache: Visito
   const id = userId ?? anonymousId;
   let found = id === undefined ? undefined : currentRoot(accountId, cache.visitor(accountId, id), cache);
   if (id !== undefined && found === undefined) return undefined;
-  for (const kind of ['external_id', 'email'] as const) {
-    for (const value of kind === 'email' ? emails : externalIds) {
-      const owner = currentRoot(accountId, cache.identity(accountId, kind, storedIdentity(value)), cache);
-      if (owner === undefined || (found !== undefined && owner !== found)) return undefined;
-      found = owner;
-    }
+  for (const value of externalIds) {
+    const owner = ownerOf(accountId, 'external_id', value, cache);
+    if (owner === undefined || (found !== undefined && owner !== found)) return undefined;
+    found = owner;
+  }
+  for (const value of emails) {
+    const owner = ownerOf(accountId, 'email', value, cache);
+    if (owner === undefined || (found !== undefined && owner !== found)) return undefined;
+    found = owner;
   }
   if (found === undefined || found.row.erased || found.row.isUnreadable === true) return undefined;
   const { properties } = found.row;
-  return given.every((layer) => properties.with(layer) === properties) ? found : undefined;
+  for (const layer of given) if (properties.with(layer) !== properties) return undefined;
+  return found;
+}
+
+function ownerOf(accountId: string, kind: IdentityKind, value: string, cache: VisitorCache): CachedVisitor | undefined {
+  return currentRoot(accountId, cache.identity(accountId, kind, storedIdentity(value)), cache);
 }
 
 /** The visitor that one turned out to be, if all on the way is current. */

@@ -257,11 +257,11 @@ export type CacheFigures = {
 };
 
 /** What an entry costs about, beside its text: places in maps, row object, keys. */
-const entryBytes = 400;
+const entryBytes = 500;
 const identityBytes = 150;
 
-/** The text, and about three bytes a character for the object. */
-const bytesOf = ({ id, properties }: StoredVisitor): number => entryBytes + id.length + properties.text.length * 4;
+/** The text, what lines have of it, and about three bytes a character for the object. */
+const bytesOf = ({ id, properties }: StoredVisitor): number => entryBytes + id.length * 3 + properties.text.length * 5;
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

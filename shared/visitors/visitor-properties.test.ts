@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
-import { applyProperties, mergeVisitorProperties } from './visitor-properties.ts';
+import { applyProperties, mergeVisitorProperties, VisitorProperties } from './visitor-properties.ts';
 
 const rows: readonly [name: string, current: JsonObject, given: JsonObject, expected: JsonObject][] = [
   ['a value sets', {}, { city: 'Oslo' }, { city: 'Oslo' }],
@@ -118,4 +118,17 @@ test('mergeVisitorProperties: what was written later wins, custom properties one
     custom_properties: { a: 1, b: 2, c: 2 },
     consent: { ads: true, mail: true },
   });
+});
+
+test('visitor properties: what lines have of a visitor is made once for each id', () => {
+  const properties = new VisitorProperties({ city: 'Oslo' });
+  const make = (id: string) => ({ id, before: '', behind: properties.text, bytes: 0, characters: 0 });
+  const first = properties.lineOf('a', make);
+  expect(properties.lineOf('a', make)).toBe(first);
+  expect(properties.lineOf('b', make)).toMatchObject({ id: 'b' });
+});
+
+test('visitor properties: how deep they nest is told for any number of levels', () => {
+  const properties = new VisitorProperties({ a: { b: [1] } });
+  for (const levels of [3, 2, 3, 4, 1]) expect(properties.nestDeeperThan(levels)).toBe(levels < 3);
 });

@@ -1,6 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../runtime/json.ts';
 import { isJsonObject } from '../runtime/json.ts';
+import { textNestsDeeper } from '../runtime/json-depth.ts';
+
+/** What a line of the log has of its visitor: text that stands before and behind the event, and how many bytes that is. */
+export type VisitorLine = {
+  readonly id: string;
+  readonly before: string;
+  readonly behind: string;
+  readonly bytes: number;
+  /** Of its JSON. */
+  readonly characters: number;
+};
 
 /** A visitor's properties with their JSON text, which is made at most once. Never changes. */
 export class VisitorProperties {
@@ -8,6 +19,8 @@ export class VisitorProperties {
   readonly value: JsonObject;
   #text: string | undefined;
   #bytes: number | undefined;
+  #levels: number | undefined;
+  #line: VisitorLine | undefined;
 
   /** `text` is the JSON of `value`, where it is known. */
   constructor(value: JsonObject, text?: string) {
@@ -22,6 +35,21 @@ export class VisitorProperties {
   /** What the text weighs. */
   get bytes(): number {
     return (this.#bytes ??= Buffer.byteLength(this.text));
+  }
+
+  /** Whether they nest deeper. */
+  nestDeeperThan(levels: number): boolean {
+    // What was found not to be too deep is not looked at again: nearly always the same is asked.
+    if (this.#levels === levels) return false;
+    if (textNestsDeeper(this.text, levels)) return true;
+    this.#levels = levels;
+    return false;
+  }
+
+  /** What lines of the log have of the visitor with these properties, made when it is asked for first. */
+  lineOf(id: string, make: (id: string, properties: VisitorProperties) => VisitorLine): VisitorLine {
+    if (this.#line?.id !== id) this.#line = make(id, this);
+    return this.#line;
   }
 
   /** The properties after an event gave some; the same ones when nothing changes. */
@@ -43,7 +71,8 @@ export class VisitorProperties {
  */
 export function applyProperties(current: JsonObject, given: JsonObject): JsonObject {
   let next: Record<string, unknown> | undefined;
-  for (const [name, value] of Object.entries(given)) {
+  for (const name of Object.keys(given)) {
+    const value = given[name];
     if (value === undefined || value === '') continue;
     const merged = isMergeOnly(name, value) ? mergeMembers(current[name], value) : value;
     if (merged === undefined) continue;

@@ -1,8 +1,14 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { beforeContext, eventEnd, eventStart } from '../../../shared/contracts/events/resolved-event.ts';
+import {
+  beforeContext,
+  beforeEvent,
+  behindEvent,
+  eventEnd,
+  writeEventStart,
+} from '../../../shared/contracts/events/resolved-event.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
-import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import type { VisitorLine, VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { IngestEvent, JsonParts } from './read-event.ts';
 
 /** Writes the event's part of a resolved event, as JSON. */
@@ -12,7 +18,7 @@ export function encodeEvent(
   event: IngestEvent,
   versionNumber: number | undefined,
 ): void {
-  const start = eventStart({
+  writeEventStart(writer, {
     id: envelope.id,
     event: event.name,
     time: event.timeMs,
@@ -23,9 +29,8 @@ export function encodeEvent(
     trace: envelope.trace,
     integrations: event.integrations,
   });
-  writer.text(start);
   writeParts(writer, event.properties);
-  writer.text(beforeContext);
+  writer.bytes(beforeContext);
   writeParts(writer, event.context);
   writer.text(eventEnd(versionNumber));
 }
@@ -49,4 +54,12 @@ export function encodeVisitor(id: string, properties: VisitorProperties): string
   }
   const start = `{"id":${JSON.stringify(id)}${custom === undefined ? ',"custom_properties":{}' : ''}`;
   return text === '{}' ? `${start}}` : `${start},${text.slice(1)}`;
+}
+
+/** What a line has before and behind its event. */
+export function encodeVisitorLine(id: string, properties: VisitorProperties): VisitorLine {
+  const json = encodeVisitor(id, properties);
+  const [before, behind] = [beforeEvent(id), behindEvent(json)];
+  const bytes = Buffer.byteLength(before) + Buffer.byteLength(behind);
+  return { id, before, behind, bytes, characters: json.length };
 }

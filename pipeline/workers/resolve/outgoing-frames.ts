@@ -3,11 +3,11 @@ import { compressFrame } from '../../../shared/contracts/events/compressed-frame
 import type { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { encodeHashes } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
-import { beforeEvent, behindEvent, visitorReference } from '../../../shared/contracts/events/resolved-event.ts';
+import { behindEvent, visitorReference } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ReusedWriters } from '../../../shared/json/reused-writers.ts';
 import type { Stretch } from '../../../shared/json/byte-writer.ts';
-import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
-import { encodeVisitor } from './encode-event.ts';
+import type { VisitorLine, VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import { encodeVisitorLine } from './encode-event.ts';
 import type { VisitorAllowance } from './visitor-allowance.ts';
 
 /** A frame of resolved events of one account, ready to be published. */
@@ -57,8 +57,17 @@ type OpenFrame = {
   readonly writer: FrameWriter;
   readonly hashes: EventHash[];
   sentBytes: number;
-  /** By their ids, the visitors that a line has, and what further lines end with instead of them: ASCII. */
-  readonly visitors: Map<string, { readonly properties: VisitorProperties; readonly behind: string }>;
+  /** By their ids, the visitors that a line has. */
+  readonly visitors: Map<string, WrittenVisitor>;
+};
+
+type WrittenVisitor = {
+  readonly properties: VisitorProperties;
+  readonly line: VisitorLine;
+  /** Which line of the frame has it. */
+  readonly at: number;
+  /** What further lines end with instead of it: ASCII. Made when the first of them is there. */
+  reference: string | undefined;
 };
 
 /**
@@ -84,27 +93,25 @@ export class OutgoingFrames {
   add(event: OutgoingEvent): boolean {
     const { accountId, json, visitorId, properties } = event;
     const frame = this.#frameOf(accountId);
-    const before = beforeEvent(visitorId);
-    const ownBytes = Buffer.byteLength(before) + json.end - json.start;
+    const ownBytes = json.end - json.start;
     const known = frame.visitors.get(visitorId);
     if (this.#limits.writesVisitorsOnce && known?.properties === properties) {
-      const { behind } = known;
-      const bytes = ownBytes + behind.length;
+      const { before } = known.line;
+      const behind = (known.reference ??= behindEvent(visitorReference(known.at, known.line.characters)));
+      const bytes = Buffer.byteLength(before) + ownBytes + behind.length;
       if (bytes <= this.#limits.lineBytesMax && this.#hasRoom(frame, bytes)) {
         append(frame, event, before, behind);
         return true;
       }
     }
     const travelling = this.#allowance.spend(accountId, properties);
-    const visitorJson = encodeVisitor(visitorId, travelling);
-    const behind = behindEvent(visitorJson);
-    const bytes = ownBytes + Buffer.byteLength(behind);
+    const line = travelling.lineOf(visitorId, encodeVisitorLine);
+    const bytes = line.bytes + ownBytes;
     if (bytes > this.#limits.lineBytesMax) return false;
     if (!this.#hasRoom(frame, bytes)) this.#close(accountId, frame);
     if (travelling !== properties) this.cutVisitors.set(accountId, (this.cutVisitors.get(accountId) ?? 0) + 1);
-    const reference = visitorReference(frame.writer.events, visitorJson.length);
-    frame.visitors.set(visitorId, { properties, behind: behindEvent(reference) });
-    append(frame, event, before, behind);
+    frame.visitors.set(visitorId, { properties, line, at: frame.writer.events, reference: undefined });
+    append(frame, event, line.before, line.behind);
     return true;
   }
 

@@ -156,14 +156,46 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
 
 /** What `readContext` makes, where all the names are different. */
 function plainContext({ envelope, batchMembers, defaultMembers: taken }: PlainEnvelope, rules: SourceRules): JsonParts {
-  const { ip, ua } = envelope;
+  const { before, behind } = aroundContext({
+    ip: envelope.ip,
+    ua: envelope.ua,
+    batchMembers,
+    hasOwn: taken !== undefined,
+    rules,
+  });
+  return { before, taken, behind };
+}
+
+type AroundContext = {
+  readonly ip: string | undefined;
+  readonly ua: string | undefined;
+  readonly batchMembers: string;
+  readonly hasOwn: boolean;
+  readonly rules: SourceRules;
+};
+
+/** What stands before and behind the members that a body has of its own: mostly what stood around those of the one before it. */
+function aroundContext(of: AroundContext): Pick<JsonParts, 'before' | 'behind'> {
+  if (lastAround === undefined || !isSameAround(of, lastAround.of)) lastAround = { of, ...writeAround(of) };
+  return lastAround;
+}
+
+let lastAround: (Pick<JsonParts, 'before' | 'behind'> & { readonly of: AroundContext }) | undefined;
+
+const isSameAround = (one: AroundContext, other: AroundContext): boolean =>
+  one.ip === other.ip &&
+  one.ua === other.ua &&
+  one.batchMembers === other.batchMembers &&
+  one.hasOwn === other.hasOwn &&
+  one.rules === other.rules;
+
+function writeAround({ ip, ua, batchMembers, hasOwn, rules }: AroundContext): Pick<JsonParts, 'before' | 'behind'> {
   const isKept = !rules.excludeRequestContext && (ip ?? ua) !== undefined;
   const connection = isKept ? networkMembers(ip, ua) : '';
   const first = rules.isVisitorsConnection ? joined(connection, batchMembers) : batchMembers;
-  const before = first === '' || taken === undefined ? `{${first}` : `{${first},`;
-  if (!isKept || rules.isVisitorsConnection) return { before, taken, behind: '}' };
-  const isFirst = first === '' && taken === undefined;
-  return { before, taken, behind: `${isFirst ? '' : ','}"${senderKey}":{${connection}}}` };
+  const before = first === '' || !hasOwn ? `{${first}` : `{${first},`;
+  if (!isKept || rules.isVisitorsConnection) return { before, behind: '}' };
+  return { before, behind: `${first === '' && !hasOwn ? '' : ','}"${senderKey}":{${connection}}}` };
 }
 
 /** Members of two objects as those of one. */

@@ -1,6 +1,5 @@
 import { lineDepthMax } from '../../../shared/contracts/events/frame.ts';
 import type { ByteWriter, Stretch } from '../../../shared/json/byte-writer.ts';
-import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { ResolvedVisitors, VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
@@ -109,7 +108,10 @@ async function writeLines(
     allowance,
     context.frameWriters,
   );
-  for (const [index, candidate] of candidates.entries()) {
+  // In another form of loop V8 of Node 20 makes a list of each event and its place.
+  let index = -1;
+  for (const candidate of candidates) {
+    index += 1;
     allowance.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     pace.note(candidate.touch.accountId);
     const leaving = write(candidate, writer.stretchOf(candidate.json), outcomes[index], outgoing);
@@ -218,7 +220,7 @@ function write(
   if (visitor.kind === 'refused') return letterOf(candidate.accepted, visitor.reason);
   const { id, properties } = visitor;
   // An event that was read is not too deep; what its visitor was given by an earlier build may be.
-  if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
+  if (properties.nestDeeperThan(lineDepthMax - 1)) {
     return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }
   const { hash, sentBytes, touch } = candidate;

@@ -1,5 +1,5 @@
 import { quoteJson } from '../../runtime/json.ts';
-import { murmur3 } from '../../runtime/murmur3.ts';
+import { murmur3Pair } from '../../runtime/murmur3.ts';
 
 /** 64 bits of an event's id within its account, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
@@ -21,12 +21,12 @@ export const idsHeader = 'Sluice-Ids';
  */
 export function hashEvent(accountId: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
-  if (accountId !== last.accountId) last = { accountId, high: murmur3(accountId, 1), low: murmur3(accountId, 2) };
-  return { high: murmur3(text, last.high), low: murmur3(text, last.low) };
+  if (accountId !== last.accountId) last = { accountId, seeds: murmur3Pair(accountId, 1, 2) };
+  return murmur3Pair(text, last.seeds.high, last.seeds.low);
 }
 
 /** The account asked for last, and what the hashes of its events begin with. */
-let last = { accountId: '', high: murmur3('', 1), low: murmur3('', 2) };
+let last = { accountId: '', seeds: murmur3Pair('', 1, 2) };
 
 /** Nothing for an event without identifiers. No text of one kind reads as one of another. */
 function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {

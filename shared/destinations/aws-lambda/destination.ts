@@ -5,6 +5,7 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson } from '../sdk/event.ts';
 import { withinBytes } from '../sdk/http.ts';
+import { jsonArrayOf } from '../sdk/json.ts';
 import { batchSize, choice, matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
@@ -76,7 +77,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     buildRequest(events, nowMs) {
       const bodies = events.map(eventJson);
-      const body = given.batchSize === 1 ? (bodies[0] ?? '') : `[${bodies.join(',')}]`;
+      const body = given.batchSize === 1 ? (bodies[0] ?? '') : jsonArrayOf(bodies);
       return withinBytes(makeRequest({ headers, body, path, events }, nowMs), bodyBytesMax[invocationType]);
     },
     readAnswer,

@@ -3,6 +3,7 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson } from '../sdk/event.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
+import { jsonArrayOf } from '../sdk/json.ts';
 import {
   address,
   batchSize,
@@ -80,7 +81,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     buildRequest(events): OutboundRequest {
       const bodies = events.map(eventJson);
-      const body = given.batchSize === 1 ? (bodies[0] ?? '') : `[${bodies.join(',')}]`;
+      const body = given.batchSize === 1 ? (bodies[0] ?? '') : jsonArrayOf(bodies);
       return { method, url, headers: headersOf(fixedHeaders, events, body, signingSecret), body };
     },
   };

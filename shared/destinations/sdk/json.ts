@@ -28,3 +28,13 @@ export function renameMembers(members: JsonObject, names: ReadonlyMap<string, st
 export function withoutMembers(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.has(name)));
 }
+
+/**
+ * A JSON array of values that are JSON already. Its brackets are joined with them: a text that they are put around
+ * later is copied as a whole.
+ */
+export function jsonArrayOf([first, ...rest]: readonly string[]): string {
+  if (first === undefined) return '[]';
+  const last = rest.pop();
+  return last === undefined ? `[${first}]` : [`[${first}`, ...rest, `${last}]`].join(',');
+}
