@@ -124,7 +124,8 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
     record(outcome) {
       if (closed) return;
       const { accountId, eventId, destinationId, atMs } = outcome;
-      const hash = (): number => hashEvent(accountId, eventId).high;
+      let known: number | undefined;
+      const hash = (): number => (known ??= hashEvent(accountId, eventId).high);
       const ofDestination = buckets.of(destinationId, atMs).take(hash, atMs);
       const standsFor = ofDestination === 0 ? 0 : bothOf(ofDestination, bucketOfAll.take(hash, atMs));
       if (standsFor === 0) {

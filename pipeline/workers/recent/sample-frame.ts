@@ -1,5 +1,4 @@
-import { decodeHashes } from '../../../shared/contracts/events/event-hash.ts';
-import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
+import { PackedHashes } from '../../../shared/contracts/events/event-hash.ts';
 import { eachResolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
@@ -39,12 +38,8 @@ export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): Sam
   const lines: SampledLine[] = [];
   let skipped = 0;
   let index = 0;
-  // Of a flood hardly any is asked for.
-  let hashes: readonly EventHash[] | undefined;
-  const hash = (): number => {
-    hashes ??= frame.ids === undefined ? [] : decodeHashes(frame.ids);
-    return hashes[index]?.high ?? 0;
-  };
+  let hashes: PackedHashes | undefined;
+  const hash = (): number => (hashes ??= new PackedHashes(frame.ids ?? '')).highAt(index) ?? 0;
   eachResolvedLine(data, (maybeTest, lineOf) => {
     const bucket = maybeTest ? testBucket : liveBucket;
     const sampleOf = bucket.take(hash, storedAtMs);

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeHashes, encodeHashes, hashEvent } from './event-hash.ts';
+import { decodeHashes, encodeHashes, hashEvent, PackedHashes } from './event-hash.ts';
 
 test('event hash: what is packed into a header comes out again', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.string(), fc.string())), (events) => {
       const hashes = events.map(([account, id]) => hashEvent(account, id));
-      expect(decodeHashes(encodeHashes(hashes))).toEqual(hashes);
+      const packed = encodeHashes(hashes);
+      expect(decodeHashes(packed)).toEqual(hashes);
+      const read = new PackedHashes(packed);
+      expect([...hashes, undefined].map((_, index) => read.highAt(index))).toEqual([
+        ...hashes.map(({ high }) => high),
+        undefined,
+      ]);
     }),
   );
 });

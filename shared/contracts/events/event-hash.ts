@@ -64,3 +64,18 @@ export function decodeHashes(header: string): EventHash[] {
   }
   return hashes;
 }
+
+/** Reads halves of packed hashes of a message header one by one: of many of them most are never asked for. */
+export class PackedHashes {
+  readonly #bytes: Buffer;
+
+  constructor(header: string) {
+    this.#bytes = Buffer.from(header, 'base64');
+  }
+
+  /** The first half of a hash; undefined where there are no more. */
+  highAt(index: number): number | undefined {
+    const at = index * bytesPerHash;
+    return at + bytesPerHash <= this.#bytes.length ? this.#bytes.readUInt32BE(at) : undefined;
+  }
+}

@@ -315,10 +315,14 @@ export function eachResolvedLine(frame: Uint8Array, take: (maybeTest: boolean, l
     take(false, () => ({ bytes: frame.length, read: () => asBuffer(frame).toString('utf8') }));
     return;
   }
-  const starts: number[] = [];
+  // Of most frames none is asked for, of others the same one again and again.
+  let asked = { index: 0, start: 0 };
   const lineAt = (index: number): string | undefined => {
-    const start = starts[index];
-    return start === undefined ? undefined : bytes.toString('utf8', start, endOfLine(bytes, start));
+    if (index < asked.index) asked = { index: 0, start: 0 };
+    for (; asked.index < index && asked.start < bytes.length; asked.index += 1) {
+      asked.start = endOfLine(bytes, asked.start) + 1;
+    }
+    return asked.start >= bytes.length ? undefined : bytes.toString('utf8', asked.start, endOfLine(bytes, asked.start));
   };
   let [lineStart, lineEnd] = [0, 0];
   const line = (): UnreadLine => {
@@ -339,7 +343,6 @@ export function eachResolvedLine(frame: Uint8Array, take: (maybeTest: boolean, l
   eachLine(bytes, (start, end) => {
     const maybeTest = nextTestAt >= 0 && nextTestAt < end;
     if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
-    starts.push(start);
     [lineStart, lineEnd] = [start, end];
     take(maybeTest, line);
   });

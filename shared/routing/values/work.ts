@@ -14,8 +14,8 @@ export class OverBudgetError extends Error {
  */
 export class Work {
   readonly #unitsMax: number;
-  /** Of values that were written: a large one may be written many times. */
-  readonly #sizes = new Map<object, number>();
+  /** Of values that were written: a large one may be written many times. Of most events none is. */
+  #sizes: Map<object, number> | undefined;
   #spent = 0;
   #written = 0;
 
@@ -47,12 +47,13 @@ export class Work {
 
   #sizeOf(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 1 + (typeof value === 'string' ? value.length : scalarSize);
-    const known = this.#sizes.get(value);
+    const known = this.#sizes?.get(value);
     if (known !== undefined) return known;
     let size = 2;
     for (const [name, member] of Object.entries(value)) {
       size += (Array.isArray(value) ? 1 : name.length + 4) + this.#sizeOf(member);
     }
+    this.#sizes ??= new Map();
     this.#sizes.set(value, size);
     return size;
   }

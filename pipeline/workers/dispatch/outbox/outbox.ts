@@ -13,7 +13,7 @@ import type { VisitorOrder } from '../parked/visitor-order.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
 import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
 import type { RetryWriter } from '../retry/retry-writer.ts';
-import { attemptOutcome } from '../sending/attempt-outcome.ts';
+import { attemptOutcome, attemptOutcomes } from '../sending/attempt-outcome.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
@@ -62,6 +62,11 @@ export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 export type Stop =
   | { readonly kind: 'stop'; readonly ruleId: string }
   | { readonly kind: 'global-stop'; readonly category: string };
+
+/** Made once: to make the name of a property takes longer than to count in it. */
+const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, `attempts_${outcome}`])) as {
+  readonly [Of in AttemptOutcome]: `attempts_${Of}`;
+};
 
 const behindAnother = 'waits behind an earlier event of its visitor';
 
@@ -223,13 +228,16 @@ export class Outbox {
     let succeeded = 0;
     let dropped = 0;
     let failed = 0;
+    let lastSourceId: string | undefined;
     for (const [index, item] of items.entries()) {
       const attempt = attempts[index];
       if (attempt === undefined) continue;
-      counts[`attempts_${attemptOutcome(attempt)}`] += 1;
+      counts[countedAs[attemptOutcome(attempt)]] += 1;
       if (attempt.outcome.kind === 'delivered') {
         succeeded += 1;
-        sourceActivity.dispatched(item.head.sourceId, nowMs);
+        const { sourceId } = item.head;
+        if (sourceId !== lastSourceId) sourceActivity.dispatched(sourceId, nowMs);
+        lastSourceId = sourceId;
         observe(item, 'delivered', item.attempts + 1);
       } else if (attempt.outcome.kind === 'dropped') {
         dropped += 1;

@@ -6,7 +6,7 @@ export type OutcomeNote = {
   readonly eventId: string;
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
-  readonly reason?: string;
+  readonly reason: string | undefined;
   /** Requests made so far. */
   readonly attempts: number;
   readonly atMs: number;
@@ -33,13 +33,5 @@ export function createOutcomeObserver({
   noteOutcome,
 }: OutcomeObserverOptions): OutcomeObserver {
   return ({ head }, outcome, attempts, reason) =>
-    noteOutcome({
-      accountId,
-      destinationId,
-      eventId: head.id,
-      outcome,
-      attempts,
-      atMs: Date.now(),
-      ...(reason === undefined ? {} : { reason }),
-    });
+    noteOutcome({ accountId, destinationId, eventId: head.id, outcome, attempts, atMs: Date.now(), reason });
 }
