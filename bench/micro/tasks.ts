@@ -8,8 +8,9 @@ import {
   readEnvelope,
 } from '../../shared/contracts/events/envelope.ts';
 import { compressFrame, openFrame } from '../../shared/contracts/events/compressed-frame.ts';
-import { decodeResolved, encodeResolved, readEventHead } from '../../shared/contracts/events/resolved-event.ts';
-import { FrameWriter, eachLine, frameLines } from '../../shared/contracts/events/frame.ts';
+import { decodeResolved, encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import { ResolvedFrame } from '../../shared/contracts/events/resolved-frame.ts';
+import { FrameWriter, eachLine } from '../../shared/contracts/events/frame.ts';
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
@@ -141,7 +142,10 @@ function codecTasks(): MicroTask[] {
     {
       name: name('read the heads of'),
       events: frameEvents,
-      run: () => frameLines(resolvedBytes).map((line) => readEventHead(line)),
+      run: () => {
+        const frame = new ResolvedFrame(resolvedBytes);
+        return Array.from({ length: frame.length }, (_, index) => frame.headAt(index));
+      },
     },
   ];
 }

@@ -133,7 +133,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
         return;
       }
       const missesMax = standsFor === 1 ? settings.missesMax : Math.min(settings.missesMax, missesOfSampledMax);
-      putBack({ outcome: ofItsOwn(outcome), missesMax, misses: 0, dueAtMs: 0 });
+      putBack({ outcome, missesMax, misses: 0, dueAtMs: 0 });
       schedule();
     },
     stats: () => ({ ...counts, waiting: waiting.size }),
@@ -147,11 +147,6 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
 
 /** What an event stands for that two buckets let through: 0 where one of them left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
-
-/** The id may be a part of a frame's text, and would keep all of it for as long as the note waits. */
-function ofItsOwn(outcome: Outcome): Outcome {
-  return { ...outcome, eventId: Buffer.from(outcome.eventId, 'utf16le').toString('utf16le') };
-}
 
 function keyOf({ accountId, eventId, destinationId }: Outcome): string {
   return `${accountId}\n${destinationId}\n${eventId}`;

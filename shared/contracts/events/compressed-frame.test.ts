@@ -12,8 +12,13 @@ import {
   findEventsNamed,
   markNames,
   resolvedEvents,
-  resolvedLines,
 } from './resolved-event.ts';
+import { ResolvedFrame } from './resolved-frame.ts';
+
+const textsOf = (data: Uint8Array): readonly string[] => {
+  const frame = ResolvedFrame.open(data);
+  return Array.from({ length: frame?.length ?? 0 }, (_, index) => frame?.textAt(index) ?? '');
+};
 
 const frameOf = (lines: readonly string[]): Uint8Array => {
   const writer = new FrameWriter();
@@ -60,7 +65,7 @@ test('compressed frame: all who read resolved events read it as if it were not',
   for (const read of [
     decodeResolved,
     resolvedEvents,
-    resolvedLines,
+    textsOf,
     countResolved,
     linesOf,
     (bytes: Uint8Array) => findEventsNamed(bytes, marks),
@@ -99,7 +104,7 @@ test.each([
 ])('compressed frame: one that is %s is an unreadable frame', (_what, frame) => {
   expect(() => openFrame(frame)).toThrow(FrameError);
   expect(() => decodeResolved(frame)).toThrow(FrameError);
-  expect(resolvedLines(frame)).toBeUndefined();
+  expect(ResolvedFrame.open(frame)).toBeUndefined();
   expect(resolvedEvents(frame)).toEqual([]);
   expect(findEventsNamed(frame, markNames(['Order']))).toEqual([]);
   expect(countResolved(frame)).toBe(1);

@@ -1,5 +1,6 @@
 import { isJsonObject, numberJson, quoteJson } from '../../runtime/json.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
+import { ascii, standsAt } from '../../json/scan-json.ts';
 import { openFrame } from './compressed-frame.ts';
 import {
   FrameError,
@@ -84,8 +85,20 @@ const referenceEnd = ']}';
 const reference = /^\[(\d{1,9}),(\d{1,9})\]\}$/;
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
-const layout =
-  /^\{"v":1,"visitor_id":"([^"\\]*)","event":\{"id":"([^"\\]*)","event":"([^"\\]*)","time":[^,"]+,"received_at":(\d+),"source_id":"([^"\\]*)","account_id":"[^"\\]*","test":(true|false),(?:"trace":"([^"\\]*)",)?(?:"integrations":(\{[^{}]*\}),)?"event_properties":/;
+const headMarks = {
+  visitorId: Buffer.from('{"v":1,"visitor_id":"'),
+  id: Buffer.from(',"event":{"id":"'),
+  name: Buffer.from(',"event":"'),
+  time: Buffer.from(',"time":'),
+  receivedAt: Buffer.from(',"received_at":'),
+  sourceId: Buffer.from(',"source_id":"'),
+  accountId: Buffer.from(',"account_id":"'),
+  isTest: Buffer.from(',"test":true'),
+  isLive: Buffer.from(',"test":false'),
+  trace: Buffer.from(',"trace":"'),
+  integrations: Buffer.from(',"integrations":'),
+  properties: Buffer.from(',"event_properties":'),
+};
 
 /** An event's own part, with undefined for what it does not have. */
 export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' | 'version_number'> & {
@@ -196,20 +209,126 @@ export function encodeResolved({ event, visitor }: ResolvedEvent): string {
 }
 
 /**
- * Reads the head alone, for a quarter of what parsing the line costs. Undefined where the line is laid out otherwise, or
- * a text of the head is written with an escape: then the line has to be parsed, which says the same. Whoever reads so
- * counts the lines that had to be, since a head that is written in another way than this looks for costs that much.
+ * Reads the head alone of the line that is bytes[start, end), for a quarter of what parsing the line costs. Undefined where the
+ * line is laid out otherwise, or a text of the head is written with an escape: then the line has to be parsed, which says the
+ * same. Whoever reads so counts the lines that had to be, since a head that is written in another way than this looks for
+ * costs that much.
  */
-export function readEventHead(line: string): EventHead | undefined {
-  const [, visitorId, id, name, receivedAt, sourceId, test, trace, integrations] = layout.exec(line) ?? [];
+export function readEventHead(bytes: Buffer, start: number, end: number): EventHead | undefined {
+  reading.bytes = bytes;
+  reading.at = start;
+  reading.end = end;
+  const visitorId = readText(headMarks.visitorId);
+  const id = readText(headMarks.id);
+  const name = readText(headMarks.name, lastTexts.name);
+  if (!skipMark(headMarks.time) || !skipNumber()) return undefined;
+  const receivedAtMs = readWhole(headMarks.receivedAt);
+  const sourceId = readText(headMarks.sourceId, lastTexts.sourceId);
   if (visitorId === undefined || id === undefined || name === undefined || sourceId === undefined) return undefined;
-  const isTest = test === 'true';
-  return { id, name, visitorId, sourceId, receivedAtMs: Number(receivedAt), isTest, trace, integrations };
+  if (receivedAtMs === undefined || readText(headMarks.accountId, lastTexts.accountId) === undefined) return undefined;
+  const isTest = skipMark(headMarks.isTest);
+  if (!isTest && !skipMark(headMarks.isLive)) return undefined;
+  const trace = readText(headMarks.trace);
+  const integrations = skipMark(headMarks.integrations) ? readFlatObject() : undefined;
+  if (!skipMark(headMarks.properties)) return undefined;
+  return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations };
 }
 
-/** `{"event": …, "visitor": …}` of a line whose head could be read: the line without what stands before the event. */
-export function eventJsonOf(line: string, { visitorId }: EventHead, visitorJson?: string): string {
-  return `{${withVisitor(line, visitorJson).slice(beforeVisitorId.length + visitorId.length + '"",'.length)}`;
+// One head is read at a time, from its beginning to its end; `at` is where what is read next begins.
+
+const reading: { bytes: Buffer; at: number; end: number } = { bytes: Buffer.alloc(0), at: 0, end: 0 };
+
+/** A text that was read, and its bytes: that of the next line is mostly the same. */
+type LastText = { bytes: Buffer; text: string };
+
+const lastTexts: Readonly<Record<'name' | 'sourceId' | 'accountId', LastText>> = {
+  name: { bytes: Buffer.alloc(0), text: '' },
+  sourceId: { bytes: Buffer.alloc(0), text: '' },
+  accountId: { bytes: Buffer.alloc(0), text: '' },
+};
+/** A longer one is not kept. */
+const lastTextMax = 256;
+
+function skipMark(mark: Uint8Array): boolean {
+  if (!standsAt(reading.bytes, reading.at, mark)) return false;
+  reading.at += mark.length;
+  return true;
+}
+
+/** The text behind a mark, up to its quote; undefined where the mark is not there, or the text has an escape. */
+function readText(mark: Uint8Array, last?: LastText): string | undefined {
+  const { bytes, end } = reading;
+  if (!standsAt(bytes, reading.at, mark)) return undefined;
+  const start = reading.at + mark.length;
+  if (last !== undefined && bytes[start + last.bytes.length] === quote && standsAt(bytes, start, last.bytes)) {
+    reading.at = start + last.bytes.length + 1;
+    return last.text;
+  }
+  let bits = 0;
+  let at = start;
+  for (; at < end && bytes[at] !== quote; at += 1) {
+    if (bytes[at] === backslash) return undefined;
+    bits |= bytes[at] as number;
+  }
+  if (at === end) return undefined;
+  reading.at = at + 1;
+  const text = bytes.toString(bits < firstNonAscii ? 'latin1' : 'utf8', start, at);
+  if (last !== undefined && at - start <= lastTextMax) {
+    last.bytes = Buffer.from(bytes.subarray(start, at));
+    last.text = text;
+  }
+  return text;
+}
+
+/** Skips what stands up to the next comma; false where it is nothing, or a text. */
+function skipNumber(): boolean {
+  const { bytes, at: start, end } = reading;
+  let at = start;
+  while (at < end && bytes[at] !== comma) {
+    if (bytes[at] === quote) return false;
+    at += 1;
+  }
+  reading.at = at;
+  return at > start;
+}
+
+/** The whole number behind a mark. */
+function readWhole(mark: Uint8Array): number | undefined {
+  if (!skipMark(mark)) return undefined;
+  const { bytes, at: start } = reading;
+  let number = 0;
+  let at = start;
+  for (let digit = digitAt(bytes, at); digit >= 0 && digit <= 9; digit = digitAt(bytes, at)) {
+    number = number * 10 + digit;
+    at += 1;
+  }
+  reading.at = at;
+  if (at === start) return undefined;
+  return at - start > exactDigits ? Number(bytes.toString('latin1', start, at)) : number;
+}
+
+/** As many digits are added up without rounding. */
+const exactDigits = 15;
+
+const digitAt = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) - zero;
+
+/** An object without objects in it, as JSON. */
+function readFlatObject(): string | undefined {
+  const { bytes, at: start, end } = reading;
+  if (bytes[start] !== openBrace) return undefined;
+  let at = start + 1;
+  while (at < end && bytes[at] !== closeBrace && bytes[at] !== openBrace) at += 1;
+  if (bytes[at] !== closeBrace) return undefined;
+  reading.at = at + 1;
+  return bytes.toString('utf8', start, at + 1);
+}
+
+const { quote, comma, backslash, openBrace, closeBrace } = ascii;
+const [zero, firstNonAscii] = [0x30, 0x80];
+
+/** Where `"event":` begins in a line that begins at `start` and whose head could be read. */
+export function eventPlace(start: number, { visitorId }: EventHead): number {
+  return start + headMarks.visitorId.length + Buffer.byteLength(visitorId) + '",'.length;
 }
 
 /** The head of an event that is there as a whole. */
@@ -252,11 +371,6 @@ export function* readResolvedEvents(
     }
     yield { event, characters: line.length };
   }
-}
-
-/** The lines of a frame; undefined for one that cannot be opened, or ends within a line. */
-export function resolvedLines(bytes: Uint8Array): readonly string[] | undefined {
-  return unlessUnreadable(() => frameLines(openFrame(bytes)));
 }
 
 /** How many events a frame holds; one that cannot be opened counts as one that nobody can read. */

@@ -1,12 +1,6 @@
-import {
-  eventJsonOf,
-  readEventHead,
-  visitorElsewhere,
-  withVisitor,
-} from '../../../../shared/contracts/events/resolved-event.ts';
-import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
-import { headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
+import { encodeResolved, headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
 import type { Work } from '../../../../shared/routing/values/work.ts';
@@ -17,22 +11,29 @@ import type { FrameInFlight } from './frames-in-flight.ts';
 /** Fresh events have come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
-/** An event as it was read: its head, and the line that has the rest, or the whole of it. */
+/** An event as it was read: its head, and where the rest of it stands, or the whole of it. */
 export type ReadEvent = {
   readonly head: EventHead;
-  /** As the log has it: the visitor may stand in another line of the frame. */
-  readonly line: string;
-  /** The JSON of its visitor where another line has it. */
-  readonly visitorJson: string | undefined;
-  readonly resolved: ResolvedEvent | undefined;
+  readonly rest: FrameLine | ResolvedEvent;
   /** About what it takes in a request, its visitor included. */
   readonly bytes: number;
 };
 
+/** A line of a frame that was opened. */
+export class FrameLine {
+  readonly frame: ResolvedFrame;
+  readonly index: number;
+
+  constructor(frame: ResolvedFrame, index: number) {
+    this.frame = frame;
+    this.index = index;
+  }
+}
+
 /**
- * One event on its way to the destination. Of a fresh one only the head is read; the line is parsed when a rule or a kind
- * asks for more, and forgotten when the request is made: a tree of objects that lives as long as a request does is what
- * garbage collection costs most for.
+ * One event on its way to the destination. Of a fresh one only the head is read; its line becomes text for its request, is
+ * parsed when a rule or a kind asks for more, and both are forgotten when the request is made: texts and trees of objects that
+ * live as long as a request does are what garbage collection costs most for.
  */
 export class DispatchItem implements OutboundEvent, Subject {
   readonly frame: FrameInFlight;
@@ -51,15 +52,14 @@ export class DispatchItem implements OutboundEvent, Subject {
   group: string | undefined;
   /** Set where it was parked. */
   follower: Follower | undefined;
-  /** Empty where the event came parsed. */
-  readonly #line: string;
-  readonly #visitorJson: string | undefined;
+  /** Undefined where the event came parsed. */
+  readonly #line: FrameLine | undefined;
   #resolved: ResolvedEvent | undefined;
 
   constructor(
     frame: FrameInFlight,
     lane: LaneClass,
-    { head, line, visitorJson, resolved, bytes }: ReadEvent,
+    { head, rest, bytes }: ReadEvent,
     attempted: Attempted,
     index?: number,
   ) {
@@ -71,18 +71,18 @@ export class DispatchItem implements OutboundEvent, Subject {
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;
     this.heldAtMs = attempted.heldAtMs;
-    this.#line = line;
-    this.#visitorJson = visitorJson;
-    this.#resolved = resolved;
+    this.#line = rest instanceof FrameLine ? rest : undefined;
+    this.#resolved = rest instanceof FrameLine ? undefined : rest;
   }
 
   get visitorId(): string {
     return this.head.visitorId;
   }
 
-  /** The event with its visitor as a line of the log; made anew each time, since many a line shares its visitor. */
+  /** The event with its visitor as a line of the log; made anew each time. */
   get line(): string {
-    return withVisitor(this.#line, this.#visitorJson);
+    if (this.#line === undefined) return encodeResolved(this.resolved);
+    return this.#line.frame.lineAt(this.#line.index);
   }
 
   /** Throws FrameError where what follows the head cannot be read. */
@@ -108,40 +108,32 @@ export class DispatchItem implements OutboundEvent, Subject {
   }
 
   get json(): string | undefined {
-    return this.#line === '' ? undefined : eventJsonOf(this.#line, this.head, this.#visitorJson);
+    return this.#line?.frame.eventJsonAt(this.#line.index, this.head);
   }
 
   /** The request is made: nearly always nobody asks for the event again. */
   forgetParsed(): void {
-    if (this.#line !== '') this.#resolved = undefined;
+    if (this.#line !== undefined) this.#resolved = undefined;
   }
 }
 
 /** Reads a line of a frame; undefined for one this build does not know. */
-export function readFrameLine(lines: readonly string[], index: number): ReadEvent | undefined {
-  const line = lines[index] ?? '';
+export function readFrameLine(frame: ResolvedFrame, index: number): ReadEvent | undefined {
   try {
-    const visitorJson = visitorElsewhere(line, (at) => lines[at]);
-    const head = readEventHead(line);
-    const bytes = line.length + (visitorJson?.length ?? 0);
+    const bytes = frame.bytesAt(index);
+    const head = frame.headAt(index);
     return head === undefined
-      ? wholeEvent(parseResolved(withVisitor(line, visitorJson)), bytes)
-      : { head, line, visitorJson, resolved: undefined, bytes };
+      ? wholeEvent(parseResolved(frame.lineAt(index)), bytes)
+      : { head, rest: new FrameLine(frame, index), bytes };
   } catch {
     return undefined;
   }
 }
 
 /** Reads all of a line of a frame; undefined for one this build does not know. */
-export function readWholeLine(lines: readonly string[], index: number): ResolvedEvent | undefined {
-  const line = lines[index] ?? '';
+export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEvent | undefined {
   try {
-    return parseResolved(
-      withVisitor(
-        line,
-        visitorElsewhere(line, (at) => lines[at]),
-      ),
-    );
+    return parseResolved(frame.lineAt(index));
   } catch {
     return undefined;
   }
@@ -149,5 +141,5 @@ export function readWholeLine(lines: readonly string[], index: number): Resolved
 
 /** An event that was parsed already, such as one of the retry log. */
 export function wholeEvent(resolved: ResolvedEvent, bytes: number): ReadEvent {
-  return { head: headOf(resolved), line: '', visitorJson: undefined, resolved, bytes };
+  return { head: headOf(resolved), rest: resolved, bytes };
 }

@@ -8,7 +8,7 @@ import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { countResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import { DispatchItem, wholeEvent } from './dispatch-item.ts';
+import { DispatchItem, FrameLine, wholeEvent } from './dispatch-item.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
 import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
@@ -140,9 +140,9 @@ export class Inbox {
     this.#unopened = this.#unopened.filter(({ frame }) => seqOf(frame) > upToSeq);
     for (const unopened of old) {
       const { frame, settledBefore } = unopened;
-      const { lines } = (unopened.opened ??= this.#open(unopened));
-      for (; unopened.next < lines.length; unopened.next += 1) {
-        if (lines[unopened.next] === undefined || hasBit(settledBefore, unopened.next)) continue;
+      const opened = (unopened.opened ??= this.#open(unopened));
+      for (; unopened.next < opened.length; unopened.next += 1) {
+        if (hasBit(settledBefore, unopened.next)) continue;
         if (frame.source.kind === 'log') this.#miss(frame.source.message.storedAtMs, 1);
         this.#settle(frame, unopened.next);
       }
@@ -182,18 +182,16 @@ export class Inbox {
       const [first] = this.#unopened;
       if (first === undefined) return undefined;
       const opened = (first.opened ??= this.#open(first));
-      const { lines, isReadable } = opened;
       const { frame, message, next: index } = first;
-      const line = lines[index];
       first.next += 1;
-      if (first.next >= lines.length) {
+      if (first.next >= opened.length) {
         this.#unopened.shift();
         this.#settle(frame, undefined);
       }
-      if (line === undefined || hasBit(first.settledBefore, index)) continue;
+      if (index >= opened.length || hasBit(first.settledBefore, index)) continue;
       const event = opened.eventAt(index);
-      if (event === undefined) return { frame, index, line: isReadable ? line : message.data };
-      if (event.resolved !== undefined) this.#options.counts.heads_parsed += 1;
+      if (event === undefined) return { frame, index, line: opened.textAt(index) ?? message.data };
+      if (!(event.rest instanceof FrameLine)) this.#options.counts.heads_parsed += 1;
       frame.sinceMs = Math.min(frame.sinceMs, event.head.receivedAtMs);
       return new DispatchItem(frame, 'fresh', event, notAttempted, index);
     }
@@ -254,9 +252,8 @@ export class Inbox {
   #open({ frame, message, settledBefore }: UnopenedFrame): OpenedFrame {
     const { counts, pullConsumer, opener } = this.#options;
     const opened = opener.open(message);
-    const { lines } = opened;
-    const unsettled = lines.length - countBits(settledBefore, lines.length);
-    counts.frame_events += lines.length;
+    const unsettled = opened.length - countBits(settledBefore, opened.length);
+    counts.frame_events += opened.length;
     if (seqOf(frame) <= pullConsumer.handedOutSeq) counts.repeated_events += unsettled;
     frame.left += unsettled;
     return opened;

@@ -69,9 +69,9 @@ test('opened frames: what has to be parsed for its head is each asker’s own', 
   const message = messageOf(7, ['say "Order"']);
   const first = one.open(message).eventAt(0);
   const second = two.open(message).eventAt(0);
-  expect(first?.resolved).toBeDefined();
+  expect(first?.rest).toMatchObject({ v: 1, event: { event: 'say "Order"' } });
   expect(second).toEqual(first);
-  expect(second?.resolved).not.toBe(first?.resolved);
+  expect(second?.rest).not.toBe(first?.rest);
 });
 
 test('opened frames: a line and a frame that cannot be read are so for each', () => {
@@ -81,9 +81,9 @@ test('opened frames: a line and a frame that cannot be read are so for each', ()
   const whole = { seq: 2, storedAtMs: 1, data: Buffer.from('no line end') };
   for (const opener of openers) {
     const opened = opener.open(line);
-    expect([opened.isReadable, opened.lines, opened.eventAt(0)]).toEqual([true, ['{"v":9}'], undefined]);
+    expect([opened.length, opened.textAt(0), opened.eventAt(0)]).toEqual([1, '{"v":9}', undefined]);
     const unreadable = opener.open(whole);
-    expect([unreadable.isReadable, unreadable.lines.length, unreadable.eventAt(0)]).toEqual([false, 1, undefined]);
+    expect([unreadable.length, unreadable.textAt(0), unreadable.eventAt(0)]).toEqual([1, undefined, undefined]);
   }
 });
 

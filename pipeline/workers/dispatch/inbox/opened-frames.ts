@@ -1,30 +1,37 @@
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
-import { resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
+import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
-import { readFrameLine } from './dispatch-item.ts';
+import { FrameLine, readFrameLine } from './dispatch-item.ts';
 import type { ReadEvent } from './dispatch-item.ts';
 
 /** Which message of the account's log a frame is, and what it holds: a log that was made anew has its sequences again. */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 
-/** Of a frame no line of which can be read: it is settled as one line. */
-const unreadableLines: readonly string[] = [''];
-
 /** What the head of an event takes in memory, about, in bytes. */
 const headBytes = 300;
 
-/** A frame of the account's log as lines. Several dispatchers may have the same one: nothing of it changes. */
+/**
+ * A frame of the account's log. Several dispatchers may have the same one: nothing of it changes. One that cannot be opened is
+ * settled as one line.
+ */
 export class OpenedFrame {
-  readonly lines: readonly string[];
-  readonly isReadable: boolean;
+  readonly #lines: ResolvedFrame | undefined;
   /** What was read of each line, where several have the frame; null for what is no event this build can read. */
   readonly #read: (ReadEvent | null | undefined)[] | undefined;
 
   constructor(data: Uint8Array, isShared: boolean) {
-    const lines = resolvedLines(data);
-    this.lines = lines ?? unreadableLines;
-    this.isReadable = lines !== undefined;
+    this.#lines = ResolvedFrame.open(data);
     this.#read = isShared ? [] : undefined;
+  }
+
+  /** Of its lines. */
+  get length(): number {
+    return this.#lines?.length ?? 1;
+  }
+
+  /** A line as it stands; undefined where none can be told apart. */
+  textAt(index: number): string | undefined {
+    return this.#lines?.textAt(index);
   }
 
   /**
@@ -34,8 +41,9 @@ export class OpenedFrame {
   eventAt(index: number): ReadEvent | undefined {
     const known = this.#read?.[index];
     if (known !== undefined) return known ?? undefined;
-    const event = readFrameLine(this.lines, index);
-    if (this.#read !== undefined && event?.resolved === undefined) this.#read[index] = event ?? null;
+    const event = this.#lines === undefined ? undefined : readFrameLine(this.#lines, index);
+    const isOfAll = event === undefined || event.rest instanceof FrameLine;
+    if (this.#read !== undefined && isOfAll) this.#read[index] = event ?? null;
     return event;
   }
 }
@@ -120,7 +128,7 @@ export class OpenedFrames {
 
   #keep(key: string, accountId: string, { data }: FrameMessage): OpenedFrame {
     const frame = new OpenedFrame(data, true);
-    const bytes = openedBytes(data) + frame.lines.length * headBytes;
+    const bytes = openedBytes(data) + frame.length * headBytes;
     if (bytes > this.#bytesMax) return frame;
     this.#kept.set(key, { frame, accountId, bytes, asked: 1 });
     this.#bytes += bytes;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createDispatcherCounts } from '../dispatcher-stats.ts';
-import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
+import { DispatchItem, FrameLine, wholeEvent } from '../inbox/dispatch-item.ts';
 import { ParkedFrames } from '../parked/parked-frames.ts';
 import { VisitorOrder } from '../parked/visitor-order.ts';
 import { WaitingVisitors } from '../parked/waiting-visitors.ts';
@@ -166,13 +167,8 @@ test('outbox: what is parked and cannot be read is kept as a dead letter, and wh
   const waiting = new WaitingVisitors();
   const order = orderOf(waiting);
   const { head } = itemOf('broken');
-  const broken = itemOf('broken', undefined, {
-    head,
-    line: '{"v":1,',
-    visitorJson: undefined,
-    resolved: undefined,
-    bytes: 7,
-  });
+  const frame = new ResolvedFrame(Buffer.from('{"v":1,\n'));
+  const broken = itemOf('broken', undefined, { head, rest: new FrameLine(frame, 0), bytes: 7 });
   const parked = Promise.all([broken, itemOf('next')].map((item) => outbox.park(item, order)));
   outbox.storeNextParked();
   outbox.storeNextParked();

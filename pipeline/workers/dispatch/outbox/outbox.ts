@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
-import { resolvedLines } from '../../../../shared/contracts/events/resolved-event.ts';
+import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
@@ -178,14 +178,15 @@ export class Outbox {
   async deadLetterSetAside({ data, storedAtMs }: Pick<LogMessage, 'data' | 'storedAtMs'>): Promise<void> {
     const { counts, deadLetters } = this.#options;
     const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
-    const lines = resolvedLines(data);
-    counts.dead_letters += lines?.length ?? 1;
-    counts.dead_letters_set_aside += lines?.length ?? 1;
-    if (lines === undefined) return deadLetters.addUnreadable(data, setAsideReason);
+    const frame = ResolvedFrame.open(data);
+    const events = frame?.length ?? 1;
+    counts.dead_letters += events;
+    counts.dead_letters_set_aside += events;
+    if (frame === undefined) return deadLetters.addUnreadable(data, setAsideReason);
     await Promise.all(
-      lines.map((line, index) => {
-        const event = readWholeLine(lines, index);
-        if (event === undefined) return deadLetters.addUnreadable(Buffer.from(line), setAsideReason);
+      Array.from({ length: events }, (_, index) => {
+        const event = readWholeLine(frame, index);
+        if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
         return deadLetters.add({ attempts: 0, ...times, reason: setAsideReason, event });
       }),
     );

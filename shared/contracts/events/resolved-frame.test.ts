@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import { FrameError } from './frame.ts';
+import { encodeResolved, parseResolved, resolvedLine } from './resolved-event.ts';
+import type { ResolvedEvent } from './resolved-event.ts';
+import { ResolvedFrame } from './resolved-frame.ts';
+import { sharedVisitorFrame } from './testing/shared-visitor-frame.ts';
+
+const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }));
+const events = fc.array(
+  fc.record({ id: text, name: text, own: text, of: text }).map(({ id, name, own, of }): ResolvedEvent => {
+    const sample = sampleEvent({ id, event: name, event_properties: { own } });
+    return { ...sample, visitor: { ...sample.visitor, id: of } };
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+test('resolved frame: each line, its head and its event are as they were written, wherever the visitor stands', () => {
+  fc.assert(
+    fc.property(events, fc.boolean(), (made, isShared) => {
+      const written = isShared ? made.map((one) => ({ ...one, visitor: made[0]?.visitor ?? one.visitor })) : made;
+      const data = isShared
+        ? sharedVisitorFrame(written)
+        : Buffer.from(written.map((one) => `${encodeResolved(one)}\n`).join(''));
+      const frame = ResolvedFrame.open(data);
+      expect(frame?.length).toBe(written.length);
+      written.forEach((one, index) => {
+        expect(parseResolved(frame?.lineAt(index) ?? '')).toEqual(JSON.parse(JSON.stringify(one)));
+        const head = frame?.headAt(index);
+        if (head === undefined) return;
+        const { v: _, ...rest } = one;
+        expect(JSON.parse(frame?.eventJsonAt(index, head) ?? '')).toEqual(JSON.parse(JSON.stringify(rest)));
+        expect(frame?.bytesAt(index)).toBeGreaterThanOrEqual(frame?.textAt(index).length ?? Infinity);
+      });
+    }),
+  );
+});
+
+test.each(['[7,10]', '[0,0]', '[0,3]', '[]', '[-1,4]', '[0,99999999]', '[0,1234567890123]', '[1]'])(
+  'resolved frame: a line that refers to %s for its visitor cannot be read, and costs the other events nothing',
+  (said) => {
+    const { event, visitor } = sampleEvent();
+    const whole = encodeResolved({ v: 1, event, visitor });
+    const frame = ResolvedFrame.open(Buffer.from(`${whole}\n${resolvedLine(visitor.id, '{}', said)}\n`));
+    expect(() => frame?.bytesAt(1)).toThrow(FrameError);
+    expect(() => frame?.lineAt(1)).toThrow(FrameError);
+    expect(frame?.lineAt(0)).toBe(whole);
+  },
+);

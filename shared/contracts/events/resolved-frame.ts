@@ -1,0 +1,132 @@
+import { ascii } from '../../json/scan-json.ts';
+import { openFrame } from './compressed-frame.ts';
+import { assertFrame, eachLine, FrameError } from './frame.ts';
+import { eventPlace, readEventHead } from './resolved-event.ts';
+import type { EventHead } from './resolved-event.ts';
+
+/** What stands for the visitor of a line that another line has. */
+type Reference = {
+  readonly line: number;
+  /** Of its JSON. */
+  readonly characters: number;
+  /** Where it stands. */
+  readonly at: number;
+};
+
+const { openBracket, closeBracket, closeBrace, comma } = ascii;
+const zero = 0x30;
+/** More digits than any reference has. */
+const digitsMax = 9;
+
+/**
+ * A resolved frame that stays bytes: a line, or the head of one, is made text when it is asked for. Texts of all lines,
+ * alive for as long as their events wait, are copied by each garbage collection.
+ */
+export class ResolvedFrame {
+  readonly #bytes: Buffer;
+  /** Where each line ends. */
+  readonly #ends: number[] = [];
+  /** The visitor that was referred to last: mostly the next reference is to the same. */
+  #last: { readonly line: number; readonly characters: number; readonly json: string } | undefined;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    eachLine(bytes, (_start, end) => this.#ends.push(end));
+  }
+
+  /** Undefined for a frame that cannot be opened, or ends within a line. */
+  static open(data: Uint8Array): ResolvedFrame | undefined {
+    try {
+      const bytes = openFrame(data);
+      assertFrame(bytes);
+      return new ResolvedFrame(bytes);
+    } catch (error) {
+      if (error instanceof FrameError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Lines, and so events. */
+  get length(): number {
+    return this.#ends.length;
+  }
+
+  /** A line as it stands: its visitor may be in another one. */
+  textAt(index: number): string {
+    return this.#bytes.toString('utf8', this.#startOf(index), this.#endOf(index));
+  }
+
+  /** The head of the event of a line, if it can be read by itself. */
+  headAt(index: number): EventHead | undefined {
+    return readEventHead(this.#bytes, this.#startOf(index), this.#endOf(index));
+  }
+
+  /** About what a line takes with its visitor, in bytes. Throws FrameError where no line has that. */
+  bytesAt(index: number): number {
+    const reference = this.#referenceAt(index);
+    if (reference !== undefined) this.#visitorOf(reference);
+    return this.#endOf(index) - this.#startOf(index) + (reference?.characters ?? 0);
+  }
+
+  /** A line with its visitor. Throws FrameError where no line has that. */
+  lineAt(index: number): string {
+    return this.#withVisitor(index, this.#startOf(index));
+  }
+
+  /** `{"event": …, "visitor": …}` of a line whose head was read. */
+  eventJsonAt(index: number, head: EventHead): string {
+    return `{${this.#withVisitor(index, eventPlace(this.#startOf(index), head))}`;
+  }
+
+  #startOf(index: number): number {
+    return index === 0 ? 0 : this.#endOf(index - 1) + 1;
+  }
+
+  #endOf(index: number): number {
+    return this.#ends[index] ?? this.#bytes.length;
+  }
+
+  #withVisitor(index: number, from: number): string {
+    const reference = this.#referenceAt(index);
+    if (reference === undefined) return this.#bytes.toString('utf8', from, this.#endOf(index));
+    return `${this.#bytes.toString('utf8', from, reference.at)}${this.#visitorOf(reference)}}`;
+  }
+
+  /** Reads what a line ends with from its end: `[line,characters]}`. A line with its visitor ends with two braces. */
+  #referenceAt(index: number): Reference | undefined {
+    const bytes = this.#bytes;
+    const end = this.#endOf(index);
+    if (bytes[end - 1] !== closeBrace || bytes[end - 2] !== closeBracket) return undefined;
+    const characters = this.#numberBefore(end - 2);
+    if (bytes[characters.at - 1] !== comma) throw misleading();
+    const line = this.#numberBefore(characters.at - 1);
+    if (bytes[line.at - 1] !== openBracket) throw misleading();
+    return { line: line.value, characters: characters.value, at: line.at - 1 };
+  }
+
+  /** The whole number that ends before `end`, and where it begins. */
+  #numberBefore(end: number): { readonly value: number; readonly at: number } {
+    let at = end;
+    let value = 0;
+    for (let power = 1; end - at < digitsMax; power *= 10) {
+      const digit = (this.#bytes[at - 1] ?? 0) - zero;
+      if (digit < 0 || digit > 9) break;
+      value += digit * power;
+      at -= 1;
+    }
+    if (at === end) throw misleading();
+    return { value, at };
+  }
+
+  #visitorOf({ line, characters }: Reference): string {
+    if (this.#last?.line !== line || this.#last.characters !== characters) {
+      const json = line < this.length ? this.textAt(line).slice(-1 - characters, -1) : '';
+      if (json.length !== characters || !json.startsWith('{')) throw misleading();
+      this.#last = { line, characters, json };
+    }
+    return this.#last.json;
+  }
+}
+
+const misleading = (): FrameError =>
+  new FrameError('reading a resolved frame: no line has the visitor that a line refers to');
