@@ -85,10 +85,14 @@ test('contributing: one of each thing is added as the table says', { timeout: ti
   // Of the head: the account, which is in every line.
   const head = 'shared/contracts/events/resolved-event.ts';
   await copy.insertBefore(head, '  readonly isTest: boolean;', '  readonly accountId: string;\n');
-  await copy.replace(head, String.raw`"account_id":"[^"\\]*"`, String.raw`"account_id":"([^"\\]*)"`);
-  await copy.replace(head, 'sourceId, test, trace, ', 'sourceId, accountId, test, trace, ');
-  await copy.replace(head, 'sourceId === undefined)', 'sourceId === undefined || accountId === undefined)');
-  await copy.insertBefore(head, 'receivedAtMs: Number(receivedAt)', 'accountId, ');
+  const asked = 'readText(headMarks.accountId, lastTexts.accountId)';
+  await copy.replace(head, `${asked} === undefined`, 'accountId === undefined');
+  await copy.insertBefore(head, '  if (receivedAtMs === undefined', `  const accountId = ${asked};\n`);
+  await copy.replace(
+    head,
+    'return { id, name, visitorId, sourceId, ',
+    'return { id, name, visitorId, sourceId, accountId, ',
+  );
   await copy.insertBefore(head, '    receivedAtMs: event.received_at,', '    accountId: event.account_id,\n');
 
   const checks = [['types'], ['check:layers'], ['generate']] as const;

@@ -277,6 +277,9 @@ test('visitor store: properties are kept as they are, whatever stands in them, o
   expect(found.map((visitor) => visitor?.properties)).toEqual(properties.map((own) => ({ ...own, again: '\n' })));
 });
 
+/** Others that use the server may keep transactions open for as long. */
+const waiting = { timeout: 20_000, interval: 200 };
+
 const statementsOf = (spied: { readonly mock: { readonly calls: readonly unknown[][] } }): unknown[] =>
   spied.mock.calls.map(([query]) =>
     typeof query === 'object' && query !== null && 'name' in query ? query.name : query,
@@ -355,12 +358,15 @@ test('visitor store: while a transaction stays open for more changes than are re
     await createVisitorStore(pool).resolve([touch(account, { userId: 'u' }, { city: 'Rome' })]);
     expect(await lookUp()).toMatchObject([{ properties: { value: { city: 'Rome' } } }]);
     await holder.query('commit');
-    await lookUp();
-    const { hits } = store.cache;
-    await lookUp();
-    expect(store.cache.hits).toBeGreaterThan(hits);
+    await vi.waitFor(async () => {
+      await lookUp();
+      const { hits } = store.cache;
+      await lookUp();
+      expect(store.cache.hits).toBeGreaterThan(hits);
+    }, waiting);
   } finally {
     holder.release(true);
+    await pool.query('delete from visitor_changes');
   }
 });
 
@@ -504,9 +510,14 @@ test('visitor store: changes are forgotten once everybody has read them who stil
     await minutesLater(4);
     expect(await noted()).toEqual(['a', 'b', 'restored']);
     await minutesLater(1);
-    expect(await noted()).toEqual(['b']);
-    await minutesLater(4);
-    expect(await noted()).toEqual([]);
+    const left = await noted();
+    expect(left).toContain('b');
+    expect(left).not.toContain('restored');
+    // What transactions of any database of the server might not have seen stays, while they are open.
+    await vi.waitFor(async () => {
+      await minutesLater(6);
+      expect(await noted()).toEqual([]);
+    }, waiting);
     // Who has not looked for so long takes nothing for known.
     await pool.query('update visitors set version = version + 1 where account_id = $1', [account]);
     const { confirmed } = store.cache;
