@@ -24,7 +24,7 @@ const subjects: readonly Subject[] = [
 ];
 /**
  * Code is compiled by then, as it is in an installation that has run for an hour: after 8 s at 1,000/s the threads that compile
- * still took a quarter of what 50/s cost, for a minute.
+ * still took a fifth of what 50/s cost, for a minute.
  */
 const compiledAfter = { ratePerS: 2_000, seconds: 25 };
 /** What a start and a load leave to be done is done by then: idle is what an installation is at night. */

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defaultNatsMemoryLimit } from '../../shared/embedded/nats/nats-server.ts';
 import { controlPlaneHttpEnv } from '../../control-plane/api/http-settings.ts';
 import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
 import { gatewayStatusEnv } from '../../gateway/status/status-settings.ts';
 import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
-import { logCoresRule } from '../../shared/runtime/fit-to-machine.ts';
+import { logCoresRule, logMemoryRule } from '../../shared/runtime/fit-to-machine.ts';
 import { fittedCount, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 import { sinkEnv } from './sink/env.ts';
 
@@ -38,10 +37,10 @@ export const stackEnv = {
         'What the streams of the embedded nats-server may take together; three quarters of the disk by default',
     }),
   ),
-  GOMEMLIMIT: text('Memory the embedded nats-server tries to stay below, as `512MiB`, or `off`; no hard limit', {
-    pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$',
-    default: defaultNatsMemoryLimit,
-  }),
+  GOMEMLIMIT: optionalText(
+    `Memory the embedded nats-server tries to stay below, as \`512MiB\`, or \`off\`; no hard limit. By default ${logMemoryRule}`,
+    { pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$' },
+  ),
   GOMAXPROCS: fittedCount('Cores the embedded nats-server computes on at a time', logCoresRule, { maximum: 1_024 }),
   NATS_URL: optionalText('Your own nats-server (2.14 or newer, with JetStream) instead of the embedded one'),
   DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),

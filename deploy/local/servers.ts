@@ -63,17 +63,19 @@ export async function startLog(
     await mkdir(storeDir, { recursive: true });
     const maxFileStoreBytes = env.NATS_STORE_BYTES_MAX ?? (await chooseFileStoreBytes(storeDir, streamsBytesMax(env)));
     const furtherConfig = renderUsers((name) => quote(passwords[name]));
-    const cores = env.GOMAXPROCS ?? fitToMachine(readMachine()).logCores;
+    const fitted = fitToMachine(readMachine());
+    const cores = env.GOMAXPROCS ?? fitted.logCores;
+    const memoryLimit = env.GOMEMLIMIT ?? `${fitted.logMemoryMib}MiB`;
     const options = { binaryPath: binary.path, storeDir, port, monitorPort, maxFileStoreBytes, furtherConfig, cores };
     const kept = await keepRunning({
       name: 'nats-server',
       say: progress.line,
-      start: () => startNatsServer({ ...options, memoryLimit: env.GOMEMLIMIT }),
+      start: () => startNatsServer({ ...options, memoryLimit }),
     });
     const healing = restartWhenRoom({ current: () => kept.current, storeDir, say: progress.line });
     const gibibytes = (maxFileStoreBytes / 1024 ** 3).toFixed(1);
     note(
-      `nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB, on ${cores} ${cores === 1 ? 'core' : 'cores'} at a time`,
+      `nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB, on ${cores} ${cores === 1 ? 'core' : 'cores'} at a time, in about ${memoryLimit} of memory`,
     );
     return {
       url: kept.current.url,

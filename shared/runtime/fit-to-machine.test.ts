@@ -14,11 +14,15 @@ const on = (cores: number, memoryGib: number) => {
 };
 
 test.each([
-  [2, 24, { partitions: 2, threads: 2, mainHeapMib: 1_024, logCores: 1, threadHeapMib: 1_024 }],
-  [2, 4, { partitions: 2, threads: 2, mainHeapMib: 256, logCores: 1, threadHeapMib: 424 }],
-  [0.5, 1, { partitions: 2, threads: 1, mainHeapMib: 256, logCores: 1, threadHeapMib: 256 }],
-  [8, 16, { partitions: 4, threads: 8, mainHeapMib: 1_024, logCores: 4, threadHeapMib: 424 }],
-  [64, 256, { partitions: 16, threads: 16, mainHeapMib: 1_024, logCores: 16, threadHeapMib: 1_024 }],
+  [2, 24, { partitions: 2, threads: 2, mainHeapMib: 1_024, logCores: 1, logMemoryMib: 1_024, threadHeapMib: 1_024 }],
+  [2, 4, { partitions: 2, threads: 2, mainHeapMib: 256, logCores: 1, logMemoryMib: 320, threadHeapMib: 424 }],
+  [0.5, 1, { partitions: 2, threads: 1, mainHeapMib: 256, logCores: 1, logMemoryMib: 320, threadHeapMib: 256 }],
+  [8, 16, { partitions: 4, threads: 8, mainHeapMib: 1_024, logCores: 4, logMemoryMib: 1_024, threadHeapMib: 424 }],
+  [
+    64,
+    256,
+    { partitions: 16, threads: 16, mainHeapMib: 1_024, logCores: 16, logMemoryMib: 1_024, threadHeapMib: 1_024 },
+  ],
 ])('fit to machine: %d cores and %d GiB', (cores, memoryGib, fitted) => {
   expect(on(cores, memoryGib)).toEqual(fitted);
 });
@@ -26,14 +30,14 @@ test.each([
 test('fit to machine: whole numbers, within what their settings take', () => {
   fc.assert(
     fc.property(machine, (one) => {
-      const { partitions, threads, mainHeapMib, logCores } = fitToMachine(one);
+      const { partitions, threads, mainHeapMib, logCores, logMemoryMib } = fitToMachine(one);
       const threadHeapMib = fitThreadHeap(one, threads);
-      for (const value of [partitions, threads, mainHeapMib, threadHeapMib, logCores])
+      for (const value of [partitions, threads, mainHeapMib, threadHeapMib, logCores, logMemoryMib])
         expect(Number.isInteger(value)).toBe(true);
       expect(Math.min(threads, logCores)).toBeGreaterThanOrEqual(1);
       expect(Math.max(partitions, threads, logCores)).toBeLessThanOrEqual(16);
       expect(partitions).toBeGreaterThanOrEqual(2);
-      for (const heap of [mainHeapMib, threadHeapMib]) {
+      for (const heap of [mainHeapMib, threadHeapMib, logMemoryMib]) {
         expect(heap).toBeGreaterThanOrEqual(256);
         expect(heap).toBeLessThanOrEqual(1_024);
       }

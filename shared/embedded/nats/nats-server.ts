@@ -37,9 +37,9 @@ export type NatsServerOptions = {
   readonly maxFileStoreBytes?: number;
   /**
    * GOMEMLIMIT, as `320MiB`, or `off`: near it the server gives memory back that it would otherwise keep for good, at the
-   * cost of a little processor. No hard limit: what it needs it takes. Default 320 MiB.
+   * cost of processor. No hard limit: what it needs it takes. By default as the machine is, see `fitToMachine`.
    */
-  readonly memoryLimit?: string;
+  readonly memoryLimit?: string | undefined;
   /** GOMAXPROCS: cores it computes on at a time; waiting for a disk takes none. By default as the machine is, see `fitToMachine`. */
   readonly cores?: number | undefined;
   /** False gives up durability against a power cut for speed. Default true. */
@@ -49,10 +49,7 @@ export type NatsServerOptions = {
   /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
 };
-
 const defaultMaxPayloadBytes = 8 * 1024 * 1024;
-/** Reading the headers of 1 GB took a server without one to 575 MiB, which it kept, and one with 256 MiB to 267. */
-export const defaultNatsMemoryLimit = '320MiB';
 const readyDeadlineMs = 60_000;
 const infoDeadlineMs = 1_000;
 const startAttemptsMax = 3;
@@ -135,14 +132,15 @@ async function startOnce(
     furtherLines: options.furtherConfig,
   });
   await writeIfChanged(configFile, config);
+  const fitted = fitToMachine(readMachine());
   const process = await startServerProcess({
     label: 'nats-server',
     command: options.binaryPath,
     args: ['--config', configFile],
     env: {
       ...inheritedEnv(),
-      GOMEMLIMIT: options.memoryLimit ?? defaultNatsMemoryLimit,
-      GOMAXPROCS: String(options.cores ?? fitToMachine(readMachine()).logCores),
+      GOMEMLIMIT: options.memoryLimit ?? `${fitted.logMemoryMib}MiB`,
+      GOMAXPROCS: String(options.cores ?? fitted.logCores),
     },
     logFile: options.logFile ?? join(storeDir, 'nats-server.log'),
     stopSteps,
