@@ -49,6 +49,7 @@ export type NatsServerOptions = {
   /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
 };
+
 const defaultMaxPayloadBytes = 8 * 1024 * 1024;
 const readyDeadlineMs = 60_000;
 const infoDeadlineMs = 1_000;
