@@ -42,7 +42,7 @@ import { readPoolSettings } from './supervisor/pool-settings.ts';
 import { actorIdOf, idOfSpec, logActors, workerOf } from './workers/registry.ts';
 import type { AccountActor } from './workers/registry.ts';
 import { createPool } from './supervisor/pool.ts';
-import { findForgotten, retireActor } from './cluster/retire-actors.ts';
+import { findForgotten, removeRetiredConsumers, retireActor } from './cluster/retire-actors.ts';
 import { shareActors } from './cluster/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
 import type { StatsLedger } from './supervisor/stats-ledger.ts';
@@ -204,6 +204,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
     for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
+    for (const consumer of await removeRetiredConsumers(connection)) {
+      logger.info({ consumer }, 'removed a consumer of an earlier version');
+    }
   };
   const forgotten = every(forgottenEveryMs, () =>
     removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for orphaned consumers failed')),

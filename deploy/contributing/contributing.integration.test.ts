@@ -76,10 +76,10 @@ test('contributing: one of each thing is added as the table says', { timeout: ti
   await copy.write('pipeline/workers/example/worker.ts', await example('worker'));
   await copy.insertBefore(
     workers,
-    'import { recorderWorker }',
+    'import { resolverWorker }',
     "import { exampleWorker } from './example/worker.ts';\n",
   );
-  await copy.insertBefore(workers, 'recorderWorker, resultsWorker]', 'exampleWorker, ');
+  await copy.insertBefore(workers, 'resultsWorker]', 'exampleWorker, ');
   await copy.insertBefore('deploy/layers/layers.ts', "    'workers/recent',\n", "    'workers/example',\n");
 
   // Of the head: the account, which is in every line.

@@ -65,8 +65,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   pipeline: [
     'shares',
     'workers/worker',
-    'workers/resolve',
     'workers/recent',
+    'workers/resolve',
     'workers/results',
     'workers/dispatch/retry',
     'workers/dispatch/parked',

@@ -1,8 +1,9 @@
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { deleteConsumer } from '../../shared/nats/consume/consumers.ts';
+import { deleteConsumer, isUnread } from '../../shared/nats/consume/consumers.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { purgeSubject } from '../../shared/nats/messages/subject-log.ts';
+import { retiredEventsConsumers } from '../../shared/contracts/subjects.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { accountActorOf, idOfSpec, traceOf } from '../workers/registry.ts';
 import type { AccountActor } from '../workers/registry.ts';
@@ -32,4 +33,18 @@ export async function findForgotten(
     if (spec !== undefined && !actors.has(idOfSpec(spec))) forgotten.push(spec);
   }
   return forgotten;
+}
+
+/** A pipeline of an earlier version asks more often, while one runs beside those of this one. */
+const unreadMs = 60_000;
+
+/** Removes the consumers that only earlier versions had, once none of these reads them. Returns their names. */
+export async function removeRetiredConsumers(connection: LogConnection): Promise<readonly string[]> {
+  const removed: string[] = [];
+  for (const name of retiredEventsConsumers) {
+    if (!(await isUnread(connection, { stream: streams.events, name }, unreadMs))) continue;
+    await deleteConsumer(connection, streams.events, name);
+    removed.push(name);
+  }
+  return removed;
 }

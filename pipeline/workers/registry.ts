@@ -1,13 +1,12 @@
 import type { LiveConfig } from '../../shared/collections/live-config.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { dispatcherWorker } from './dispatch/worker.ts';
-import { recorderWorker } from './recent/worker.ts';
 import { resolverWorker } from './resolve/worker.ts';
 import { resultsWorker } from './results/worker.ts';
 import type { Actor, CounterFamily, FamilyStat, OwnSubject, WorkerDefinition } from './worker/define-worker.ts';
 
 /** Every kind of worker there is. */
-const definitions = [resolverWorker, dispatcherWorker, recorderWorker, resultsWorker] as const;
+const definitions = [resolverWorker, dispatcherWorker, resultsWorker] as const;
 
 type Definition = (typeof definitions)[number];
 type StartOf<Kind> = Extract<Definition, { readonly kind: Kind }>['start'];

@@ -53,8 +53,8 @@ export const canarySubject = (instanceId: string): string => `canary.${assertId(
 
 export const resolverConsumer = (partition: number): string => `resolver-${assertIndex(partition)}`;
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
-/** Reads the resolved events of all accounts into the recent-events view. */
-export const recentEventsConsumer = 'recent-events';
+/** Read resolved events in earlier versions, and have nobody who reads them now. */
+export const retiredEventsConsumers = ['recent-events'] as const;
 /** Reads the resolved events of an account that runs experiments, to count their results. */
 export const resultsConsumer = (accountId: string): string => `results-${assertId(accountId)}`;
 

@@ -27,6 +27,7 @@ import { createDeliveryTimings } from '../../workers/dispatch/sending/delivery-t
 import { startResolver } from '../../workers/resolve/resolver.ts';
 import { AccountPace } from '../../workers/worker/account-pace.ts';
 import type { Actor } from '../../workers/worker/define-worker.ts';
+import { noRecorder } from '../../workers/recent/testing/no-recorder.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
 /** Events of this visitor take the thread down when they are resolved, and those with this in their id when they are sent. */
@@ -55,6 +56,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           takePace: { msAt: () => settings.resolver.takes.usualMs },
           plans: () => undefined,
           settings: settings.resolver,
+          openRecorder: () => Promise.resolve(noRecorder),
         });
       case 'dispatcher': {
         const { accountId, destinationId, publishedAtMs } = spec;

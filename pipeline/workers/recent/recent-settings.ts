@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
 import type { SamplingRate } from './sampling-bucket.ts';
 
-/** How the recorder keeps the view of recent events; the rate is that of one account. */
+/** How recorders keep the view of recent events; the rate is that of one account, shared by the partitions. */
 export type RecorderSettings = SamplingRate & {
   /** Events of one account in the view, at most; some more between two trims. */
   readonly eventsMax: number;
@@ -10,17 +10,14 @@ export type RecorderSettings = SamplingRate & {
   readonly ageMaxMs: number;
   /** One event's properties, context and visitor as JSON, in bytes; larger ones lose their largest parts. */
   readonly bodyBytesMax: number;
-  /** Frames asked for, and worked on, in one go. */
-  readonly framesPerTake: number;
   /** Events written by one statement, at most. */
   readonly eventsPerInsert: number;
-  /** A pause between two takes while little comes, so that small frames are written together, in ms. */
+  /** What comes waits so long for company, in ms, unless it fills a statement. */
   readonly lingerMs: number;
-  /** After this long without a word from us the server delivers a frame again, in ms. */
-  readonly ackWaitMs: number;
-  /** A frame is left out when it is older than this and more frames than that wait behind it. */
-  readonly behindMaxMs: number;
-  readonly behindFramesMax: number;
+  /** What waits for the database keeps frames in memory; over so many bytes of one resolver's more is left out. */
+  readonly waitingBytesMax: number;
+  /** Frames of the log that a start looks at, for what a crash kept out of the view, at most. */
+  readonly caughtUpFramesMax: number;
   /** Time between two trims, in ms. */
   readonly trimEveryMs: number;
 };
@@ -67,26 +64,20 @@ export const recentEnv = {
     16 * 1024,
     { unit: 'bytes', minimum: 1024 },
   ),
-  RECENT_EVENTS_FRAMES_PER_TAKE: count('Frames that are put into the view in one go', 32, { maximum: 1_024 }),
   RECENT_EVENTS_PER_INSERT: count('Events put into the view by one statement', 500, { maximum: 5_000 }),
-  RECENT_EVENTS_LINGER_MS: count(
-    'A pause between two takes while little comes, so that frames share a statement',
-    250,
-    {
-      unit: 'ms',
-      minimum: 0,
-    },
-  ),
-  RECENT_EVENTS_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a recorder again', 30_000, {
+  RECENT_EVENTS_LINGER_MS: count('How long events wait for others to be put into the view by the same statement', 250, {
     unit: 'ms',
-    minimum: 1_000,
+    minimum: 0,
   }),
-  RECENT_EVENTS_BEHIND_MS: count(
-    'The view leaves out frames older than this while more than RECENT_EVENTS_BEHIND_FRAMES_MAX wait behind them',
-    60_000,
-    time,
+  RECENT_EVENTS_WAITING_BYTES_MAX: count(
+    'Frames of one resolver with events that wait for the view; where the database takes less than comes, more is left out of it',
+    16 * 1024 ** 2,
+    { unit: 'bytes', minimum: 64 * 1024 },
   ),
-  RECENT_EVENTS_BEHIND_FRAMES_MAX: count('Frames that may wait before the view leaves out old ones', 2_000),
+  RECENT_EVENTS_BEHIND_FRAMES_MAX: count(
+    'Frames of the log that a start looks at, for what a crash kept out of the view',
+    2_000,
+  ),
   RECENT_EVENTS_TRIM_EVERY_MS: count('How often the view is cut to its bounds', 60_000, { unit: 'ms', minimum: 100 }),
   RECENT_OUTCOMES_FLUSH_MS: count('Time between two writes of what became of events', 250, time),
   RECENT_OUTCOMES_PER_S_MAX: count(
@@ -110,12 +101,10 @@ export function readRecentSettings(env: Static<TObject<typeof recentEnv>>): Rece
       eventsMax: env.RECENT_EVENTS_MAX,
       ageMaxMs: env.RECENT_EVENTS_AGE_MS,
       bodyBytesMax: env.RECENT_EVENTS_BODY_BYTES_MAX,
-      framesPerTake: env.RECENT_EVENTS_FRAMES_PER_TAKE,
       eventsPerInsert: env.RECENT_EVENTS_PER_INSERT,
       lingerMs: env.RECENT_EVENTS_LINGER_MS,
-      ackWaitMs: env.RECENT_EVENTS_ACK_WAIT_MS,
-      behindMaxMs: env.RECENT_EVENTS_BEHIND_MS,
-      behindFramesMax: env.RECENT_EVENTS_BEHIND_FRAMES_MAX,
+      waitingBytesMax: env.RECENT_EVENTS_WAITING_BYTES_MAX,
+      caughtUpFramesMax: env.RECENT_EVENTS_BEHIND_FRAMES_MAX,
       trimEveryMs: env.RECENT_EVENTS_TRIM_EVERY_MS,
     },
     outcomes: {

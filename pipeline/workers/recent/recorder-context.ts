@@ -1,64 +1,44 @@
-import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import type { Pool } from 'pg';
-import { zeros } from '../worker/define-worker.ts';
-import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { eventsOfAll, recentEventsConsumer } from '../../../shared/contracts/subjects.ts';
-import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { RecorderSettings } from './recent-settings.ts';
 
-/** Everything the recorder of recent events counts, by the name `stats()` reports it under. */
+/** Everything a recorder of recent events counts, among the counters of its resolver. */
 export const recorderCounters = {
-  recorded: 'Events added to the recent-events view',
-  not_needed: 'Events that were in the view already, or whose visitor was erased',
-  skipped_sampled: 'Events left out of the view because their account sends more than it takes',
-  skipped_behind: 'Events left out of the view because its recorder was too far behind',
-  unreadable: 'Events left out of the view because they could not be read',
-  refused: 'Events left out of the view because the database does not take them',
-  insert_retries: 'Times a write to the view was tried again',
-  trimmed: 'Events that left the view for newer ones or for their age',
-  trim_failures: 'Times trimming the view failed',
+  recent_recorded: 'Events added to the recent-events view',
+  recent_not_needed: 'Events that were in the view already, or whose visitor was erased',
+  recent_skipped_sampled: 'Events left out of the view because their account sends more than it takes',
+  recent_skipped_behind: 'Events left out of the view because the database did not take as many as came',
+  recent_unreadable: 'Events left out of the view because they could not be read',
+  recent_refused: 'Events left out of the view because the database does not take them',
+  recent_insert_retries: 'Times a write to the view was tried again',
+  recent_caught_up_frames:
+    'Frames a start looked at again, since an earlier resolver had not said that the view has them',
+  recent_trimmed: 'Events that left the view for newer ones or for their age',
+  recent_trim_failures: 'Times trimming the view failed',
 } as const;
 
-/** What the recorder reports that may go down again. */
+/** What a recorder reports that may go down again. */
 export const recorderGauges = {
-  frames_waiting: 'Frames that waited behind the last one taken',
-  lag_seconds: 'How old the last frame taken was',
+  recent_bytes_waiting: 'Bytes of the frames that wait to be put into the view, or are on their way there',
+  recent_lag_seconds: 'How long the oldest of them has waited',
 } as const;
 
-type RecorderCounter = keyof typeof recorderCounters;
 export type RecorderGauge = keyof typeof recorderGauges;
-export type RecorderStat = RecorderCounter | RecorderGauge;
 
-/** Counters of one recorder since it started. */
-type RecorderCounts = Record<RecorderCounter, number>;
-
-export const createRecorderCounts = (): RecorderCounts => zeros(recorderCounters);
-
-/** What the steps of the recorder share. */
+/** What the steps of a recorder share. */
 export type RecorderContext = {
+  readonly partition: number;
+  /** All there are: an account's share of the view is divided among them. */
+  readonly partitions: number;
   readonly connection: LogConnection;
+  /** One that looks up by key. */
   readonly pool: Pool;
   readonly settings: RecorderSettings;
   readonly logger: Logger;
-  readonly counts: RecorderCounts;
+  readonly counts: Record<keyof typeof recorderCounters, number>;
   /** Aborted when the recorder has to end at once. */
   readonly signal: AbortSignal;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
-  beginTurn(frames?: FramesAtWork): void;
-  /** What is suspected of its frames since an earlier actor died with its thread. */
-  readonly suspicion: Suspicion;
+  beginTurn(): void;
 };
-
-/** The recorder's place in the log of resolved events. */
-export function recorderConsumer({ ackWaitMs, framesPerTake }: RecorderSettings): DurableConsumer {
-  return {
-    stream: streams.events,
-    name: recentEventsConsumer,
-    filterSubject: eventsOfAll,
-    startFrom: 'first',
-    ackWaitMs,
-    ackPendingMax: framesPerTake * 4,
-  };
-}

@@ -2,18 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
-import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { eraseVisitorRows } from '../../../shared/visitors/find-visitor.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
-import { recorderConsumer } from './recorder-context.ts';
-import { defaultsOf } from '../../../shared/runtime/env.ts';
-import { readRecentSettings, recentEnv } from './recent-settings.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
+import type { TestRecorder } from './testing/recent-rig.ts';
 import { frameOfLines, resolvedEvent } from './testing/resolved.ts';
-import { client } from '../../../shared/nats/connection/client.ts';
 
 let rig: Awaited<ReturnType<typeof createRecentRig>>;
 let visitors: VisitorStore;
@@ -26,19 +22,15 @@ beforeAll(async () => {
 beforeEach(() => {
   account = randomUUID();
 });
-afterEach(() => rig.stopRecorders());
+afterEach(() => rig.closeAll());
 afterAll(() => rig?.close());
 
 const within = { timeout: 45_000, interval: 20 };
 const idsOf = async (accountId: string): Promise<string[]> => (await rig.rows(accountId)).map(({ id }) => id);
 const names = (count: number, prefix = 'e'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(4, '0')}`);
-const consumer = recorderConsumer(readRecentSettings(defaultsOf(recentEnv)).events);
-const allTaken = (): Promise<void> =>
-  vi.waitFor(async () => {
-    const info = await rig.connection[client].jsm.consumers.info(consumer.stream, consumer.name);
-    expect(info.num_pending + info.num_ack_pending).toBe(0);
-  }, within);
+const allWritten = (recorder: TestRecorder): Promise<void> =>
+  vi.waitFor(() => expect(recorder.stats()['recent_bytes_waiting']).toBe(0), within);
 const claim = (userId: string, externalIds: readonly string[] = []): VisitorClaim => ({
   userId,
   externalIds,
@@ -60,7 +52,7 @@ test('recorder: an event is in the view with all it says', async () => {
     version_number: 3,
     body: { event_properties: { plan: 'free' }, visitor: event.visitor },
   });
-  expect(recorder.stats()).toMatchObject({ recorded: 1, skipped_sampled: 0 });
+  expect(recorder.stats()).toMatchObject({ recent_recorded: 1, recent_skipped_sampled: 0 });
 });
 
 test('recorder: an event that comes twice is there once, as it came first', async () => {
@@ -72,7 +64,7 @@ test('recorder: an event that comes twice is there once, as it came first', asyn
   ]);
   await vi.waitFor(async () => expect(await idsOf(account)).toHaveLength(2), within);
   expect((await rig.rows(account)).find(({ id }) => id === 'e1')?.name).toBe('First');
-  expect(recorder.stats()['not_needed']).toBe(1);
+  expect(recorder.stats()['recent_not_needed']).toBe(1);
 });
 
 test('recorder: the same id in two accounts is two events', async () => {
@@ -97,8 +89,8 @@ test('recorder: what cannot be read or stored is left out alone', async () => {
   await rig.sendBytes(account, frameOfLines(lines));
   await vi.waitFor(async () => expect(await idsOf(account)).toHaveLength(3), within);
   expect((await idsOf(account)).sort()).toEqual(['a', 'c', 'd']);
-  await allTaken();
-  expect(recorder.stats()).toMatchObject({ recorded: 3, unreadable: 1, refused: 2 });
+  await allWritten(recorder);
+  expect(recorder.stats()).toMatchObject({ recent_recorded: 3, recent_unreadable: 1, recent_refused: 2 });
 });
 
 test('recorder: an account that floods gets a sample, the others and test events all of theirs', async () => {
@@ -110,16 +102,16 @@ test('recorder: an account that floods gets a sample, the others and test events
   await rig.send(account, [...flood.slice(1_500), ...tests]);
   await rig.send(other, [resolvedEvent(other, { id: 'alone' })]);
   await vi.waitFor(async () => expect(await idsOf(other)).toEqual(['alone']), within);
-  await allTaken();
+  await allWritten(recorder);
   const rows = await rig.rows(account);
   expect(rows.filter((row) => row.test)).toHaveLength(10);
   const kept = rows.filter((row) => !row.test).length;
   expect(kept).toBeGreaterThan(50);
   expect(kept).toBeLessThanOrEqual(110);
-  expect(recorder.stats()['skipped_sampled']).toBe(3_000 - kept);
+  expect(recorder.stats()['recent_skipped_sampled']).toBe(3_000 - kept);
 });
 
-test('recorder: while the database is away the log holds what comes', async () => {
+test('recorder: while the database is away what comes waits', async () => {
   const admin = new pg.Client({ connectionString: rig.databaseUrl.replace(/\/[^/]+$/, '/postgres') });
   const database = new URL(rig.databaseUrl).pathname.slice(1);
   await admin.connect();
@@ -128,38 +120,59 @@ test('recorder: while the database is away the log holds what comes', async () =
   await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database]);
   try {
     for (const id of names(50)) await rig.send(account, [resolvedEvent(account, { id })]);
-    await vi.waitFor(() => expect(recorder.stats()['insert_retries']).toBeGreaterThan(2), within);
+    await vi.waitFor(() => expect(recorder.stats()['recent_insert_retries']).toBeGreaterThan(2), within);
   } finally {
     await admin.query(`alter database "${database}" with allow_connections true`);
     await admin.end();
   }
   await vi.waitFor(async () => expect((await idsOf(account)).sort()).toEqual(names(50)), within);
-  expect(recorder.stats()).toMatchObject({ skipped_behind: 0, recorded: 50 });
+  expect(recorder.stats()).toMatchObject({ recent_skipped_behind: 0, recent_recorded: 50 });
 });
 
-test('recorder: too far behind it leaves events out and goes on with the newest', async () => {
-  await rig.start();
-  await rig.stopRecorders();
-  for (const id of names(40)) await rig.send(account, [resolvedEvent(account, { id })]);
-  const recorder = await rig.start({ behindMaxMs: 0, behindFramesMax: 5 });
-  await vi.waitFor(async () => expect(await idsOf(account)).toEqual(names(40).slice(-6)), within);
-  expect(recorder.stats()['skipped_behind']).toBe(34);
-});
-
-test('recorder: a view that cannot be written does not hold up the log for ever', async () => {
-  await rig.start();
-  await rig.stopRecorders();
+test('recorder: where the database takes less than comes it leaves events out, and goes on with the newest', async () => {
+  const recorder = await rig.start({ waitingBytesMax: 4_096 });
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
     for (const id of names(60)) await rig.send(account, [resolvedEvent(account, { id })]);
-    const recorder = await rig.start({ behindMaxMs: 0, behindFramesMax: 3, framesPerTake: 8 });
-    await vi.waitFor(() => expect(recorder.stats()['skipped_behind']).toBeGreaterThanOrEqual(50), within);
-    // What is left out is counted a moment before it is acknowledged.
-    await vi.waitFor(async () => expect(await countWaiting(rig.connection, consumer)).toBeLessThanOrEqual(3), within);
+    expect(recorder.stats()['recent_skipped_behind']).toBeGreaterThan(40);
+    expect(recorder.stats()['recent_bytes_waiting']).toBeLessThanOrEqual(4_096);
   } finally {
     await rig.pool.query('alter table recent_events_away rename to recent_events');
   }
-  await vi.waitFor(async () => expect(await idsOf(account)).toContain(names(60).at(-1)), within);
+  await vi.waitFor(() => expect(recorder.stats()['recent_bytes_waiting']).toBe(0), within);
+  await rig.send(account, [resolvedEvent(account, { id: 'newest' })]);
+  await vi.waitFor(async () => expect(await idsOf(account)).toContain('newest'), within);
+  const { recent_recorded: recorded = 0, recent_skipped_behind: skipped = 0 } = recorder.stats();
+  expect(recorded + skipped).toBe(61);
+});
+
+test('recorder: what a crash kept out of the view comes into it with the next start, and nothing else again', async () => {
+  const first = await rig.start();
+  await rig.send(account, [resolvedEvent(account, { id: 'written' })]);
+  await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['written']), within);
+  await first.close();
+  const second = await rig.start({ lingerMs: 60_000 });
+  for (const id of names(40)) await rig.send(account, [resolvedEvent(account, { id })]);
+  await second.abort();
+  expect(await idsOf(account)).toEqual(['written']);
+  // Less room than all of them take: they come bit by bit.
+  const third = await rig.start({ waitingBytesMax: 4_096 });
+  await vi.waitFor(async () => expect((await idsOf(account)).toSorted()).toEqual([...names(40), 'written']), within);
+  await third.close();
+  expect(third.stats()).toMatchObject({ recent_recorded: 40, recent_caught_up_frames: 40, recent_skipped_behind: 0 });
+  const fourth = await rig.start();
+  await fourth.close();
+  expect(fourth.stats()['recent_caught_up_frames']).toBe(0);
+});
+
+test('recorder: a start looks at no more of the log than it may', async () => {
+  const [older, newer] = [names(20, 'a'), names(5, 'b')];
+  for (const id of [...older, ...newer]) await rig.send(account, [resolvedEvent(account, { id })]);
+  await rig.pool.query('delete from recent_places');
+  const recorder = await rig.start({ caughtUpFramesMax: 5 });
+  await vi.waitFor(async () => expect(await idsOf(account)).toEqual(newer), within);
+  await recorder.close();
+  expect(recorder.stats()['recent_caught_up_frames']).toBe(5);
 });
 
 test('recorder: an event of an erased visitor that comes late is not recorded, not even under an alias', async () => {
@@ -179,7 +192,7 @@ test('recorder: an event of an erased visitor that comes late is not recorded, n
     resolvedEvent(account, { id: 'somebody-else', ...of('another') }),
   ]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['somebody-else']), within);
-  expect(recorder.stats()['not_needed']).toBe(2);
+  expect(recorder.stats()['recent_not_needed']).toBe(2);
   const late = await visitors.resolve([{ accountId: account, claim: claim(older, ['customer-1']), given: [] }]);
   expect(late.outcomes).toEqual([{ kind: 'erased' }]);
   expect(await visitors.find(account, { externalId: 'customer-1' })).toBeUndefined();
@@ -203,26 +216,55 @@ test('trim: the events received last stay, whenever they say they happened', asy
   await vi.waitFor(async () => expect((await idsOf(account)).sort()).toEqual(stay), within);
 });
 
+test('trim: of several partitions each trims what it adds to by number, and the first alone by age', async () => {
+  const [first, second] = [names(30, 'a'), names(30, 'b')];
+  const old = { received_at: Date.now() - 600_000, time: Date.now() };
+  await rig.start({ eventsMax: 50, ageMaxMs: 300_000, trimEveryMs: 50 }, { partition: 1, partitions: 2 });
+  await rig.send(
+    account,
+    first.map((id) => resolvedEvent(account, { id, ...old })),
+  );
+  await vi.waitFor(async () => expect((await idsOf(account)).toSorted()).toEqual(first), within);
+  await rig.send(
+    account,
+    second.map((id) => resolvedEvent(account, { id })),
+  );
+  await vi.waitFor(
+    async () => expect((await idsOf(account)).toSorted()).toEqual([...first.slice(10), ...second]),
+    within,
+  );
+});
+
+test('recorder: partitions share what the view takes of an account', async () => {
+  const flood = names(3_000).map((id) => resolvedEvent(account, { id }));
+  const recorder = await rig.start({ perSecondMax: 2_000, burstMax: 100 }, { partition: 0, partitions: 1_000 });
+  for (let start = 0; start < flood.length; start += 500) await rig.send(account, flood.slice(start, start + 500));
+  await recorder.close();
+  // Nothing of a thousandth fills up again in the time of a test.
+  const kept = (await rig.rows(account)).length;
+  expect(kept).toBeGreaterThan(50);
+  expect(kept).toBeLessThanOrEqual(110);
+});
+
 test('trim: events leave at their age, in every account', async () => {
   const other = randomUUID();
   const old = { received_at: Date.now() - 600_000, time: Date.now() };
   await rig.send(account, [resolvedEvent(account, { id: 'old', ...old }), resolvedEvent(account, { id: 'new' })]);
   await rig.send(other, [resolvedEvent(other, { id: 'old', ...old })]);
   const recorder = await rig.start();
-  await vi.waitFor(() => expect(recorder.stats()['recorded']).toBe(3), within);
-  await rig.stopRecorders();
+  await vi.waitFor(() => expect(recorder.stats()['recent_recorded']).toBe(3), within);
+  await rig.closeAll();
   await rig.start({ ageMaxMs: 300_000, trimEveryMs: 50 });
   await vi.waitFor(async () => expect([await idsOf(other), await idsOf(account)]).toEqual([[], ['new']]), within);
 });
 
-test('recorder: stop hands back what it has not written, in time, while the database is away', async () => {
+test('recorder: told to end at once it does, while the database is away', async () => {
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
     const recorder = await rig.start();
     await rig.send(account, [resolvedEvent(account, { id: 'e1' })]);
-    await vi.waitFor(() => expect(recorder.stats()['insert_retries']).toBeGreaterThan(0), within);
-    await recorder.stop(200);
-    await recorder.done;
+    await vi.waitFor(() => expect(recorder.stats()['recent_insert_retries']).toBeGreaterThan(0), within);
+    await recorder.abort();
   } finally {
     await rig.pool.query('alter table recent_events_away rename to recent_events');
   }

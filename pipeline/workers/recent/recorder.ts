@@ -1,105 +1,221 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { countResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
-import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
-import type { Actor } from '../worker/define-worker.ts';
-import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
-import type { FrameReader } from '../worker/consumer-worker.ts';
-import { createRecorderCounts, recorderConsumer } from './recorder-context.ts';
-import type { RecorderContext, RecorderGauge, RecorderStat } from './recorder-context.ts';
+import { eventsOfPartition, eventsSubject } from '../../../shared/contracts/subjects.ts';
+import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
+import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
+import { failureFields } from '../worker/isolate-refused.ts';
+import { Turns } from '../worker/turns.ts';
+import { Wakeup } from '../worker/wakeup.ts';
+import { readPlace, writePlace } from './recent-places.ts';
+import type { RecorderContext, RecorderGauge } from './recorder-context.ts';
 import { sampleFrame } from './sample-frame.ts';
-import type { SampledLine } from './sample-frame.ts';
+import type { FrameToSample, SampledLine } from './sample-frame.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
-import { rangeOf } from '../worker/suspicion.ts';
-import { Turns } from '../worker/turns.ts';
 import { startTrimmer } from './trimmer.ts';
 import type { Trimmer } from './trimmer.ts';
 import { writeRecentEvents } from './write-recent-events.ts';
 
-export type RecorderOptions = Omit<RecorderContext, 'counts' | 'signal'>;
+/** A frame of one account that its resolver has brought to the log. */
+export type WrittenFrame = {
+  readonly accountId: string;
+  /** Its lines as they were before any compression. */
+  readonly lines: Uint8Array;
+  /** Packed hashes of its events' ids, in order. */
+  readonly ids: string;
+  /** Its sequence in EVENTS. */
+  readonly seq: number;
+};
+
+/** What of a frame goes into the view. */
+type Chosen = { readonly lines: readonly SampledLine[]; readonly bytes: number; readonly notedAtMs: number };
+
+/** How often the place is written while there is something to write: so much a start may have to look at again. */
+const placeEveryMs = 1_000;
+const framesPerPull = 16;
+const silenceMaxMs = 30_000;
 
 /**
- * Starts the recorder of recent events: reads the resolved events of all accounts with a consumer of its own and writes
- * them, or a sample where an account sends more than the view takes, to PostgreSQL. While the database is away the log
- * holds what comes. It never holds up anything else: where it falls too far behind it leaves events out, counted.
+ * Opens the recorder of what one resolver writes: it is given each frame that is in the log, and puts its events, or a
+ * sample where an account sends more than the view takes, into PostgreSQL a moment later, many at a time. What a crash
+ * kept from getting there, the next one reads from the log. It never holds up anything else: where the database
+ * takes less than what comes it leaves events out, counted.
  */
-export async function startRecentEventsRecorder(options: RecorderOptions): Promise<Actor<RecorderStat>> {
-  const { connection, settings, logger, beginTurn, suspicion } = options;
-  const consumer = recorderConsumer(settings);
-  const reader = await openFrameReader({
-    connection,
-    consumer,
-    bufferedMax: settings.framesPerTake,
-    pullsAhead: false,
-    logger,
-    fields: { consumer: consumer.name },
-    beginTurn,
-    suspicion,
-  });
-  const context: RecorderContext = { ...options, counts: createRecorderCounts(), signal: reader.signal };
-  const trimmer = startTrimmer(context);
-  const recorder = new Recorder(context, reader, trimmer);
-  return runConsumerWorker(reader, {
-    work: () => recorder.work(),
-    close: () => trimmer.stop(),
-    stats: () => ({ ...context.counts, ...recorder.gauges() }),
-  });
+export async function openRecorder(context: RecorderContext): Promise<Recorder> {
+  // What is there already was written by an earlier resolver.
+  const { lastSeq } = await readStreamState(context.connection, streams.events);
+  return new Recorder(context, lastSeq);
 }
 
-class Recorder {
+export class Recorder {
   readonly #context: RecorderContext;
-  readonly #reader: FrameReader;
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
-  #framesWaiting = 0;
-  #lagMs = 0;
+  /** Something is to be written. */
+  readonly #noted = new Wakeup();
+  readonly #closing = new Wakeup();
+  readonly #running: Promise<void>;
+  #waiting: Chosen[] = [];
+  /** Lines of them. */
+  #linesWaiting = 0;
+  #writing: readonly Chosen[] = [];
+  /** Of all that wait or are being written. */
+  #bytesHeld = 0;
+  #notedSeq: number | undefined;
+  #placeSeq: number | undefined;
+  #placedAtMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
 
-  constructor(context: RecorderContext, reader: FrameReader, trimmer: Trimmer) {
+  constructor(context: RecorderContext, lastSeq: number) {
     this.#context = context;
-    this.#reader = reader;
-    this.#trimmer = trimmer;
-    this.#buckets = createSamplingBuckets(context.settings);
+    this.#trimmer = startTrimmer(context);
+    const { perSecondMax, burstMax } = context.settings;
+    this.#buckets = createSamplingBuckets({ perSecondMax: perSecondMax / context.partitions, burstMax });
+    this.#running = this.#run(lastSeq).catch((error: unknown) => {
+      if (!context.signal.aborted) context.logger.error({ err: error }, 'the recorder of recent events has ended');
+    });
   }
 
   gauges(): Record<RecorderGauge, number> {
-    return { frames_waiting: this.#framesWaiting, lag_seconds: this.#lagMs / 1_000 };
+    const oldest = this.#writing[0] ?? this.#waiting[0];
+    return {
+      recent_bytes_waiting: this.#bytesHeld,
+      recent_lag_seconds: oldest === undefined ? 0 : (performance.now() - oldest.notedAtMs) / 1_000,
+    };
   }
 
-  async work(): Promise<void> {
-    const { settings } = this.#context;
+  /** Takes a frame; those of a partition come in the order of the log. */
+  note({ accountId, lines, ids, seq }: WrittenFrame): void {
+    const subject = eventsSubject(accountId, this.#context.partition);
+    this.#add(this.#choose({ subject, data: lines, storedAtMs: Date.now(), ids }), lines.length);
+    this.#notedSeq = seq;
+  }
+
+  /** Writes what is here, and ends. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#noted.ring();
+    this.#closing.ring();
+    await Promise.all([this.#running, this.#trimmer.stop()]);
+  }
+
+  #choose(frame: FrameToSample): readonly SampledLine[] {
+    const { lines, skipped } = sampleFrame(frame, this.#buckets);
+    this.#context.counts.recent_skipped_sampled += skipped;
+    return lines;
+  }
+
+  #add(lines: readonly SampledLine[], bytes: number): void {
+    if (lines.length === 0) return;
+    const { settings, counts } = this.#context;
+    // What is chosen of a frame keeps all of it in memory.
+    if (this.#bytesHeld > 0 && this.#bytesHeld + bytes > settings.waitingBytesMax) {
+      counts.recent_skipped_behind += lines.length;
+      return;
+    }
+    this.#waiting.push({ lines, bytes, notedAtMs: performance.now() });
+    this.#linesWaiting += lines.length;
+    this.#bytesHeld += bytes;
+    this.#noted.ring();
+  }
+
+  async #run(lastSeq: number): Promise<void> {
+    await this.#catchUp(lastSeq);
+    this.#notedSeq ??= lastSeq;
+    await this.#noteWritten(lastSeq);
     for (;;) {
-      const messages = await this.#reader.take(settings.framesPerTake);
-      const [oldest] = messages;
-      if (oldest === undefined) return;
-      const turns = new Turns(() => this.#context.beginTurn({ log: rangeOf(messages) }));
-      const lines: SampledLine[] = [];
-      for (const message of messages) {
-        for (const line of this.#sample(message)) lines.push(line);
-        const over = turns.spend(message.data.length);
-        if (over !== undefined) await over;
-      }
-      await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs, turns }, (events) => {
+      while (this.#waiting.length === 0 && !this.#isClosed) await this.#noted.wait();
+      const { eventsPerInsert, lingerMs } = this.#context.settings;
+      // What comes in a moment shares a statement.
+      if (this.#linesWaiting < eventsPerInsert && !this.#isClosed) await this.#closing.wait(lingerMs);
+      const seq = this.#notedSeq;
+      await this.#writeWaiting();
+      await this.#noteWritten(seq);
+      if (this.#isClosed && this.#waiting.length === 0) return;
+    }
+  }
+
+  async #writeWaiting(): Promise<void> {
+    this.#writing = this.#waiting;
+    this.#waiting = [];
+    this.#linesWaiting = 0;
+    const lines = this.#writing.flatMap((chosen) => chosen.lines);
+    const turns = new Turns(() => this.#context.beginTurn());
+    try {
+      await writeRecentEvents(this.#context, { lines, turns }, (events) => {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
-      this.#reader.finish(messages);
-      // While little comes it waits, so that small frames are written together.
-      if (this.#framesWaiting < settings.framesPerTake) await wait(settings.lingerMs);
+    } catch (error) {
+      this.#context.signal.throwIfAborted();
+      // It is a view: whatever it is, what comes next is not left out for it.
+      this.#context.logger.error({ err: error }, 'events were left out of the recent-events view');
+    } finally {
+      for (const { bytes } of this.#writing) this.#bytesHeld -= bytes;
+      this.#writing = [];
     }
   }
 
-  #sample(message: LogMessage): readonly SampledLine[] {
-    const { settings, counts } = this.#context;
-    const { subject, data, storedAtMs } = message;
-    this.#framesWaiting = message.pending;
-    this.#lagMs = Math.max(0, Date.now() - storedAtMs);
-    if (this.#lagMs > settings.behindMaxMs && message.pending > settings.behindFramesMax) {
-      counts.skipped_behind += countResolved(data);
-      return [];
+  async #noteWritten(seq: number | undefined): Promise<void> {
+    if (seq === undefined || seq === this.#placeSeq) return;
+    const nowMs = performance.now();
+    if (nowMs - this.#placedAtMs < placeEveryMs && !this.#isClosed) return;
+    await this.#insist(() => writePlace(this.#context.pool, this.#context.partition, seq));
+    this.#placeSeq = seq;
+    this.#placedAtMs = nowMs;
+  }
+
+  /** Puts into the view what an earlier resolver brought to the log and may not have put there. */
+  async #catchUp(lastSeq: number): Promise<void> {
+    const { partition, pool, settings, logger } = this.#context;
+    const place = await this.#insist(() => readPlace(pool, partition));
+    const newest = lastSeq - settings.caughtUpFramesMax + 1;
+    // A place behind the end is of a log that was lost.
+    const isKnown = place !== undefined && place <= lastSeq;
+    let next: number | undefined = isKnown ? Math.max(place + 1, newest) : newest;
+    if (isKnown && place + 1 < next) {
+      logger.warn({ partition, frames: next - place - 1 }, 'the recent-events view leaves out what is older');
     }
-    const ids = message.header(idsHeader);
-    const { lines, skipped } = sampleFrame({ subject, data, storedAtMs, ids }, this.#buckets);
-    counts.skipped_sampled += skipped;
-    return lines;
+    while (next !== undefined && next <= lastSeq) {
+      next = await this.#readFrom(next, lastSeq);
+      await this.#writeWaiting();
+    }
+  }
+
+  /** Reads frames of the log, as many as there is room for. Returns where to go on; undefined at the end. */
+  async #readFrom(firstSeq: number, lastSeq: number): Promise<number | undefined> {
+    const { partition, settings, counts, signal, connection } = this.#context;
+    let readTo: number | undefined;
+    await readMessages(connection, {
+      stream: streams.events,
+      filterSubject: eventsOfPartition(partition),
+      from: { seq: firstSeq },
+      content: 'all',
+      messagesPerPull: framesPerPull,
+      silenceMaxMs,
+      signal,
+      onMessage: ({ seq, subject, data, storedAtMs, header }) => {
+        if (seq > lastSeq) return false;
+        readTo = seq;
+        counts.recent_caught_up_frames += 1;
+        this.#add(this.#choose({ subject, data, storedAtMs, ids: header(idsHeader) }), data.length);
+        return this.#bytesHeld < settings.waitingBytesMax / 2;
+      },
+    });
+    return readTo === undefined ? undefined : readTo + 1;
+  }
+
+  /** Asks the database until it answers. */
+  #insist<Result>(ask: () => Promise<Result>): Promise<Result> {
+    const { counts, logger, signal } = this.#context;
+    return retry(ask, {
+      signal,
+      isPassing: () => true,
+      onRetry: (error, attempt) => {
+        counts.recent_insert_retries += 1;
+        if (isWorthTelling(attempt))
+          logger.warn(failureFields(error), 'the recent-events view cannot be reached, retrying');
+      },
+    });
   }
 }

@@ -13,9 +13,13 @@ export type Trimmer = {
 /** An account is counted again once this part of its share was added. */
 const uncountedPart = 1 / 20;
 
-/** Starts trimming. A failure is counted and tried again the next time. */
+/**
+ * Starts trimming: by number, what this recorder adds to; by age, all that is there, if it is that of the first partition. A
+ * failure is counted and tried again the next time.
+ */
 export function startTrimmer(context: RecorderContext): Trimmer {
-  const { pool, settings, counts, logger } = context;
+  const { partition, pool, settings, counts, logger } = context;
+  const looksAtAll = partition === 0;
   const addedSince = new Map<string, number>();
   // Each account is counted once after a start, since what was added before is not known.
   const counted = new Set<string>();
@@ -25,24 +29,25 @@ export function startTrimmer(context: RecorderContext): Trimmer {
   let skippedBefore = 0;
 
   const trimAccount = async (accountId: string): Promise<void> => {
-    counts.trimmed += await trimByAge(pool, accountId, settings, Date.now());
+    if (looksAtAll) counts.recent_trimmed += await trimByAge(pool, accountId, settings, Date.now());
     const added = addedSince.get(accountId) ?? 0;
     if (counted.has(accountId) && added < settings.eventsMax * uncountedPart) return;
     addedSince.delete(accountId);
     const trimmed = await trimByCount(pool, accountId, settings);
-    counts.trimmed += trimmed;
+    counts.recent_trimmed += trimmed;
     // With more left than one trim takes, the account is counted again.
     if (trimmed < trimEventsMax) counted.add(accountId);
     else counted.delete(accountId);
   };
   const trim = async (): Promise<void> => {
-    for (const accountId of await accountsInView(pool)) {
+    const accounts = looksAtAll ? await accountsInView(pool) : [...addedSince.keys()];
+    for (const accountId of accounts) {
       if (stopped) return;
       await trimAccount(accountId);
     }
   };
   const reportSkipped = (): void => {
-    const skipped = counts.skipped_sampled + counts.skipped_behind;
+    const skipped = counts.recent_skipped_sampled + counts.recent_skipped_behind;
     if (skipped > skippedBefore) {
       logger.warn(
         { events: skipped - skippedBefore },
@@ -56,7 +61,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
     try {
       await trim();
     } catch (error) {
-      counts.trim_failures += 1;
+      counts.recent_trim_failures += 1;
       logger.warn(failureFields(error), 'trimming the recent-events view failed');
     }
     schedule();

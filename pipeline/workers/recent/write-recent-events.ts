@@ -1,12 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
-import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 import type { RecentEvent } from './recent-event.ts';
 import { readRecentEvent } from './recent-event.ts';
 import type { RecorderContext } from './recorder-context.ts';
-import { recorderConsumer } from './recorder-context.ts';
 import { eventUnits } from '../worker/turns.ts';
 import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
@@ -14,10 +12,9 @@ import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 
-/** Lines of one stored time that go into the view. */
+/** Lines that go into the view. */
 export type LinesToWrite = {
   readonly lines: readonly SampledLine[];
-  readonly oldestAtMs: number;
   /** What their reading is divided into. */
   readonly turns: Turns;
 };
@@ -26,12 +23,12 @@ export type LinesToWrite = {
 const looksAtEach = 3;
 
 /**
- * Writes events to the view, a bounded number a statement. Waits as long as the database is away, unless so much has
- * come meanwhile that the view would hold up the log: then they are left out. Calls `onWritten` for every statement.
+ * Writes events to the view, a bounded number a statement. Waits as long as the database is away. Calls `onWritten` for
+ * every statement.
  */
 export async function writeRecentEvents(
   context: RecorderContext,
-  { lines, oldestAtMs, turns }: LinesToWrite,
+  { lines, turns }: LinesToWrite,
   onWritten: (events: readonly RecentEvent[]) => void,
 ): Promise<void> {
   const { settings, counts, logger } = context;
@@ -40,7 +37,7 @@ export async function writeRecentEvents(
     const events: RecentEvent[] = [];
     for (const sampled of some) {
       const event = readRecentEvent(sampled, settings.bodyBytesMax);
-      if (event === undefined) counts.unreadable += 1;
+      if (event === undefined) counts.recent_unreadable += 1;
       else events.push(event);
       const over = turns.spend(eventUnits + sampled.line.bytes * looksAtEach);
       if (over !== undefined) await over;
@@ -48,47 +45,30 @@ export async function writeRecentEvents(
     await isolateRefused(
       events,
       async (batch) => {
-        if (await insertSurely(context, batch, oldestAtMs)) onWritten(batch);
+        await insertSurely(context, batch);
+        onWritten(batch);
       },
       (_event, error) => {
-        counts.refused += 1;
+        counts.recent_refused += 1;
         logger.warn(failureFields(error), 'an event was left out of the view');
       },
     );
   }
 }
 
-/** False when the events were left out. */
-async function insertSurely(
-  context: RecorderContext,
-  events: readonly RecentEvent[],
-  oldestAtMs: number,
-): Promise<boolean> {
+async function insertSurely(context: RecorderContext, events: readonly RecentEvent[]): Promise<void> {
   const { pool, counts, logger, signal } = context;
-  const insert = async (attempt: number): Promise<number | undefined> =>
-    attempt > 1 && (await isTooFarBehind(context, oldestAtMs)) ? undefined : insertRecentEvents(pool, events);
-  const inserted = await retry(insert, {
+  const inserted = await retry(() => insertRecentEvents(pool, events), {
     signal,
     isPassing: (error) => !isRefusedValue(error),
     onRetry: (error, attempt) => {
-      counts.insert_retries += 1;
+      counts.recent_insert_retries += 1;
       if (isWorthTelling(attempt))
         logger.warn(failureFields(error), 'the recent-events view cannot be written, retrying');
     },
   });
-  if (inserted === undefined) {
-    counts.skipped_behind += events.length;
-    return false;
-  }
-  counts.recorded += inserted;
-  counts.not_needed += events.length - inserted;
-  return true;
-}
-
-async function isTooFarBehind({ connection, settings }: RecorderContext, oldestAtMs: number): Promise<boolean> {
-  if (Date.now() - oldestAtMs <= settings.behindMaxMs || !connection.connected) return false;
-  const waiting = await countWaiting(connection, recorderConsumer(settings)).catch(() => 0);
-  return waiting > settings.behindFramesMax;
+  counts.recent_recorded += inserted;
+  counts.recent_not_needed += events.length - inserted;
 }
 
 /**

@@ -156,6 +156,6 @@ test.each([
   }
   const [frame] = outgoing.finish();
   expect(frame === undefined ? [] : idsIn(frame)).toEqual(ids);
-  const { payload, openedBytes } = frame ?? { payload: new Uint8Array(), openedBytes: 0 };
-  expect(payload.length < openedBytes).toBe(given.isCompressed);
+  const { payload, lines } = frame ?? { payload: new Uint8Array(), lines: new Uint8Array() };
+  expect(payload.length < lines.length).toBe(given.isCompressed);
 });

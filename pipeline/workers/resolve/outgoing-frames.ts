@@ -14,8 +14,8 @@ import type { VisitorAllowance } from './visitor-allowance.ts';
 export type OutgoingFrame = {
   readonly accountId: string;
   readonly payload: Uint8Array;
-  /** Bytes of its lines, before any compression. */
-  readonly openedBytes: number;
+  /** Its lines, before any compression. */
+  readonly lines: Uint8Array;
   readonly events: number;
   /** Packed hashes of its events' ids, in order. */
   readonly ids: string;
@@ -146,7 +146,7 @@ export class OutgoingFrames {
     this.#closed.push({
       accountId,
       payload: this.#isCompressed(frame) ? compressFrame(lines) : lines,
-      openedBytes: lines.length,
+      lines,
       events: writer.events,
       ids,
       msgId: `r-${digest}`,

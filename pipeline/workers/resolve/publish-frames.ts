@@ -9,7 +9,7 @@ import type { OutgoingFrame } from './outgoing-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** A frame of resolved events that is in the log. */
-export type WrittenFrame = Pick<OutgoingFrame, 'ids' | 'msgId'> & {
+export type WrittenFrame = Pick<OutgoingFrame, 'accountId' | 'lines' | 'ids' | 'msgId'> & {
   /** Its sequence in EVENTS. */
   readonly seq: number;
 };
@@ -86,13 +86,18 @@ function messageOf({ partition, predecessors }: ResolverContext, frame: Outgoing
   };
 }
 
-function noteWritten({ partition, predecessors, counts }: ResolverContext, frame: OutgoingFrame, seq: number) {
+function noteWritten(
+  { partition, predecessors, counts }: ResolverContext,
+  frame: OutgoingFrame,
+  seq: number,
+): WrittenFrame {
   predecessors.stored(eventsSubject(frame.accountId, partition), seq);
   counts.output_frames += 1;
-  counts.output_bytes += frame.openedBytes;
+  counts.output_bytes += frame.lines.length;
   counts.output_bytes_stored += frame.payload.length;
   counts.resolved += frame.events;
-  return { ids: frame.ids, msgId: frame.msgId, seq };
+  const { accountId, lines, ids, msgId } = frame;
+  return { accountId, lines, ids, msgId, seq };
 }
 
 /** Publishes until the log has it, once: nobody else writes to the subjects of a partition. Returns its sequence. */

@@ -1,3 +1,4 @@
+import { recorderCounters, recorderGauges } from '../recent/recorder-context.ts';
 import type { AccountPace } from '../worker/account-pace.ts';
 import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
@@ -42,6 +43,7 @@ export const resolverCounters = {
   checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',
   checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
   visitor_retries: 'Times the visitors could not be read or written and it was tried again',
+  ...recorderCounters,
 } as const;
 
 /** What a resolver reports that may go down again. */
@@ -55,6 +57,7 @@ export const resolverGauges = {
   rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',
   rebuild_frames: 'Frames of EVENTS the start of the resolver had to read, because no checkpoint had their ids',
   deduplication_window_seconds: 'How far back a repeated event is recognised for certain',
+  ...recorderGauges,
 } as const;
 
 type ResolverCounter = keyof typeof resolverCounters;

@@ -6,6 +6,8 @@ import { createPredecessors } from '../../../shared/nats/messages/predecessors.t
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
+import type { RecorderContext, RecorderGauge } from '../recent/recorder-context.ts';
+import type { Recorder } from '../recent/recorder.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { setAsideReason } from '../worker/suspicion.ts';
@@ -30,7 +32,14 @@ import { createResolverCounts, createWriters } from './resolver-context.ts';
 export type ResolverOptions = Omit<
   ResolverContext,
   'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
->;
+> & {
+  /** Opens what puts its events into the view of recent events. */
+  openRecorder(
+    resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,
+  ): Promise<Pick<Recorder, 'note' | 'gauges' | 'close'>>;
+};
+
+type OpenRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
 
 /** Frames that are pulled ahead of those that were taken. */
 const bufferedFramesMax = 256;
@@ -88,16 +97,22 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     counts,
     signal: AbortSignal.any([reader.signal, failed.signal]),
   };
-  const rebuilt = await rebuildDeduplication(context, consumer).catch(async (error: unknown) => {
+  const open = async (): Promise<readonly [Rebuilt, OpenRecorder]> => [
+    await rebuildDeduplication(context, consumer),
+    await options.openRecorder(context),
+  ];
+  const [rebuilt, recorder] = await open().catch(async (error: unknown) => {
     await reader.close();
     throw error;
   });
-  const resolver = new Resolver(context, reader, rebuilt, failed);
+  const resolver = new Resolver(context, reader, { rebuilt, recorder, failed });
   return runConsumerWorker(reader, {
     work: () => resolver.work(),
     // Whoever resolves the partition next has nothing of ours to read but this.
-    close: () => rebuilt.checkpoints.close(!reader.signal.aborted),
-    stats: () => ({ ...counts, ...resolver.gauges() }),
+    async close() {
+      await Promise.all([rebuilt.checkpoints.close(!reader.signal.aborted), recorder.close()]);
+    },
+    stats: () => ({ ...counts, ...resolver.gauges(), ...recorder.gauges() }),
   });
 }
 
@@ -105,6 +120,8 @@ class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;
   readonly #rebuilt: Rebuilt;
+  /** Told of each frame that is in the log. */
+  readonly #recorder: OpenRecorder;
   /** Ends the tries of whatever is under way. */
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
@@ -120,16 +137,25 @@ class Resolver {
   #fail: (error: unknown) => void = () => undefined;
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: ResolverContext, reader: FrameReader, rebuilt: Rebuilt, failed: AbortController) {
+  constructor(
+    context: ResolverContext,
+    reader: FrameReader,
+    {
+      rebuilt,
+      recorder,
+      failed,
+    }: { readonly rebuilt: Rebuilt; readonly recorder: OpenRecorder; readonly failed: AbortController },
+  ) {
     this.#context = context;
     this.#reader = reader;
     this.#rebuilt = rebuilt;
+    this.#recorder = recorder;
     this.#failed = failed;
     const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
     this.#waiting = new WaitingEvents({ eventsMax, accountEventsMax });
   }
 
-  gauges(): Record<ResolverGauge, number> {
+  gauges(): Omit<Record<ResolverGauge, number>, RecorderGauge> {
     const { deduplication, takePace } = this.#context;
     return {
       accounts_writing: this.#writing.size,
@@ -289,8 +315,10 @@ class Resolver {
     await this.#reader.confirm();
     await keepDeadLetters(this.#context, deadLetters);
     const { timeMs } = this.#context.deduplication;
-    for (const { seq, msgId, ids } of await publishFrames(this.#context, frames)) {
+    for (const frame of await publishFrames(this.#context, frames)) {
+      const { seq, msgId, ids } = frame;
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
+      this.#recorder.note(frame);
     }
     await this.#verify();
     for (const { origin } of part.events) this.#unfinished.done(origin.frame);

@@ -1,4 +1,7 @@
 import { resolverConsumer } from '../../../shared/contracts/subjects.ts';
+import type { RecentSettings } from '../recent/recent-settings.ts';
+import type { RecorderContext } from '../recent/recorder-context.ts';
+import { openRecorder } from '../recent/recorder.ts';
 import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -13,8 +16,13 @@ type ResolverHost = Pick<
   ResolverContext,
   'connection' | 'visitors' | 'pace' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'
 > & {
+  readonly pool: RecorderContext['pool'];
   readonly plans: { resolvePlan(accountId: string): ResolvePlan | undefined };
-  readonly settings: { readonly resolver: ResolverSettings };
+  readonly settings: {
+    readonly resolver: ResolverSettings;
+    readonly recent: RecentSettings;
+    readonly partitions: number;
+  };
 };
 
 export const resolverWorker = defineWorker({
@@ -42,6 +50,13 @@ export const resolverWorker = defineWorker({
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
       settings: settings.resolver,
+      openRecorder: (resolver) =>
+        openRecorder({
+          ...resolver,
+          pool: host.pool,
+          partitions: settings.partitions,
+          settings: settings.recent.events,
+        }),
       suspicion: host.suspicion,
       beginTurn: (frames) => host.beginTurn(frames),
     }),

@@ -211,6 +211,19 @@ export async function deleteConsumer(connection: LogConnection, stream: string, 
   }
 }
 
+/** Whether a consumer is there that nobody has asked for messages, nor been given any, for so long, in ms. */
+export async function isUnread(
+  connection: LogConnection,
+  consumer: Pick<DurableConsumer, 'stream' | 'name'>,
+  forMs: number,
+): Promise<boolean> {
+  const info = await findConsumer(connection, consumer);
+  if (info === undefined) return false;
+  // The client library says it is a number: the server sends a text, and nothing where none was given.
+  const lastGivenMs = Date.parse(String(info.delivered.last_active ?? info.created));
+  return info.num_waiting === 0 && Date.now() - lastGivenMs > forMs;
+}
+
 async function findConsumer(
   { [client]: { jsm } }: LogConnection,
   { stream, name }: Pick<DurableConsumer, 'stream' | 'name'>,

@@ -15,11 +15,3 @@ export async function oldestUnfinishedAtMs(
   const { stream, filterSubject } = consumer;
   return (await readNext(connection, stream, filterSubject, info.ack_floor.stream_seq + 1))?.storedAtMs;
 }
-
-/** How many messages a consumer has not been given yet. */
-export async function countWaiting(
-  connection: LogConnection,
-  consumer: Pick<DurableConsumer, 'stream' | 'name'>,
-): Promise<number> {
-  return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).num_pending;
-}

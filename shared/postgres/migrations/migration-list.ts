@@ -10,6 +10,7 @@ import { CreateSignInLinks } from './0008-create-sign-in-links.ts';
 import { PublishOnCreate } from './0009-publish-on-create.ts';
 import { TellAccountsAreLarge } from './0010-tell-accounts-are-large.ts';
 import { NoteVisitorChanges } from './0011-note-visitor-changes.ts';
+import { CreateRecentPlaces } from './0012-create-recent-places.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -32,4 +33,5 @@ export const migrationList: MigrationList = [
   { name: '0009-publish-on-create', class: PublishOnCreate },
   { name: '0010-tell-accounts-are-large', class: TellAccountsAreLarge },
   { name: '0011-note-visitor-changes', class: NoteVisitorChanges },
+  { name: '0012-create-recent-places', class: CreateRecentPlaces },
 ];

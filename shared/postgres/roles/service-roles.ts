@@ -42,6 +42,7 @@ export const serviceRights = {
     // For the doctor.
     migrations: read,
     recent_events: all,
+    recent_places: ['select', 'insert', 'update'],
     // A trigger writes it, with the owner's rights.
     visitor_changes: ['select', 'delete'],
     visitor_identities: all,

@@ -1,6 +1,6 @@
-import { noSuspicion } from '../../worker/suspicion.ts';
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
+import { idsHeader } from '../../../../shared/contracts/events/event-hash.ts';
 import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
@@ -8,9 +8,10 @@ import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
-import type { Actor } from '../../worker/define-worker.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
-import { startRecentEventsRecorder } from '../recorder.ts';
+import { zeros } from '../../worker/define-worker.ts';
+import { recorderCounters } from '../recorder-context.ts';
+import { openRecorder } from '../recorder.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { readRecentSettings, recentEnv } from '../recent-settings.ts';
 import type { RecorderSettings } from '../recent-settings.ts';
@@ -26,6 +27,17 @@ export type RecentRow = {
   readonly body: { readonly event_properties: unknown };
 };
 
+/** A recorder that is told what the rig sends. */
+export type TestRecorder = {
+  stats(): Readonly<Record<string, number>>;
+  /** Ends it with all that waits written. */
+  close(): Promise<void>;
+  /** Ends it at once, as its resolver does whose time is over. */
+  abort(): Promise<void>;
+};
+
+type Partition = { readonly partition: number; readonly partitions: number };
+
 const settings: RecorderSettings = {
   ...readRecentSettings(defaultsOf(recentEnv)).events,
   eventsMax: 100_000,
@@ -40,41 +52,61 @@ export async function createRecentRig() {
   const connection = await connectLog({ url: nats.url, name: 'recent-test' });
   await ensureTopology(connection, testTopology({ partitions: 2 }));
   const pool = openTestPool(database.url, 6);
-  const running = new Set<Actor>();
+  const running = new Map<TestRecorder, Awaited<ReturnType<typeof openRecorder>>>();
+  const store = async (accountId: string, data: Uint8Array, ids: string): Promise<void> => {
+    const options = { msgId: randomUUID(), timeoutMs: 5_000, headers: { [idsHeader]: ids } };
+    const { seq } = await publish(connection, eventsSubject(accountId, 0), data, options);
+    for (const recorder of running.values()) recorder.note({ accountId, lines: data, ids, seq });
+  };
+  const closeAll = async (): Promise<void> => {
+    for (const recorder of running.keys()) await recorder.close();
+  };
   return {
     connection,
     pool,
     databaseUrl: database.url,
     /** Puts events of one account into a frame of the log. */
-    send: (accountId: string, events: readonly ResolvedEvent[]) => {
+    send: (accountId: string, events: readonly ResolvedEvent[]): Promise<void> => {
       const { data, headers } = resolvedFrame(events);
-      return publish(connection, eventsSubject(accountId, 0), data, { msgId: randomUUID(), timeoutMs: 5_000, headers });
+      return store(accountId, data, headers[idsHeader] ?? '');
     },
-    sendBytes: (accountId: string, data: Uint8Array) =>
-      publish(connection, eventsSubject(accountId, 1), data, { msgId: randomUUID(), timeoutMs: 5_000 }),
-    start: async (changes: Partial<RecorderSettings> = {}): Promise<Actor> => {
-      const logger = pino({ level: 'silent' });
-      const actor = await startRecentEventsRecorder({
+    sendBytes: (accountId: string, data: Uint8Array): Promise<void> => store(accountId, data, ''),
+    start: async (changes: Partial<RecorderSettings> = {}, of: Partial<Partition> = {}): Promise<TestRecorder> => {
+      const counts = zeros(recorderCounters);
+      const abort = new AbortController();
+      const opened = await openRecorder({
+        partition: 0,
+        partitions: 1,
+        ...of,
         connection,
         pool,
-        logger,
+        logger: pino({ level: 'silent' }),
+        counts,
+        signal: abort.signal,
         beginTurn: () => undefined,
-        suspicion: noSuspicion,
         settings: { ...settings, ...changes },
       });
-      running.add(actor);
-      return actor;
+      const recorder: TestRecorder = {
+        stats: () => ({ ...counts, ...opened.gauges() }),
+        close: () => {
+          running.delete(recorder);
+          return opened.close();
+        },
+        abort: () => {
+          abort.abort();
+          return recorder.close();
+        },
+      };
+      running.set(recorder, opened);
+      return recorder;
     },
     /** The events of an account in the view, in the order of their time. */
     rows: async (accountId: string): Promise<RecentRow[]> =>
       (await pool.query<RecentRow>('select * from recent_events where account_id = $1 order by time, id', [accountId]))
         .rows,
-    stopRecorders: async () => {
-      for (const actor of running) await actor.stop(5_000);
-      running.clear();
-    },
+    closeAll,
     close: async () => {
-      for (const actor of running) await actor.stop(5_000);
+      await closeAll();
       await connection.close();
       await pool.end();
       await Promise.all([nats.stop(), database.drop()]);

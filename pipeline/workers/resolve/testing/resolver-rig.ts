@@ -18,6 +18,7 @@ import type { JsonObject } from '../../../../shared/runtime/json.ts';
 import { openTestPool } from '../../../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
 import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
+import { noRecorder } from '../../recent/testing/no-recorder.ts';
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
 import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
@@ -69,6 +70,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
         suspicion: noSuspicion,
+        openRecorder: () => Promise.resolve(noRecorder),
         ...overrides,
       }),
     written: async (of = account) => {
