@@ -9,6 +9,7 @@ import { fillAccount } from './testing/fill-account.ts';
 import type { FilledAccount } from './testing/fill-account.ts';
 import { assignVisitors } from './testing/fill-experiments.ts';
 import { hostile } from './testing/hostile-texts.ts';
+import { findBrowser } from '../../shared/testing/browser-binary.ts';
 import { findBarriers, openBrowser, openVisit } from './testing/open-browser.ts';
 import type { Memory, Visit } from './testing/open-browser.ts';
 import { showsText, signIn, waitForText } from './testing/use-console.ts';
@@ -26,7 +27,7 @@ let page: Page;
 beforeAll(async () => {
   folder = await makeStackFolder();
   stack = await runStack(folder, await chooseStackPorts());
-  browser = await openBrowser();
+  browser = await openBrowser(await findBrowser());
   account = await fillAccount(stack.credentials);
   const first = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
   await signIn(first.page, stack.credentials.apiKey);

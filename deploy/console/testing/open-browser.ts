@@ -1,4 +1,3 @@
-import chromium from '@sparticuz/chromium';
 import axe from 'axe-core';
 import { chromium as playwright } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -33,9 +32,9 @@ export type Memory = Awaited<ReturnType<BrowserContext['storageState']>>;
 /** What a browser in a container needs, and nothing that weakens what pages may do. */
 const wanted = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-gpu'];
 
-/** A headless Chromium from the registry: nothing has to be installed on this machine. */
-export async function openBrowser(): Promise<Browser> {
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: wanted, headless: true });
+/** A headless Chromium. */
+export function openBrowser(executablePath: string): Promise<Browser> {
+  return playwright.launch({ executablePath, args: wanted, headless: true });
 }
 
 /** A window with a memory of its own, which notes whatever goes wrong. */

@@ -5,6 +5,7 @@ import { makeStackFolder } from '../../local/testing/make-stack-folder.ts';
 import { chooseStackPorts, runStack } from '../../local/testing/running-stack.ts';
 import { fillAccount } from './fill-account.ts';
 import type { FilledAccount } from './fill-account.ts';
+import chromium from '@sparticuz/chromium';
 import { openBrowser, openVisit } from './open-browser.ts';
 import { signIn, waitForText } from './use-console.ts';
 
@@ -66,7 +67,7 @@ const shots = ({
 const target = process.argv[2] ?? fileURLToPath(new URL('deploy/console/', topFolder));
 const folder = await makeStackFolder();
 const stack = await runStack(folder, await chooseStackPorts());
-const browser = await openBrowser();
+const browser = await openBrowser(await chromium.executablePath());
 try {
   const account = await fillAccount(stack.credentials);
   await mkdir(target, { recursive: true });

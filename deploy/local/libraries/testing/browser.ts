@@ -1,6 +1,7 @@
 import chromium from '@sparticuz/chromium';
 import { chromium as playwright } from 'playwright-core';
 import type { Browser } from 'playwright-core';
+import { findBrowser } from '../../../../shared/testing/browser-binary.ts';
 
 // What the package would add for a machine that runs nothing else. Without web security no page asks for leave (CORS),
 // which is half of what these tests are about.
@@ -8,9 +9,8 @@ const unwanted = ['--disable-web-security', '--single-process', '--allow-running
 
 /** A real browser without a window, from the package registry alone. */
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = await chromium.executablePath();
   return playwright.launch({
-    executablePath,
+    executablePath: await findBrowser(),
     headless: true,
     args: chromium.args.filter((argument) => !unwanted.includes(argument)),
   });

@@ -1,0 +1,31 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import chromium from '@sparticuz/chromium';
+import { inject, vi } from 'vitest';
+
+const unpackDeadlineMs = 90_000;
+
+/**
+ * Where the headless Chromium from the registry is. The package unpacks it at its first use on a machine, and takes it for
+ * whole while another process still does: of one run's test files one unpacks it, and the others wait for that.
+ */
+export async function findBrowser(): Promise<string> {
+  const found = join(inject('testRunFolder'), 'browser');
+  if (await isFirst(`${found}-unpacking`)) {
+    const path = await chromium.executablePath();
+    await writeFile(`${found}-unpacked`, path);
+    await rename(`${found}-unpacked`, found);
+  }
+  return vi.waitFor(() => readFile(found, 'utf8'), { timeout: unpackDeadlineMs, interval: 50 });
+}
+
+/** Whether nobody made this folder before. */
+async function isFirst(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
