@@ -44,6 +44,13 @@ test('request: a large body follows its head as it is', () => {
   ).toBe(body);
 });
 
+test('request: a body of bytes follows its head as it is', () => {
+  const bodyBytes = Buffer.from('["ä"]');
+  const request = { body: undefined, bodyBytes };
+  expect(write(request).parts.at(-1)).toBe(bodyBytes);
+  expect(text(request)).toMatch(/content-length: 6\r\n\r\n\["ä"\]$/);
+});
+
 test('request: a host of its own replaces that of the URL', () => {
   expect(text({ headers: { Host: 'b.example' } }).match(/host: .*/gi)).toEqual(['host: b.example']);
 });

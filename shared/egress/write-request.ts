@@ -46,7 +46,9 @@ const uses = new Map<string, HeaderUse>();
  * Writes an HTTP/1.1 request (RFC 9112). Throws InvalidRequestError for a header that cannot be written, or that is not the
  * request's to set.
  */
-export function writeRequest({ method, headers, body = '' }: OutboundRequest, { host, path }: Target): WrittenRequest {
+export function writeRequest(request: OutboundRequest, { host, path }: Target): WrittenRequest {
+  const { method, headers } = request;
+  const body = request.bodyBytes ?? request.body ?? '';
   let closes = false;
   let isAscii = true;
   let ownHost: string | undefined;
@@ -84,7 +86,10 @@ export function writeRequest({ method, headers, body = '' }: OutboundRequest, { 
   const connection = closes ? 'close' : 'keep-alive';
   const head = `${method} ${path} HTTP/1.1\r\nhost: ${ownHost ?? host}\r\nconnection: ${connection}\r\n${fields}\r\n`;
   return {
-    parts: isAscii && body.length <= joinedMax ? [head + body] : [isAscii ? head : Buffer.from(head, 'latin1'), body],
+    parts:
+      isAscii && typeof body === 'string' && body.length <= joinedMax
+        ? [head + body]
+        : [isAscii ? head : Buffer.from(head, 'latin1'), body],
     closes,
   };
 }

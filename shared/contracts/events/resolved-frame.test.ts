@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import { ByteWriter } from '../../json/byte-writer.ts';
 import { FrameError } from './frame.ts';
 import { encodeResolved, parseResolved, resolvedLine } from './resolved-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
@@ -30,7 +31,11 @@ test('resolved frame: each line, its head and its event are as they were written
         const head = frame?.headAt(index);
         if (head === undefined) return;
         const { v: _, ...rest } = one;
-        expect(JSON.parse(frame?.eventJsonAt(index, head) ?? '')).toEqual(JSON.parse(JSON.stringify(rest)));
+        const json = frame?.eventJsonAt(index, head) ?? '';
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(rest)));
+        const writer = new ByteWriter(1);
+        frame?.writeEventJsonAt(writer, index, head);
+        expect(Buffer.from(writer.copy()).toString()).toBe(json);
         expect(frame?.bytesAt(index)).toBeGreaterThanOrEqual(frame?.textAt(index).length ?? Infinity);
       });
     }),

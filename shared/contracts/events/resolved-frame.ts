@@ -1,3 +1,4 @@
+import type { ByteWriter } from '../../json/byte-writer.ts';
 import { ascii } from '../../json/scan-json.ts';
 import { openFrame } from './compressed-frame.ts';
 import { assertFrame, eachLine, FrameError } from './frame.ts';
@@ -14,6 +15,7 @@ type Reference = {
 };
 
 const { openBracket, closeBracket, closeBrace, comma } = ascii;
+const [openingBrace, closingBrace] = [Buffer.from('{'), Buffer.from('}')];
 const zero = 0x30;
 /** More digits than any reference has. */
 const digitsMax = 9;
@@ -76,6 +78,17 @@ export class ResolvedFrame {
   /** `{"event": …, "visitor": …}` of a line whose head was read. */
   eventJsonAt(index: number, head: EventHead): string {
     return `{${this.#withVisitor(index, eventPlace(this.#startOf(index), head))}`;
+  }
+
+  /** Writes the same as bytes. */
+  writeEventJsonAt(writer: ByteWriter, index: number, head: EventHead): void {
+    const reference = this.#referenceAt(index);
+    const start = eventPlace(this.#startOf(index), head);
+    writer.bytes(openingBrace);
+    writer.stretch({ bytes: this.#bytes, start, end: reference?.at ?? this.#endOf(index) });
+    if (reference === undefined) return;
+    writer.text(this.#visitorOf(reference));
+    writer.bytes(closingBrace);
   }
 
   #startOf(index: number): number {

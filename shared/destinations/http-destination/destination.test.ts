@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { ByteWriter } from '../../json/byte-writer.ts';
+import { eventJson } from '../sdk/event.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { httpDestination } from './destination.ts';
 
@@ -22,6 +24,25 @@ describe('HTTPDestination', () => {
     const request = prepared.buildRequest(two, 0);
     expect(JSON.parse(request.body ?? '')).toHaveLength(2);
     expect(request.headers['idempotency-key']).toMatch(/^batch-[0-9a-f]{40}$/);
+  });
+
+  it('body: events that are there as bytes are sent as such, the same as text, and signed', () => {
+    const prepared = httpDestination.prepare({ httpDestinationUrl: url, batchSize: '10', signingSecret: 's3' });
+    const events = ['first', 'größe', 'third'].map((id) => ({ resolved: sampleEvent({ id }) }));
+    const asText = prepared.buildRequest(events, 0);
+    const asBytes = events.map((event) => ({
+      ...event,
+      writeJson: (writer: ByteWriter) => writer.text(eventJson(event)),
+    }));
+    const request = prepared.buildRequest(asBytes, 0);
+    expect(request.bodyBytes?.toString()).toBe(asText.body);
+    expect(request.body).toBeUndefined();
+    expect(request.headers['x-signature-256']).toBe(asText.headers['x-signature-256']);
+    const mapped = { eventName: 'purchase', properties: {} };
+    const [first, ...others] = asBytes;
+    const mixed = prepared.buildRequest([...others, { ...(first ?? one[0]), resolved: sampleEvent(), mapped }], 0);
+    expect(mixed.bodyBytes).toBeUndefined();
+    expect(JSON.parse(mixed.body ?? '')).toHaveLength(3);
   });
 
   it('body: a mapping renames the event and replaces its properties', () => {

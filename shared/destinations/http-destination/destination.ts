@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { eventJson } from '../sdk/event.ts';
+import { eventJson, eventsJsonBytes } from '../sdk/event.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
 import { jsonArrayOf } from '../sdk/json.ts';
 import {
@@ -80,9 +80,15 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax: given.batchSize,
     buildRequest(events): OutboundRequest {
-      const bodies = events.map(eventJson);
-      const body = given.batchSize === 1 ? (bodies[0] ?? '') : jsonArrayOf(bodies);
-      return { method, url, headers: headersOf(fixedHeaders, events, body, signingSecret), body };
+      const request = (body: string | Buffer): OutboundRequest => ({
+        method,
+        url,
+        headers: headersOf(fixedHeaders, events, body, signingSecret),
+        ...(typeof body === 'string' ? { body } : { body: undefined, bodyBytes: body }),
+      });
+      const [first] = events;
+      if (given.batchSize === 1) return request(first === undefined ? '' : eventJson(first));
+      return request(eventsJsonBytes(events) ?? jsonArrayOf(events.map(eventJson)));
     },
   };
 }
@@ -90,13 +96,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 function headersOf(
   fixed: Readonly<Record<string, string>>,
   events: readonly OutboundEvent[],
-  body: string,
+  body: string | Buffer,
   secret: string | undefined,
 ): Readonly<Record<string, string>> {
   // Two objects spread into one take V8 of Node 20 twenty times as long.
   const headers: Record<string, string> = Object.assign({}, fixed, identifyingHeaders(events));
   if (secret !== undefined) {
-    headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body, 'utf8').digest('hex')}`;
+    headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   }
   return headers;
 }

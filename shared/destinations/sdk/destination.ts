@@ -1,3 +1,4 @@
+import type { ByteWriter } from '../../json/byte-writer.ts';
 import type { Work } from '../../routing/values/work.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
@@ -51,6 +52,8 @@ export type OutboundEvent = {
   readonly head?: EventHead;
   /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it anew. */
   readonly json?: string | undefined;
+  /** Writes the same, where it is bytes and need not become text. */
+  readonly writeJson?: ((writer: ByteWriter) => void) | undefined;
   /** Name and properties after mapping; without one the event's own. */
   readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } | undefined;
   /** What rules and templates may still cost of the event; undefined where that is not counted. */

@@ -1,6 +1,8 @@
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import { headOf, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
+import { asBuffer } from '../../contracts/events/frame.ts';
+import { ByteWriter } from '../../json/byte-writer.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from './destination.ts';
@@ -120,6 +122,31 @@ export function eventJson(outbound: OutboundEvent): string {
   const renamed = { ...event, event: mapped.eventName, event_properties: mapped.properties };
   return JSON.stringify({ event: renamed, visitor });
 }
+
+/**
+ * The canonical events with their visitors as a JSON array, without making text of them. Undefined where one of them is not
+ * sent as its bytes are.
+ */
+export function eventsJsonBytes(events: readonly OutboundEvent[]): Buffer | undefined {
+  const writer = arrayWriter;
+  writer.reset();
+  for (const { mapped, writeJson } of events) {
+    if (mapped !== undefined || writeJson === undefined) return undefined;
+    writer.bytes(writer.length === 0 ? arrayStart : separator);
+    writeJson(writer);
+  }
+  if (writer.length === 0) return undefined;
+  writer.bytes(arrayEnd);
+  const body = asBuffer(writer.copy());
+  if (writer.capacity > arrayBytesKept) arrayWriter = new ByteWriter(arrayFirstBytes);
+  return body;
+}
+
+const [arrayStart, separator, arrayEnd] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+const arrayFirstBytes = 64 * 1_024;
+/** After a larger request than usual its memory is not kept. */
+const arrayBytesKept = 2 * 1_024 ** 2;
+let arrayWriter = new ByteWriter(arrayFirstBytes);
 
 /**
  * Whether an event is the customer's own, or was given a name of theirs by a mapping: not one of the service's, such as

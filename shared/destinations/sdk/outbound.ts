@@ -6,6 +6,8 @@ export type OutboundRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** The body where it was put together as bytes; there is no other then. */
+  readonly bodyBytes?: Buffer;
   /** The sender adds the Authorization header: only it can ask for a token. */
   readonly oauth?: OAuthNeed;
 };

@@ -2,6 +2,7 @@ import { encodeResolved, headOf, parseResolved } from '../../../../shared/contra
 import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
+import type { ByteWriter } from '../../../../shared/json/byte-writer.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
 import type { Work } from '../../../../shared/routing/values/work.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
@@ -109,6 +110,11 @@ export class DispatchItem implements OutboundEvent, Subject {
 
   get json(): string | undefined {
     return this.#line?.frame.eventJsonAt(this.#line.index, this.head);
+  }
+
+  get writeJson(): ((writer: ByteWriter) => void) | undefined {
+    const line = this.#line;
+    return line === undefined ? undefined : (writer) => line.frame.writeEventJsonAt(writer, line.index, this.head);
   }
 
   /** The request is made: nearly always nobody asks for the event again. */
