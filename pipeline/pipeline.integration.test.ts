@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
 import { dispatcherConsumer } from '../shared/contracts/subjects.ts';
@@ -105,8 +106,10 @@ test('pipeline: metrics: say what was done, by destination, and survive the thre
   expect(await scrape()).toContain(metric);
 });
 
-test('pipeline: kill -9: what was accepted arrives after a restart, and health goes on where it was', async () => {
-  const { rig, sink } = await open(soonAgain);
+test('pipeline: kill -9: what was accepted arrives after a restart and is in the view, and health goes on where it was', async () => {
+  // The view takes all of them, and some are on their way to it when it happens.
+  const view = { RECENT_EVENTS_PER_S_MAX: '100000', RECENT_EVENTS_BURST_MAX: '100000', RECENT_EVENTS_LINGER_MS: '2000' };
+  const { rig, sink } = await open({ ...soonAgain, ...view });
   const [account, destination] = [randomUUID(), randomUUID()];
   // It is killed in the middle of its work, however fast it is.
   sink.answer(() => (sink.taken().length < 300 ? { status: 200, delayMs: 2 } : 'hang'));
@@ -121,6 +124,13 @@ test('pipeline: kill -9: what was accepted arrives after a restart, and health g
   await until('all arrived', () => new Set(sink.taken()).size === 1_000);
   const succeeded = async (): Promise<number> => (await rig.counted(destination))[0] ?? 0;
   await until('health has counted each of them', async () => (await succeeded()) >= 1_000);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await until('the view has each of them', async () => {
+    const { rows } = await client.query('select id from recent_events where account_id = $1', [account]);
+    return rows.length === 1_000;
+  });
   expect(await (await fetch(`http://127.0.0.1:${metricsPort}/livez`)).json()).toEqual({ live: true, version });
 });
 
