@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { sampleHash } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { isolateRefused } from '../worker/isolate-refused.ts';
 import type { OutcomeStats } from './outcome-stats.ts';
@@ -123,9 +123,9 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   return {
     record(outcome) {
       if (closed) return;
-      const { accountId, eventId, destinationId, atMs } = outcome;
+      const { eventId, destinationId, atMs } = outcome;
       let known: number | undefined;
-      const hash = (): number => (known ??= hashEvent(accountId, eventId).high);
+      const hash = (): number => (known ??= sampleHash(eventId));
       const ofDestination = buckets.of(destinationId, atMs).take(hash, atMs);
       const standsFor = ofDestination === 0 ? 0 : bothOf(ofDestination, bucketOfAll.take(hash, atMs));
       if (standsFor === 0) {

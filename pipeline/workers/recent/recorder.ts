@@ -1,4 +1,3 @@
-import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import { eventsOfPartition, eventsSubject } from '../../../shared/contracts/subjects.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
@@ -22,8 +21,6 @@ export type WrittenFrame = {
   readonly accountId: string;
   /** Its lines as they were before any compression. */
   readonly lines: Uint8Array;
-  /** Packed hashes of its events' ids, in order. */
-  readonly ids: string;
   /** Its sequence in EVENTS. */
   readonly seq: number;
 };
@@ -86,9 +83,9 @@ export class Recorder {
   }
 
   /** Takes a frame; those of a partition come in the order of the log. */
-  note({ accountId, lines, ids, seq }: WrittenFrame): void {
+  note({ accountId, lines, seq }: WrittenFrame): void {
     const subject = eventsSubject(accountId, this.#context.partition);
-    this.#add(this.#choose({ subject, data: lines, storedAtMs: Date.now(), ids }), lines.length);
+    this.#add(this.#choose({ subject, data: lines, storedAtMs: Date.now() }), lines.length);
     this.#notedSeq = seq;
   }
 
@@ -194,11 +191,11 @@ export class Recorder {
       messagesPerPull: framesPerPull,
       silenceMaxMs,
       signal,
-      onMessage: ({ seq, subject, data, storedAtMs, header }) => {
+      onMessage: ({ seq, subject, data, storedAtMs }) => {
         if (seq > lastSeq) return false;
         readTo = seq;
         counts.recent_caught_up_frames += 1;
-        this.#add(this.#choose({ subject, data, storedAtMs, ids: header(idsHeader) }), data.length);
+        this.#add(this.#choose({ subject, data, storedAtMs }), data.length);
         return this.#bytesHeld < settings.waitingBytesMax / 2;
       },
     });

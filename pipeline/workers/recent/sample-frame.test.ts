@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
+import { sampleHash } from '../../../shared/contracts/events/event-hash.ts';
 import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { sharedVisitorFrame } from '../../../shared/contracts/events/testing/shared-visitor-frame.ts';
@@ -11,8 +11,8 @@ import { frameOfLines, resolvedEvent, resolvedFrame } from './testing/resolved.t
 const subject = 'events.account-1.0';
 
 function sample(events: readonly ResolvedEvent[], rate: SamplingRate) {
-  const { data, headers } = resolvedFrame(events);
-  const frame = { subject, data, storedAtMs: 0, ids: headers[idsHeader] };
+  const { data } = resolvedFrame(events);
+  const frame = { subject, data, storedAtMs: 0 };
   const { lines, skipped } = sampleFrame(frame, createSamplingBuckets(rate));
   return { events: lines.map(({ line }) => parseResolved(line.read())), lines, skipped };
 }
@@ -45,13 +45,24 @@ test('sample frame: test events are taken whatever the flood of live ones', () =
   expect(events.filter(({ event }) => event.test)).toEqual(tests);
 });
 
-test('sample frame: a frame without hashes or of nothing is read all the same', () => {
+test('sample frame: of a flood those are taken that a bucket takes by their ids alone, as it does what became of them', () => {
+  const rate = { perSecondMax: 1, burstMax: 100 };
+  const flood = many(5_000).map((one, n) =>
+    n % 3 === 0 ? { ...one, visitor: { ...one.visitor, id: `"${n}"` } } : one,
+  );
+  const bucket = createSamplingBuckets(rate).of('x', 0);
+  const wanted = flood.filter(({ event }) => bucket.take(() => sampleHash(event.id), 0) > 0);
+  expect(sample(flood, rate).events.map(({ event }) => event.id)).toEqual(wanted.map(({ event }) => event.id));
+});
+
+test('sample frame: a frame that cannot be read or of nothing is read all the same', () => {
   const data = frameOfLines(['{"a":1}', 'no json']);
   const buckets = createSamplingBuckets({ perSecondMax: 1, burstMax: 100 });
-  expect(
-    sampleFrame({ subject, data, storedAtMs: 0, ids: undefined }, buckets).lines.map(({ line }) => line.read()),
-  ).toEqual(['{"a":1}', 'no json']);
-  expect(sampleFrame({ subject, data: new Uint8Array(), storedAtMs: 0, ids: undefined }, buckets)).toEqual({
+  expect(sampleFrame({ subject, data, storedAtMs: 0 }, buckets).lines.map(({ line }) => line.read())).toEqual([
+    '{"a":1}',
+    'no json',
+  ]);
+  expect(sampleFrame({ subject, data: new Uint8Array(), storedAtMs: 0 }, buckets)).toEqual({
     lines: [],
     skipped: 0,
   });
@@ -62,7 +73,7 @@ test('sample frame: an event that brings a large visitor counts as several, wher
   const visitor = { id: 'v', custom_properties: { text: 'x'.repeat(40_000) } };
   const large = many(200).map((event) => ({ ...event, visitor }));
   expect(sample(large, rate).events.length).toBeLessThan(20);
-  const frame = { subject, data: sharedVisitorFrame(large), storedAtMs: 0, ids: undefined };
+  const frame = { subject, data: sharedVisitorFrame(large), storedAtMs: 0 };
   const { lines, skipped } = sampleFrame(frame, createSamplingBuckets(rate));
   expect(lines.length).toBeGreaterThan(5);
   expect(lines.length).toBeLessThan(20);

@@ -1,4 +1,3 @@
-import { PackedHashes } from '../../../shared/contracts/events/event-hash.ts';
 import { eachResolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
@@ -20,8 +19,6 @@ export type FrameToSample = {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly storedAtMs: number;
-  /** Value of the header that holds the hashes of the events' ids, where it is there. */
-  readonly ids: string | undefined;
 };
 
 /**
@@ -37,10 +34,7 @@ export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): Sam
   const testBucket = buckets.of(`${account} test`, storedAtMs);
   const lines: SampledLine[] = [];
   let skipped = 0;
-  let index = 0;
-  let hashes: PackedHashes | undefined;
-  const hash = (): number => (hashes ??= new PackedHashes(frame.ids ?? '')).highAt(index) ?? 0;
-  eachResolvedLine(data, (maybeTest, lineOf) => {
+  eachResolvedLine(data, (maybeTest, lineOf, hash) => {
     const bucket = maybeTest ? testBucket : liveBucket;
     const sampleOf = bucket.take(hash, storedAtMs);
     if (sampleOf > 0) {
@@ -48,7 +42,6 @@ export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): Sam
       lines.push({ line, sampleOf });
       bucket.weigh(Math.floor(line.bytes / bytesPerEvent));
     } else skipped += 1;
-    index += 1;
   });
   return { lines, skipped };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeHashes, encodeHashes, hashEvent, PackedHashes } from './event-hash.ts';
+import { decodeHashes, encodeHashes, hashEvent, sampleHash, sampleHashOf } from './event-hash.ts';
 
 test('event hash: what is packed into a header comes out again', () => {
   fc.assert(
@@ -8,11 +8,15 @@ test('event hash: what is packed into a header comes out again', () => {
       const hashes = events.map(([account, id]) => hashEvent(account, id));
       const packed = encodeHashes(hashes);
       expect(decodeHashes(packed)).toEqual(hashes);
-      const read = new PackedHashes(packed);
-      expect([...hashes, undefined].map((_, index) => read.highAt(index))).toEqual([
-        ...hashes.map(({ high }) => high),
-        undefined,
-      ]);
+    }),
+  );
+});
+
+test('sample hash: of an id as text and as bytes the same', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(5), (id, before) => {
+      const bytes = Buffer.from(`${'"'.repeat(before)}${id}"`);
+      expect(sampleHashOf(bytes, before, bytes.length - 1)).toBe(sampleHash(id));
     }),
   );
 });

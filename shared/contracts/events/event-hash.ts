@@ -1,5 +1,5 @@
 import { quoteJson } from '../../runtime/json.ts';
-import { murmur3Pair } from '../../runtime/murmur3.ts';
+import { murmur3, murmur3Bytes, murmur3Pair } from '../../runtime/murmur3.ts';
 
 /** 64 bits of an event's id within its account, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
@@ -65,17 +65,11 @@ export function decodeHashes(header: string): EventHash[] {
   return hashes;
 }
 
-/** Reads halves of packed hashes of a message header one by one: of many of them most are never asked for. */
-export class PackedHashes {
-  readonly #bytes: Buffer;
+/**
+ * By what events are chosen where some of many are looked at: 32 bits of an event's id, whoever it says its visitor is. Who
+ * looks at an event and who looks at what became of it choose the same.
+ */
+export const sampleHash = (eventId: string): number => murmur3(eventId);
 
-  constructor(header: string) {
-    this.#bytes = Buffer.from(header, 'base64');
-  }
-
-  /** The first half of a hash; undefined where there are no more. */
-  highAt(index: number): number | undefined {
-    const at = index * bytesPerHash;
-    return at + bytesPerHash <= this.#bytes.length ? this.#bytes.readUInt32BE(at) : undefined;
-  }
-}
+/** The same of an id that is bytes[start, end). */
+export const sampleHashOf = (bytes: Uint8Array, start: number, end: number): number => murmur3Bytes(bytes, start, end);

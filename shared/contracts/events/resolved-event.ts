@@ -2,6 +2,7 @@ import { isJsonObject, numberJson, quoteJson } from '../../runtime/json.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
 import { ascii, standsAt } from '../../json/scan-json.ts';
 import { openFrame } from './compressed-frame.ts';
+import { sampleHash, sampleHashOf } from './event-hash.ts';
 import {
   FrameError,
   asBuffer,
@@ -234,6 +235,32 @@ export function readEventHead(bytes: Buffer, start: number, end: number): EventH
   return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations };
 }
 
+/** `sampleHash` of the event of the line that is bytes[start, end); 0 where it cannot be read. */
+function lineSampleHash(bytes: Buffer, start: number, end: number): number {
+  reading.bytes = bytes;
+  reading.at = start;
+  reading.end = end;
+  const idStart = skipText(headMarks.visitorId) < 0 ? -1 : skipText(headMarks.id);
+  if (idStart >= 0) return sampleHashOf(bytes, idStart, reading.at - 1);
+  try {
+    return sampleHash(parseResolved(bytes.toString('utf8', start, end)).event.id);
+  } catch {
+    return 0;
+  }
+}
+
+/** Skips a mark and the text behind it. Returns where the text begins; -1 where it is not there, or has an escape. */
+function skipText(mark: Uint8Array): number {
+  const { bytes, end } = reading;
+  if (!standsAt(bytes, reading.at, mark)) return -1;
+  const start = reading.at + mark.length;
+  let at = start;
+  for (; at < end && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) return -1;
+  if (at >= end) return -1;
+  reading.at = at + 1;
+  return start;
+}
+
 // One head is read at a time, from its beginning to its end; `at` is where what is read next begins.
 
 const reading: { bytes: Buffer; at: number; end: number } = { bytes: Buffer.alloc(0), at: 0, end: 0 };
@@ -419,14 +446,22 @@ export type UnreadLine = {
 };
 
 /**
- * Calls `take` for each line of a frame with whether it is a test event's, and what gives the line: most are not asked for,
- * and none is parsed. A live event whose properties happen to say `"test":true` is taken for one; a test event is never
+ * Calls `take` for each line of a frame with whether it is a test event's, what gives the line, and what gives the
+ * `sampleHash` of its event: most are not asked for, and none is parsed. A live event whose properties happen to say `"test":true` is taken for one; a test event is never
  * missed. A frame that cannot be opened is a line that nobody can read.
  */
-export function eachResolvedLine(frame: Uint8Array, take: (maybeTest: boolean, line: () => UnreadLine) => void): void {
+export function eachResolvedLine(
+  frame: Uint8Array,
+  take: (maybeTest: boolean, line: () => UnreadLine, hash: () => number) => void,
+): void {
   const bytes = openIfReadable(frame);
   if (bytes === undefined) {
-    take(false, () => ({ bytes: frame.length, read: () => asBuffer(frame).toString('utf8') }));
+    const line = { bytes: frame.length, read: () => asBuffer(frame).toString('utf8') };
+    take(
+      false,
+      () => line,
+      () => 0,
+    );
     return;
   }
   // Of most frames none is asked for, of others the same one again and again.
@@ -453,12 +488,13 @@ export function eachResolvedLine(frame: Uint8Array, take: (maybeTest: boolean, l
       },
     };
   };
+  const hash = (): number => lineSampleHash(bytes, lineStart, lineEnd);
   let nextTestAt = bytes.indexOf(testMark);
   eachLine(bytes, (start, end) => {
     const maybeTest = nextTestAt >= 0 && nextTestAt < end;
     if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
     [lineStart, lineEnd] = [start, end];
-    take(maybeTest, line);
+    take(maybeTest, line, hash);
   });
 }
 

@@ -230,7 +230,10 @@ export class Outbox {
     let dropped = 0;
     let failed = 0;
     let lastSourceId: string | undefined;
-    for (const [index, item] of items.entries()) {
+    // In another form of loop V8 of Node 20 makes a list of each event and its place.
+    let index = -1;
+    for (const item of items) {
+      index += 1;
       const attempt = attempts[index];
       if (attempt === undefined) continue;
       counts[countedAs[attemptOutcome(attempt)]] += 1;

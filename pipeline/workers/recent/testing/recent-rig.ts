@@ -56,7 +56,7 @@ export async function createRecentRig() {
   const store = async (accountId: string, data: Uint8Array, ids: string): Promise<void> => {
     const options = { msgId: randomUUID(), timeoutMs: 5_000, headers: { [idsHeader]: ids } };
     const { seq } = await publish(connection, eventsSubject(accountId, 0), data, options);
-    for (const recorder of running.values()) recorder.note({ accountId, lines: data, ids, seq });
+    for (const recorder of running.values()) recorder.note({ accountId, lines: data, seq });
   };
   const closeAll = async (): Promise<void> => {
     for (const recorder of running.keys()) await recorder.close();
