@@ -35,8 +35,9 @@ beforeAll(async () => {
   await first.close();
 }, 240_000);
 afterAll(async () => {
-  await browser.close();
-  await stack.stop();
+  // Whatever of it was started, also where the rest was not.
+  await browser?.close();
+  await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 const begin = async (memory?: Memory): Promise<void> => {

@@ -20,18 +20,16 @@ let browser: Browser;
 
 beforeAll(async () => {
   folder = await makeStackFolder();
-  const [started, opened] = await Promise.all([
-    // So few that a page gets more than its share refused however slow this machine is.
-    chooseStackPorts().then((ports) => runStack(folder, ports, { RATE_LIMIT_EVENTS_PER_S: '1000' })),
-    startBrowser(),
-  ]);
-  [stack, browser] = [started, opened];
+  // So few that a page gets more than its share refused however slow this machine is.
+  stack = await runStack(folder, await chooseStackPorts(), { RATE_LIMIT_EVENTS_PER_S: '1000' });
+  browser = await startBrowser();
   client = createStackClient(stack.credentials);
 }, 240_000);
 
 afterAll(async () => {
-  await browser.close();
-  await stack.stop();
+  // Whatever of it was started, also where the rest was not.
+  await browser?.close();
+  await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
