@@ -17,7 +17,7 @@ import type { Trimmer } from './trimmer.ts';
 import { writeRecentEvents } from './write-recent-events.ts';
 
 /** A frame of one account that its resolver has brought to the log. */
-export type WrittenFrame = {
+export type FrameInLog = {
   readonly accountId: string;
   /** Its lines as they were before any compression. */
   readonly lines: Uint8Array;
@@ -83,7 +83,7 @@ export class Recorder {
   }
 
   /** Takes a frame; those of a partition come in the order of the log. */
-  note({ accountId, lines, seq }: WrittenFrame): void {
+  note({ accountId, lines, seq }: FrameInLog): void {
     const subject = eventsSubject(accountId, this.#context.partition);
     this.#add(this.#choose({ subject, data: lines, storedAtMs: Date.now() }), lines.length);
     this.#notedSeq = seq;

@@ -39,7 +39,7 @@ export type ResolverOptions = Omit<
   ): Promise<Pick<Recorder, 'note' | 'gauges' | 'close'>>;
 };
 
-type OpenRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
+type EventRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
 
 /** Frames that are pulled ahead of those that were taken. */
 const bufferedFramesMax = 256;
@@ -97,7 +97,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     counts,
     signal: AbortSignal.any([reader.signal, failed.signal]),
   };
-  const open = async (): Promise<readonly [Rebuilt, OpenRecorder]> => [
+  const open = async (): Promise<readonly [Rebuilt, EventRecorder]> => [
     await rebuildDeduplication(context, consumer),
     await options.openRecorder(context),
   ];
@@ -121,7 +121,7 @@ class Resolver {
   readonly #reader: FrameReader;
   readonly #rebuilt: Rebuilt;
   /** Told of each frame that is in the log. */
-  readonly #recorder: OpenRecorder;
+  readonly #recorder: EventRecorder;
   /** Ends the tries of whatever is under way. */
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
@@ -144,7 +144,7 @@ class Resolver {
       rebuilt,
       recorder,
       failed,
-    }: { readonly rebuilt: Rebuilt; readonly recorder: OpenRecorder; readonly failed: AbortController },
+    }: { readonly rebuilt: Rebuilt; readonly recorder: EventRecorder; readonly failed: AbortController },
   ) {
     this.#context = context;
     this.#reader = reader;
