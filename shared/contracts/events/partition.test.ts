@@ -4,7 +4,7 @@ import { normalizeEmail, partitionOf } from './partition.ts';
 
 test('partition: one visitor is always in one partition, whatever the event', () => {
   fc.assert(
-    fc.property(fc.uuid(), fc.string({ minLength: 1 }), fc.string(), fc.string(), (account, externalId, a, b) => {
+    fc.property(fc.uuid(), fc.uuid(), fc.string(), fc.string(), (account, externalId, a, b) => {
       const first = partitionOf(account, { externalId, email: a, distinctId: a }, 16);
       const second = partitionOf(account, { externalId, email: b, distinctId: b }, 16);
       expect(first).toBe(second);
@@ -27,4 +27,24 @@ test('partition: visitors spread evenly', () => {
     counts[partition] = (counts[partition] ?? 0) + 1;
   }
   for (const count of counts) expect(Math.abs(count - 2_000)).toBeLessThan(200);
+});
+
+test('partition: a visitor named in userProperties alone has one partition, the one that the top level gives it', () => {
+  const of = (identity: object, distinctId: string): number => partitionOf('acc', { ...identity, distinctId }, 64);
+  for (let i = 0; i < 50; i += 1) {
+    const email = `ada-${i}@example.com`;
+    const externalId = `customer-${i}`;
+    expect(of({ userProperties: { email: ` ${email.toUpperCase()}` } }, `e-${i}`)).toBe(of({ email }, 'x'));
+    const both = { userProperties: { external_id: externalId, email } };
+    expect(of(both, `e-${i}`)).toBe(of({ externalId }, 'x'));
+    expect(of({ ...both, email: 'top@example.com' }, `e-${i}`)).toBe(of({ email: 'top@example.com' }, 'x'));
+  }
+});
+
+test('partition: an identifier that is a placeholder places nobody', () => {
+  const of = (identity: object): number => partitionOf('acc', { ...identity, distinctId: 'event-1' }, 64);
+  expect(of({ userId: 'undefined', externalId: 'c-1' })).toBe(of({ externalId: 'c-1' }));
+  expect(of({ userId: '0', externalId: 'null', email: 'a@b.c' })).toBe(of({ email: 'a@b.c' }));
+  expect(of({ externalId: 'None', userProperties: { external_id: 'c-2' } })).toBe(of({ externalId: 'c-2' }));
+  expect(of({ userId: '[object Object]', userProperties: { external_id: 'null', email: 5 } })).toBe(of({}));
 });

@@ -1,11 +1,18 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { murmur3, murmur3Bytes } from '../../runtime/murmur3.ts';
+import { isPlaceholder } from './placeholder-identifier.ts';
 
-export type PartitionIdentity = {
+/** Who an event says its visitor is. */
+export type EventIdentity = {
   readonly userId?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly email?: string | null | undefined;
-  readonly distinctId: string;
+  /** Their `external_id` and `email` identify where the others do not. */
+  readonly userProperties?: object | null | undefined;
 };
+
+export type PartitionIdentity = EventIdentity & { readonly distinctId: string };
 
 /** The partition of an event: events of one visitor meet in one partition, in order. */
 export function partitionOf(accountId: string, identity: PartitionIdentity, partitions: number): number {
@@ -18,11 +25,24 @@ export const partitionSeed = (accountId: string): number => murmur3(accountId);
 /** The same as `partitionOf`, with the account's `partitionSeed`. */
 export function seededPartitionOf(seed: number, identity: PartitionIdentity, partitions: number): number {
   if (partitions === 1) return 0;
-  const own = identity.userId || identity.externalId || normalizeEmail(identity.email) || identity.distinctId;
+  const { userId, externalId, email, userProperties, distinctId } = identity;
+  const own =
+    identifierOf(userId) ??
+    identifierOf(externalId) ??
+    identifierOf(normalizeEmail(email)) ??
+    (isJsonObject(userProperties) ? identifierOfProperties(userProperties) : undefined) ??
+    distinctId;
   return murmur3(own, seed) % partitions;
 }
 
-/** The same for an identity whose deciding text stands at bytes[start, end). */
+function identifierOfProperties({ external_id: externalId, email }: JsonObject): string | undefined {
+  return identifierOf(externalId) ?? (typeof email === 'string' ? identifierOf(normalizeEmail(email)) : undefined);
+}
+
+const identifierOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && !isPlaceholder(value) ? value : undefined;
+
+/** The same for an identity whose deciding text stands at bytes[start, end) and is no placeholder. */
 export function partitionOfText(
   seed: number,
   bytes: Uint8Array,

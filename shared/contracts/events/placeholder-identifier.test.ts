@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isPlaceholder, isPlaceholderAt } from './placeholder-identifier.ts';
+
+const written = [
+  'undefined',
+  'null',
+  'none',
+  'nan',
+  'true',
+  'false',
+  '0',
+  '-1',
+  'unknown',
+  'anonymous',
+  'guest',
+  'object Object',
+  '0000',
+  '00000000-0000-0000-0000-000000000000',
+  'xxxxx',
+  'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx',
+  'not set',
+  'user_id',
+];
+
+const spaces = fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0'), maxLength: 3 });
+const brackets = fc.constantFrom(['', ''], ['[', ']'], ['(', ')'], ['<', '>'], ['{{', '}}'], ['"', '"'], ["'", "'"]);
+
+const placeholder = fc
+  .tuple(fc.constantFrom(...written), spaces, spaces, brackets, fc.boolean())
+  .map(([text, before, behind, [open = '', close = ''], isUpper]) => {
+    const all = `${before}${open}${text}${close}${behind}`;
+    return isUpper ? all.toUpperCase() : all;
+  });
+
+test('placeholder identifiers: case, spaces, quotes and brackets do not hide one', () => {
+  fc.assert(
+    fc.property(placeholder, (text) => {
+      expect(isPlaceholder(text)).toBe(true);
+    }),
+  );
+});
+
+test('placeholder identifiers: a text without a letter or digit identifies nobody', () => {
+  const blank = fc.string({ unit: fc.constantFrom(' ', '-', '?', '.', '_', '[', ']', '"'), maxLength: 60 });
+  fc.assert(
+    fc.property(blank, (text) => {
+      expect(isPlaceholder(text)).toBe(true);
+    }),
+  );
+});
+
+test('placeholder identifiers: what tells people apart is none, also where it begins or ends like one', () => {
+  const words = fc.constantFrom(...written.map((text) => text.replace(/[^a-zA-Z0]/g, '')));
+  const digits = fc.integer({ min: 1, max: 1_000_000_000 }).map(String);
+  fc.assert(
+    fc.property(words, digits, (word, number) => {
+      expect(isPlaceholder(`${word}${number}`)).toBe(false);
+      expect(isPlaceholder(`${number}-${word}`)).toBe(false);
+      expect(isPlaceholder(`${word}@example.com`)).toBe(false);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.uuid(), (id) => {
+      expect(isPlaceholder(id)).toBe(false);
+    }),
+  );
+  for (const id of [
+    '1',
+    '10',
+    '007',
+    'x',
+    'xx',
+    'id-1',
+    'ada',
+    'test',
+    'Nulla',
+    'Guestrin',
+    'ö',
+    '😀',
+    'x'.repeat(65),
+  ]) {
+    expect([id, isPlaceholder(id)]).toEqual([id, false]);
+  }
+});
+
+test('placeholder identifiers: bytes are read as their text is', () => {
+  fc.assert(
+    fc.property(fc.oneof(placeholder, fc.string({ unit: 'grapheme' })), fc.nat(5), (text, offset) => {
+      const bytes = Buffer.from(`${'.'.repeat(offset)}${text}"`);
+      const found = isPlaceholderAt(bytes, offset, bytes.length - 1);
+      expect(found).toBe(isPlaceholder(text.toWellFormed()));
+    }),
+  );
+});

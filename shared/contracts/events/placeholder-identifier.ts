@@ -1,0 +1,71 @@
+/**
+ * Texts that programs send where they have no identifier: an unset variable, the name of the field, a default user. All
+ * visitors with one of them would be one visitor, so events are accepted without it.
+ *
+ * Compared in lower case, without the spaces, brackets and quotes around them. "test" is not among them: it is the first id
+ * that many people try.
+ */
+const placeholders: ReadonlySet<string> = new Set([
+  'undefined',
+  'null',
+  'nil',
+  'none',
+  'nan',
+  'n/a',
+  'not set',
+  'not_set',
+  'notset',
+  'true',
+  'false',
+  'object object',
+  '-1',
+  'unknown',
+  'anonymous',
+  'guest',
+  'not_authenticated',
+  'id',
+  'email',
+  'user_id',
+  'userid',
+  'user.id',
+  'external_id',
+  'externalid',
+  'anonymous_id',
+  'anonymousid',
+  'distinct_id',
+  'distinctid',
+]);
+
+/** A longer text is never a placeholder. */
+const charactersMax = 64;
+
+/** Nothing but zeros, or three or more x, in groups (`00000000-0000-…`), or no letter and no digit of ASCII at all. */
+const filler = /^(?:[-_.:/ ]*0[-0_.:/ ]*|[-_.:/ ]*(?:x[-_.:/ ]*){3,}|[^a-z0-9\u0080-\uffff]*)$/;
+const around = /^[\s()[\]{}<>"'`$%]+|[\s()[\]{}<>"'`$%]+$/g;
+
+/** Whether a text that was sent as an identifier (userId, externalId or e-mail address) identifies nobody. */
+export function isPlaceholder(text: string): boolean {
+  if (text === '') return true;
+  if (text.length > charactersMax || !mayBegin(text.charCodeAt(0))) return false;
+  const bare = text.replace(around, '').toLowerCase();
+  return placeholders.has(bare) || filler.test(bare);
+}
+
+/** The same for the UTF-8 text at bytes[start, end), which has no escapes. */
+export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start === end) return true;
+  // A character takes up to four bytes.
+  if (end - start > charactersMax * 4 || !mayBegin(bytes[start] as number)) return false;
+  return isPlaceholder(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
+}
+
+/** By the first character: most identifiers need no closer look. Beyond ASCII stand some kinds of space. */
+const mayBegin = (code: number): boolean => code >= firstNonAscii || beginnings[code] === 1;
+
+const firstNonAscii = 0x80;
+const beginnings = new Uint8Array(firstNonAscii).fill(1);
+for (let code = 0; code < firstNonAscii; code += 1) {
+  const character = String.fromCharCode(code).toLowerCase();
+  if (/[a-z1-9]/.test(character)) beginnings[code] = 0;
+  if (character === 'x' || [...placeholders].some((text) => text.startsWith(character))) beginnings[code] = 1;
+}
