@@ -1,6 +1,7 @@
 import { startHead } from '../../shared/contracts/events/envelope.ts';
 import type { EnvelopeEnd } from '../../shared/contracts/events/envelope.ts';
 import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared/contracts/events/partition.ts';
+import type { EventIdentity } from '../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { botScore } from '../../shared/admission/bot-score.ts';
 import type { PlainRow } from '../json/scan-body.ts';
@@ -12,15 +13,8 @@ import type { Exchange } from '../http/exchange.ts';
 import { createEventIds } from './event-ids.ts';
 import type { EventIds } from './event-ids.ts';
 
-/** What decides an event's visitor, and so its partition. */
-export type Identity = {
-  readonly userId?: string | null | undefined;
-  readonly externalId?: string | null | undefined;
-  readonly email?: string | null | undefined;
-};
-
 /** An event to be put into an envelope. `bot` is its score, where its source asks for one. */
-export type AcceptedEvent = EnvelopeEnd & { readonly identity: Identity };
+export type AcceptedEvent = EnvelopeEnd & { readonly identity: EventIdentity };
 
 const userAgentCharactersMax = 1000;
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -58,8 +52,9 @@ export class Intake {
 
   /** The partition of an event of this source. */
   partitionOf({ partitionSeed }: PublishedSource, { identity, id }: AcceptedEvent): number {
-    const { userId, externalId, email } = identity;
-    return seededPartitionOf(partitionSeed, { userId, externalId, email, distinctId: id }, this.#partitions);
+    const { userId, externalId, email, userProperties } = identity;
+    const whole = { userId, externalId, email, userProperties, distinctId: id };
+    return seededPartitionOf(partitionSeed, whole, this.#partitions);
   }
 
   /** The same for a plain row of a batch, whose texts stand in the body. */

@@ -1,5 +1,6 @@
 import { endHead } from '../../shared/contracts/events/envelope.ts';
 import type { EnvelopeKind } from '../../shared/contracts/events/envelope.ts';
+import type { EventIdentity } from '../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { Exchange, StoredAnswers } from '../http/exchange.ts';
@@ -17,7 +18,7 @@ import type { TrackPayload } from '../payload/track-payload.ts';
 import { Admitted } from './admission.ts';
 import type { Admission } from './admission.ts';
 import { blankToken } from './blank-token.ts';
-import type { Identity, Intake } from './intake.ts';
+import type { Intake } from './intake.ts';
 import type { PublishedSource } from './published-sources.ts';
 import { RememberedRequests } from './remembered-requests.ts';
 import type { RememberedRequest, RememberedRequestsSettings } from './remembered-requests.ts';
@@ -118,7 +119,7 @@ export class SingleEvent {
   #storeTrack(
     exchange: Exchange,
     admitted: Admitted,
-    payload: Identity & { readonly distinctId?: string | null | undefined },
+    payload: EventIdentity & { readonly distinctId?: string | null | undefined },
     body: Buffer,
     answers?: StoredAnswers,
   ): void {
@@ -158,10 +159,10 @@ export class SingleEvent {
 class OneEvent {
   readonly kind: EnvelopeKind;
   readonly id: string;
-  readonly identity: Identity;
+  readonly identity: EventIdentity;
   bot: number | undefined = undefined;
 
-  constructor(kind: EnvelopeKind, id: string, identity: Identity) {
+  constructor(kind: EnvelopeKind, id: string, identity: EventIdentity) {
     this.kind = kind;
     this.id = id;
     this.identity = identity;

@@ -1,4 +1,5 @@
 import { textCharactersMax } from '../payload/payload-fields.ts';
+import { isPlaceholderAt } from '../../shared/contracts/events/placeholder-identifier.ts';
 import { NameTable } from './name-table.ts';
 import {
   digitsEnd,
@@ -384,15 +385,14 @@ function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): nu
   const { event } = scan;
   row.isPlain =
     readPlainEvent(event, row.facts, bytes, start) && event.has(textField.distinctId) && !event.has(textField.token);
-  if (row.isPlain) {
-    keepPlain(row.plain, event, bytes);
-    return event.end;
-  }
+  if (row.isPlain) row.isPlain = keepPlain(row.plain, event, bytes);
+  if (row.isPlain) return event.end;
   row.facts.reset();
   return scanValue(row.facts, bytes, start);
 }
 
-function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): void {
+/** False where the text that would decide its partition identifies nobody: then it has to be parsed. */
+function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   const { userId, externalId, email, distinctId } = textField;
   const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);
   const own = event.has(userId) ? userId : event.has(externalId) ? externalId : distinctId;
@@ -402,6 +402,8 @@ function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): void {
   plain.ownEnd = event.ends[own] ?? 0;
   plain.email = hasEmail ? bytes.toString('utf8', event.starts[email], event.ends[email]) : undefined;
   plain.time = event.time;
+  if (hasEmail) return !isPlaceholderAt(bytes, event.starts[email] ?? 0, event.ends[email] ?? 0);
+  return own === distinctId || !isPlaceholderAt(bytes, plain.ownStart, plain.ownEnd);
 }
 
 /** Takes what is learned of rows beyond the limit, which nobody reads. */

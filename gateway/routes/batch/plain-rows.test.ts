@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { partitionOf, partitionOfText, partitionSeed } from '../../../shared/contracts/events/partition.ts';
+import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import { BodyScan, scanBody } from '../../json/scan-body.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 
@@ -19,7 +20,7 @@ function plainRow(row: object) {
 
 const id = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
-  .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
+  .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text) && !isPlaceholder(text));
 
 test('plain rows: the head of a plain row is the one its texts would make', () => {
   fc.assert(
@@ -50,4 +51,13 @@ test('plain rows: an e-mail address decides only where nothing else does', () =>
   const event = { event: 'a', distinctId: 'd', email: 'Ada@Example.com' };
   expect(plainRow(event).row.email).toBe('Ada@Example.com');
   expect(plainRow({ ...event, externalId: 'x' }).row.email).toBeUndefined();
+});
+
+test('plain rows: a row whose identifier is a placeholder is parsed, so that what identifies its visitor decides', () => {
+  for (const fields of [{ userId: 'undefined', externalId: 'x' }, { externalId: '0' }, { email: 'null' }]) {
+    const body = Buffer.from(JSON.stringify({ token: 't', events: [{ event: 'a', distinctId: 'd', ...fields }] }));
+    const scan = new BodyScan();
+    expect(scanBody(scan, body, 1)).toBeUndefined();
+    expect(scan.rows[0]?.isPlain).toBe(false);
+  }
 });

@@ -12,6 +12,7 @@ import {
   addValue,
   beginEvent,
   isGiven,
+  isIdentifier,
   isObjectAt,
   isPlainText,
   none,
@@ -59,7 +60,7 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
   // What begins with a dollar may be another kind of call, or has another name here.
   if (!isPlainText(source, event, textCharactersMax.event) || bytes[index.valueStart(event) + 1] === dollar)
     return false;
-  if (!isPlainText(source, distinctId, textCharactersMax.externalId)) return false;
+  if (!isIdentifier(source, distinctId)) return false;
   if (!isPlainText(source, uuid, textCharactersMax.distinctId)) return false;
   beginEvent(source, message, { id: uuid, own: distinctId }, out);
   addValue(source, event, key.event, out);

@@ -94,6 +94,14 @@ const usual = {
 };
 
 test.each([
+  ['spec', specBatch, { ...usual.spec, anonymousId: 'undefined' }],
+  ['spec', specBatch, { ...usual.spec, userId: '[object Object]' }],
+  ['posthog', posthogCapture, { ...usual.posthog, distinct_id: 'None' }],
+])('plain messages: one of %s with an identifier that is a placeholder is parsed', (_, dialect, message) => {
+  expect(writePlain(dialect, Buffer.from(JSON.stringify({ batch: [message] })))).toEqual([undefined]);
+});
+
+test.each([
   ['spec', specBatch, usual.spec, { sentAt: '2026-11-22T11:59:59.000Z' }],
   ['posthog', posthogCapture, usual.posthog, { sent_at: '2026-11-22T11:59:59.000Z' }],
 ])(

@@ -2,6 +2,7 @@ import { keyOf } from '../../json/json-writer.ts';
 import type { JsonWriter } from '../../json/json-writer.ts';
 import { NameTable } from '../../json/name-table.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { isPlaceholderAt } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import { messageTimeOf } from './message-time.ts';
 import type { PlainMessage } from './plain-batch.ts';
 import { isNullAt, readTimeAt } from './plain-time.ts';
@@ -85,9 +86,14 @@ export function isPlainText({ bytes, index }: PlainSource, member: number, bytes
   return bytes[index.valueStart(member)] === quote && !index.isEscaped(member) && length > 0 && length <= bytesMax;
 }
 
-/** Whether a member is an identifier as it stands there, or none at all. */
+/** Whether a member identifies somebody by the text that stands there, or is not given. */
 export const isPlainId = (source: PlainSource, member: number): boolean =>
-  !isGiven(source, member) || isPlainText(source, member, textCharactersMax.userId);
+  !isGiven(source, member) || isIdentifier(source, member);
+
+/** Whether a member identifies somebody by the text that stands there. */
+export const isIdentifier = (source: PlainSource, member: number): boolean =>
+  isPlainText(source, member, textCharactersMax.userId) &&
+  !isPlaceholderAt(source.bytes, source.index.valueStart(member) + 1, source.index.valueEnd(member) - 1);
 
 /** Writes a member's value behind `key`, and a comma. */
 export function addValue({ index }: PlainSource, member: number, key: Uint8Array, out: JsonWriter): void {

@@ -71,14 +71,14 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
     ? { userId: distinctId, externalId: undefined }
     : { userId: anonymousId, externalId: distinctId };
   // One shape for all: putting it together from parts would cost more than all the rest.
-  const made = (kind: Translated['kind'], own: OwnFields, identity = ids): Translated => ({
+  const made = (kind: Translated['kind'], own: OwnFields, { userId, externalId } = ids): Translated => ({
     kind,
     id: readId(message['uuid'] ?? properties['$insert_id']),
-    identity,
+    identity: { userId, externalId, userProperties: own.userProperties ?? set },
     body: {
       event: own.event,
-      userId: identity.userId,
-      externalId: identity.externalId,
+      userId,
+      externalId,
       time: time.timeMs,
       eventProperties: own.eventProperties,
       userProperties: own.userProperties ?? set,

@@ -64,18 +64,19 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
   const properties = objectOf(message['properties']);
   // One shape for all: putting it together from parts would cost more than all the rest.
   const made = ({ event, eventProperties, userProperties, ids }: OwnFields): Translated => {
-    const identity = ids ?? { userId, externalId };
+    const own = ids ?? { userId, externalId };
+    const given = userProperties ?? (consent === undefined ? undefined : { consent });
     return {
       kind: 'track',
       id: eventId(message['messageId']),
-      identity,
+      identity: { userId: own.userId, externalId: own.externalId, userProperties: given },
       body: {
         event,
-        userId: identity.userId,
-        externalId: identity.externalId,
+        userId: own.userId,
+        externalId: own.externalId,
         time: time.timeMs,
         eventProperties,
-        userProperties: userProperties ?? (consent === undefined ? undefined : { consent }),
+        userProperties: given,
         defaultProperties,
         identityContext: surroundings.identityContext,
         integrations: message['integrations'] ?? batch['integrations'] ?? undefined,

@@ -1,6 +1,6 @@
 import type { EnvelopeKind } from '../../../shared/contracts/events/envelope.ts';
+import type { EventIdentity } from '../../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import type { Identity } from '../../ingest/intake.ts';
 import type { JsonWriter } from '../../json/json-writer.ts';
 import type { MemberIndex } from '../../json/member-index.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
@@ -19,7 +19,7 @@ export type Translated = {
   readonly kind: EnvelopeKind;
   /** Undefined: the sender gave it none. */
   readonly id: string | undefined;
-  readonly identity: Identity;
+  readonly identity: EventIdentity;
   /** A track or identify payload. */
   readonly body: JsonObject;
 };

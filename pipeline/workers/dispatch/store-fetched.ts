@@ -67,7 +67,8 @@ async function publishEvent(options: StoreFetchedOptions, event: ProviderEvent):
   });
   const frame = new FrameWriter();
   frame.appendLine(envelopeLine(head, JSON.stringify(body, withoutNulls)));
-  const subject = ingestSubject(partitionOf(accountId, { userId, externalId, email, distinctId: id }, partitions));
+  const identity = { userId, externalId, email, userProperties, distinctId: id };
+  const subject = ingestSubject(partitionOf(accountId, identity, partitions));
   const message = { subject, payload: frame.bytes(), msgId: `fetched.${sourceId}.${id}` };
   await publishWithRetry(connection, message, { attemptsMax: publishesMax });
 }
