@@ -25,7 +25,7 @@ import { readEvent, readTouch } from '../../pipeline/workers/resolve/read-event.
 import { openResolvePlan } from '../../pipeline/workers/resolve/resolve-plan.ts';
 import { createResolverCounts } from '../../pipeline/workers/resolve/resolver-context.ts';
 import type { WaitingEvent } from '../../pipeline/workers/resolve/waiting-events.ts';
-import { hashEvent } from '../../shared/contracts/events/event-hash.ts';
+import { eventScope, hashEvent } from '../../shared/contracts/events/event-hash.ts';
 import { ByteWriter } from '../../shared/json/byte-writer.ts';
 import { benchAccountId, sourceIdOf, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
@@ -186,8 +186,8 @@ function admitTasks(): MicroTask[] {
         writer.reset();
         for (const { bytes, start, end } of accepted) {
           const envelope = readEnvelope(bytes.toString('utf8', start, end));
-          const { claim } = readTouch(envelope);
-          hashEvent(envelope.account, envelope.id, claim);
+          const { touch } = readTouch(envelope, 'server');
+          hashEvent(eventScope(envelope), envelope.id, touch.claim);
           encodeEvent(writer, envelope, readEvent(envelope, rules), undefined);
         }
         return writer.length;

@@ -31,7 +31,8 @@ const who = (id: string): string => `/visitors/${encodeURIComponent(id)}`;
 
 async function touch(claim: Partial<VisitorClaim>, given = {}): Promise<VisitorOutcome | undefined> {
   const full = { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim };
-  const { outcomes } = await visitors.resolve([{ accountId: client.accountId, claim: full, given: [given] }]);
+  const { accountId } = client;
+  const { outcomes } = await visitors.resolve([{ accountId, claim: full, given: [given], sentWith: 'server' }]);
   return outcomes[0];
 }
 

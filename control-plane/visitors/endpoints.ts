@@ -20,7 +20,10 @@ export const visitorEndpoints = [
     summary: 'Find a visitor by exactly one of userId, externalId and email',
     query: Type.Object({
       ...pageQuery,
-      userId: text("The visitor's own id, or an alias of it."),
+      userId: text(
+        'The id of a device, or the own id of a visitor, or an alias of it. Finds whom events with this id alone belong to: ' +
+          'on a device of several people, who signed in there last.',
+      ),
       externalId: text("The customer's id."),
       email: text('In any spelling.'),
     }),
@@ -30,7 +33,7 @@ export const visitorEndpoints = [
       const { accountId } = principal;
       const { userId, externalId, email } = query;
       const keys = [
-        ...(userId === undefined ? [] : [{ id: userId }]),
+        ...(userId === undefined ? [] : [{ userId }]),
         ...(externalId === undefined ? [] : [{ externalId }]),
         ...(email === undefined ? [] : [{ email }]),
       ];

@@ -1,3 +1,4 @@
+import { nothingLeftOut } from '../visitors/visitor-store.ts';
 import type { VisitorStore } from '../visitors/visitor-store.ts';
 
 /** Visitors that are all to be written: nothing is known of what is looked up. */
@@ -6,7 +7,7 @@ export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore,
     resolve,
     lookUp: async (touches) => ({
       outcomes: touches.map(() => undefined),
-      oversized: 0,
+      leftOut: nothingLeftOut,
       write: () => resolve(touches),
     }),
   };

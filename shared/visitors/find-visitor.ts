@@ -11,7 +11,12 @@ export async function findVisitor(
   accountId: string,
   key: VisitorKey,
 ): Promise<FoundVisitor | undefined> {
-  const visitor = await followAliases(db, await firstRow(db, accountId, key));
+  const first = await firstRow(db, accountId, key);
+  const signedInAs = 'userId' in key ? first?.signedInAs : undefined;
+  const visitor = await followAliases(
+    db,
+    signedInAs === undefined ? first : await firstRow(db, accountId, { id: signedInAs }),
+  );
   if (visitor === undefined || visitor.erased) return undefined;
   const identities = await identitiesOf(db, accountId, visitor.id);
   const ofKind = (kind: IdentityKind): string[] =>
@@ -59,8 +64,8 @@ export async function eraseVisitorRows(db: Queryable, accountId: string, id: str
 }
 
 async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {
-  if ('id' in key) {
-    const id = cleanText(key.id);
+  if ('id' in key || 'userId' in key) {
+    const id = cleanText('id' in key ? key.id : key.userId);
     if (id === undefined) return undefined;
     const [row] = await selectVisitors(db, [{ accountId, id, version: undefined }]);
     return row;

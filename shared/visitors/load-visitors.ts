@@ -108,7 +108,7 @@ class AccountLoading implements KnownVisitors {
   take(row: StoredVisitor): void {
     this.#visitors.set(row.id, row);
     if (this.#known !== undefined) this.#known.cache.take(row, this.#known.reading);
-    if (row.mergedInto !== undefined) this.#askVisitor(row.mergedInto);
+    this.#askLinked(row);
     // The visitor is not what the cache had: an identity that led to it may lead elsewhere by now.
     for (const asked of this.#assumed.get(row.id) ?? []) {
       this.#identities[asked.kind].set(asked.value, undefined);
@@ -156,6 +156,12 @@ class AccountLoading implements KnownVisitors {
     this.#known?.cache.count(cached);
     const isCurrent = cached !== undefined && this.#known?.cache.isCurrent(cached) === true;
     if (!isCurrent) this.#visitorsToRead.push({ accountId: this.#accountId, id, version: cached?.row.version });
-    if (cached?.row.mergedInto !== undefined) this.#askVisitor(cached.row.mergedInto);
+    if (cached !== undefined) this.#askLinked(cached.row);
+  }
+
+  /** Asks for the visitors that a row leads to. */
+  #askLinked({ mergedInto, signedInAs }: StoredVisitor): void {
+    if (mergedInto !== undefined) this.#askVisitor(mergedInto);
+    if (signedInAs !== undefined) this.#askVisitor(signedInAs);
   }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
 import { planVisitors } from './plan-visitors.ts';
@@ -5,15 +6,28 @@ import type { VisitorPlan } from './plan-visitors.ts';
 import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
-import type { VisitorTouch } from './visitor-store.ts';
+import type { KeyTrust, VisitorTouch } from './visitor-store.ts';
 
 const accountId = 'account';
+
+/** The same event with another key. */
+const sentWith = (trust: KeyTrust, event: VisitorTouch): VisitorTouch => ({ ...event, sentWith: trust });
+
+/** An event of a server's key, that says what identifies its visitor as a property too, as events do. */
+function person(externalId: string, claim: Partial<VisitorClaim> = {}, given: JsonObject = {}): VisitorTouch {
+  return touch({ externalIds: [externalId], ...claim }, { external_id: externalId, ...given });
+}
+
+function alias(previousId: string, newId: string): VisitorTouch {
+  return touch({ userId: previousId, externalIds: [previousId, newId], isAlias: true }, { external_id: newId });
+}
 
 function touch(claim: Partial<VisitorClaim>, ...given: VisitorTouch['given']): VisitorTouch {
   return {
     accountId,
     claim: { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim },
     given,
+    sentWith: 'server',
   };
 }
 
@@ -21,7 +35,14 @@ type Stored = Partial<Omit<StoredVisitor, 'properties'>> & { readonly properties
 
 function stored(id: string, { properties = {}, ...more }: Stored = {}): StoredVisitor {
   const row = { accountId, id, version: 3, createdAtUs: 1_000, updatedAtUs: 1_000, mergedInto: undefined };
-  return { ...row, erased: false, ...more, properties: new VisitorProperties(properties) };
+  return {
+    ...row,
+    signedInAs: undefined,
+    setByServer: 0,
+    erased: false,
+    ...more,
+    properties: new VisitorProperties(properties),
+  };
 }
 
 function known(
@@ -195,7 +216,7 @@ test('planVisitors: clearing e-mail takes the address from the visitor, so that 
 test('planVisitors: properties beyond the limit are left out, clearing still works', () => {
   const from = known([stored('u', { properties: { a: 'x'.repeat(90) } })]);
   const result = plan([touch({ userId: 'u' }, { b: 'y'.repeat(50) }), touch({ userId: 'u' }, { a: null })], from, 100);
-  expect(result.oversized).toBe(1);
+  expect(result.leftOut.oversized).toBe(1);
   expect(propertiesOf(result).map((properties) => Object.keys(properties))).toEqual([['a'], []]);
 });
 
@@ -205,15 +226,17 @@ test('planVisitors: visitors that would be too large as one stay two, and keep w
     [['external_id', 'x', 'w']],
   );
   const result = plan([touch({ userId: 'u', externalIds: ['x'] }, { c: 1 })], from, 100);
-  expect(result.oversized).toBe(1);
-  expect(ids(result)).toEqual(['u']);
+  expect(result.leftOut.oversized).toBe(1);
+  // The event is the person's, and so are the later ones of the device.
+  expect(ids(result)).toEqual(['w']);
   expect(result.merges).toEqual([]);
-  expect(propertiesOf(result)).toEqual([{ a: 'x'.repeat(60), c: 1 }]);
+  expect(propertiesOf(result)).toEqual([{ b: 'y'.repeat(60), c: 1 }]);
+  expect(result.writes).toMatchObject([{ id: 'u', signedInAs: 'w' }, { id: 'w' }]);
 });
 
 test('planVisitors: the limit is one of bytes, as the text travels', () => {
   const result = plan([touch({ userId: 'u' }, { a: '😀'.repeat(25) })], known(), 100);
-  expect(result.oversized).toBe(1);
+  expect(result.leftOut.oversized).toBe(1);
 });
 
 test('planVisitors: an event whose visitor cannot be read is refused, and the others go on', () => {
@@ -230,4 +253,298 @@ test('planVisitors: accounts do not meet', () => {
     ['account', 'Oslo'],
     ['other', 'Rome'],
   ]);
+});
+
+const alice = { first_name: 'Alice', email: 'alice@example.com' };
+const bob = { first_name: 'Bob', email: 'bob@example.com' };
+
+test.each<KeyTrust>(['server', 'public'])(
+  'planVisitors: two people on one device stay two, and its own events are of who signed in last (%s key)',
+  (trust) => {
+    const result = plan(
+      [
+        touch({ userId: 'd' }, { city: 'Oslo' }),
+        person('alice', { userId: 'd', emails: ['alice@example.com'] }, alice),
+        person('bob', { userId: 'd', emails: ['bob@example.com'] }, bob),
+        touch({ userId: 'd' }),
+        person('alice'),
+        person('alice', { userId: 'd' }),
+        touch({ userId: 'd' }),
+        person('bob', { userId: 'other' }),
+        touch({ userId: 'other' }),
+      ].map((event) => sentWith(trust, event)),
+    );
+    expect(ids(result)).toEqual(['d', 'd', 'new-1', 'new-1', 'd', 'd', 'd', ...ids(result).slice(7)]);
+    expect(new Set(ids(result).slice(7)).size).toBe(1);
+    const [, , , ofBob, ofAlice] = propertiesOf(result);
+    expect(ofAlice).toEqual({ external_id: 'alice', city: 'Oslo', ...alice });
+    expect(ofBob).toEqual({ external_id: 'bob', ...bob });
+    expect(result.leftOut.keptApart).toBe(2);
+  },
+);
+
+test('planVisitors: a device that was merged into one person is tied to the next, and both keep what they had', () => {
+  const from = known(
+    [
+      stored('v', { properties: { external_id: 'alice', ...alice } }),
+      stored('d', { mergedInto: 'v' }),
+      stored('w', { properties: { external_id: 'bob' } }),
+    ],
+    [
+      ['external_id', 'alice', 'v'],
+      ['external_id', 'bob', 'w'],
+    ],
+  );
+  const result = plan([person('bob', { userId: 'd' }), touch({ userId: 'd' }), person('alice')], from);
+  expect(ids(result)).toEqual(['w', 'w', 'v']);
+  expect(result.merges).toEqual([]);
+  const tied = result.writes.find(({ id }) => id === 'd');
+  expect(tied).toMatchObject({ mergedInto: 'v', signedInAs: 'w' });
+});
+
+test('planVisitors: who is signed in on a device is read from its row, through merges of who that is', () => {
+  const from = known([
+    stored('d', { signedInAs: 'w', properties: { external_id: 'alice' } }),
+    stored('w', { mergedInto: 'z' }),
+    stored('z', { properties: bob }),
+  ]);
+  const result = plan([touch({ userId: 'd' })], from);
+  expect(ids(result)).toEqual(['z']);
+  expect(result.writes).toEqual([]);
+});
+
+test('planVisitors: an e-mail address that two people use identifies who had it first', () => {
+  const email = 'office@example.com';
+  const result = plan([
+    person('alice', { emails: [email] }, { email }),
+    person('bob', { emails: [email] }, { email }),
+    touch({ emails: [email] }),
+  ]);
+  expect(ids(result)).toEqual(['new-1', 'new-2', 'new-1']);
+  expect(propertiesOf(result).map((properties) => properties['email'])).toEqual([email, email, email]);
+});
+
+test('planVisitors: an alias makes one of two known people, and both ids lead there', () => {
+  const from = known(
+    [
+      stored('v', { createdAtUs: 1, properties: { external_id: 'old', ...alice } }),
+      stored('w', { createdAtUs: 2, properties: { external_id: 'new', city: 'Rome' } }),
+    ],
+    [
+      ['external_id', 'old', 'v'],
+      ['external_id', 'new', 'w'],
+    ],
+  );
+  const result = plan([alias('old', 'new'), person('old'), person('new'), touch({ userId: 'old' })], from);
+  expect(ids(result)).toEqual(['v', 'v', 'v', 'v']);
+  expect(result.merges).toContainEqual({ accountId, from: 'w', into: 'v' });
+  expect(propertiesOf(result)[0]).toEqual({ external_id: 'new', city: 'Rome', ...alice });
+  expect(result.leftOut.keptApart).toBe(0);
+});
+
+test.each<KeyTrust>(['server', 'public'])(
+  'planVisitors: an alias of a device, of an unknown id and of an unknown person works with a %s key',
+  (trust) => {
+    const results = [
+      plan(
+        [touch({ userId: 'a' }, { city: 'Oslo' }), alias('a', 'p'), touch({ userId: 'a' }), person('p')].map((event) =>
+          sentWith(trust, event),
+        ),
+      ),
+      plan([alias('a', 'p'), touch({ userId: 'a' }), person('p'), person('a')].map((event) => sentWith(trust, event))),
+      plan([person('p'), alias('a', 'p'), touch({ userId: 'a' }), person('a')].map((event) => sentWith(trust, event))),
+    ];
+    for (const result of results) {
+      const after = ids(result).slice(1);
+      expect(new Set(after).size).toBe(1);
+      expect(result.leftOut.keptApart).toBe(0);
+    }
+  },
+);
+
+test('planVisitors: an alias with a public key makes no one of two known people', () => {
+  const people = [person('old', {}, alice), person('new', {}, bob)];
+  const result = plan([...people, sentWith('public', alias('old', 'new')), person('old'), person('new')]);
+  expect(ids(result)).toEqual(['new-1', 'new-2', 'new-2', 'new-1', 'new-2']);
+  expect(result.merges).toEqual([]);
+  expect(result.leftOut.keptApart).toBe(1);
+  // A new id of a known person is a person of its own too.
+  const unknown = plan([person('old'), sentWith('public', alias('old', 'third')), person('third'), person('old')]);
+  expect(ids(unknown)).toEqual(['new-1', 'new-2', 'new-2', 'new-1']);
+});
+
+test('planVisitors: a public key does not overwrite or clear what a server has set, and adds the rest', () => {
+  const contact = { email: 'a@b.c', phone_number: '+1' };
+  const from = known();
+  const result = plan(
+    [
+      person('cust', { emails: ['a@b.c'] }, contact),
+      sentWith(
+        'public',
+        person('cust', { emails: ['evil@x.y'] }, { email: 'evil@x.y', phone_number: null, city: 'Rome' }),
+      ),
+      sentWith('public', person('cust', {}, { email: ' A@b.c', plan: 'pro' })),
+      person('cust', {}, { email: 'new@b.c' }),
+      touch({ emails: ['evil@x.y'] }),
+    ],
+    from,
+  );
+  const [, attacked, respelled, changed] = propertiesOf(result);
+  expect(attacked).toEqual({ external_id: 'cust', ...contact, city: 'Rome' });
+  expect(respelled).toMatchObject({ plan: 'pro' });
+  expect(changed).toMatchObject({ email: 'new@b.c' });
+  // The address that was not taken over identifies nobody either.
+  expect(ids(result)).toEqual(['new-1', 'new-1', 'new-1', 'new-1', 'new-2']);
+  expect(result.leftOut.notOverwritten).toBe(2);
+});
+
+test('planVisitors: what a public key has set it may change, until a server sets the same', () => {
+  const from = known(
+    [stored('v', { properties: { external_id: 'cust', email: 'a@b.c' } })],
+    [['external_id', 'cust', 'v']],
+  );
+  const change = sentWith('public', person('cust', {}, { email: 'x@b.c' }));
+  const same = person('cust', {}, { email: 'x@b.c' });
+  const result = plan([change, same, sentWith('public', person('cust', {}, { email: 'y@b.c' }))], from);
+  expect(propertiesOf(result).map(({ email }) => email)).toEqual(['x@b.c', 'x@b.c', 'x@b.c']);
+});
+
+test('planVisitors: a visitor of a public key that merges into a person brings no contact data over a server’s', () => {
+  const result = plan([
+    person('cust', {}, { email: 'a@b.c' }),
+    sentWith('public', touch({ userId: 'd', emails: ['evil@x.y'] }, { email: 'evil@x.y', phone_number: '+666' })),
+    sentWith('public', person('cust', { userId: 'd' })),
+  ]);
+  expect(propertiesOf(result)[2]).toEqual({ external_id: 'cust', email: 'a@b.c', phone_number: '+666' });
+});
+
+test('planVisitors: a public key merges no visitors that a server gave different contact data', () => {
+  const result = plan([
+    touch({ userId: 'user-42' }, { email: 'a@b.c' }),
+    person('mallory', {}, { email: 'm@x.y' }),
+    sentWith('public', person('mallory', { userId: 'user-42' })),
+    touch({ userId: 'user-42' }),
+  ]);
+  expect(ids(result)).toEqual(['user-42', 'new-1', 'new-1', 'user-42']);
+  expect(propertiesOf(result)[3]).toEqual({ email: 'a@b.c' });
+});
+
+test('planVisitors: a server’s events of a userId it knows do not follow who signed in there with a public key', () => {
+  const events = [
+    person('cust-42', { userId: 'user-42' }, { email: 'a@b.c' }),
+    sentWith('public', person('mallory', { userId: 'user-42' }, { email: 'm@x.y' })),
+    touch({ userId: 'user-42' }),
+    sentWith('public', touch({ userId: 'user-42' })),
+  ];
+  expect(ids(plan(events))).toEqual(['user-42', 'new-1', 'user-42', 'new-1']);
+  // Who a server signed in stays so for both.
+  const next = [person('carol', { userId: 'user-42' }), sentWith('public', person('mallory', { userId: 'user-42' }))];
+  const later = [touch({ userId: 'user-42' }), sentWith('public', touch({ userId: 'user-42' }))];
+  const result = plan([...events, ...next, ...later]);
+  const [ofCarol, ofMallory, ...after] = ids(result).slice(4);
+  expect(ofMallory).toBe('new-1');
+  expect(after).toEqual([ofCarol, ofCarol]);
+  expect(result.leftOut.notOverwritten).toBe(1);
+});
+
+test('planVisitors: an event of a test key sees its visitor, and changes nothing', () => {
+  const from = known([stored('v', { properties: { external_id: 'x', city: 'Rome' } })], [['external_id', 'x', 'v']]);
+  const events = [
+    person('x', { userId: 'd', emails: ['a@b.c'] }, { city: 'Oslo', email: 'a@b.c' }),
+    person('x', {}, { first_name: 'Ada', city: null }),
+    person('unknown', {}, { city: 'Bern' }),
+    person('unknown'),
+    touch({ userId: 'u' }, { city: 'Oslo' }),
+    touch({ anonymousId: 'anonymous' }),
+    touch({ emails: ['b@b.c'] }),
+    alias('x', 'unknown'),
+  ];
+  const result = plan(
+    events.map((event) => sentWith('test', event)),
+    from,
+  );
+  expect(propertiesOf(result).slice(0, 3)).toEqual([
+    { external_id: 'x', city: 'Oslo', email: 'a@b.c' },
+    { external_id: 'x', first_name: 'Ada' },
+    { external_id: 'unknown', city: 'Bern' },
+  ]);
+  const [one, two, unknown, again, ...named] = ids(result);
+  expect([one, two, ...named.slice(0, 2)]).toEqual(['v', 'v', 'u', 'anonymous']);
+  expect(again).toBe(unknown);
+  expect(result).toMatchObject({ writes: [], newIdentities: [], merges: [], cleared: [] });
+  // A redelivery says the same.
+  expect(
+    ids(
+      plan(
+        events.map((event) => sentWith('test', event)),
+        from,
+      ),
+    ),
+  ).toEqual(ids(result));
+});
+
+const person3 = fc.constantFrom('a', 'b', 'c');
+const anyEvent = fc
+  .record({
+    userId: fc.option(fc.constantFrom('d1', 'd2', 'd3'), { nil: undefined }),
+    externalId: fc.option(person3, { nil: undefined }),
+    email: fc.option(fc.constantFrom('1@x.y', '2@x.y'), { nil: undefined }),
+    trust: fc.constantFrom<KeyTrust>('server', 'public', 'test'),
+  })
+  .filter(({ userId, externalId, email }) => (userId ?? externalId ?? email) !== undefined);
+
+test('planVisitors: no event but an alias makes one of two known people, and each externalId has its own', () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 12 }), (events) => {
+      const touches = events.map(({ userId, externalId, email, trust }) => {
+        const emails = email === undefined ? [] : [email];
+        const claim = { userId, emails, externalIds: externalId === undefined ? [] : [externalId] };
+        return sentWith(
+          trust,
+          touch(claim, { ...(externalId && { external_id: externalId }), ...(email && { email }) }),
+        );
+      });
+      const looks = ['a', 'b', 'c'].map((id) => sentWith('test', person(id)));
+      const result = plan([...touches, ...looks]);
+      const last = ids(result).slice(touches.length);
+      expect(new Set(last).size).toBe(3);
+      // Who is named by an externalId has it, at once and to the end.
+      for (const [index, { externalId, trust }] of events.entries()) {
+        if (externalId === undefined || trust === 'test') continue;
+        expect(propertiesOf(result)[index]?.['external_id']).toBe(externalId);
+      }
+      for (const [index, id] of ['a', 'b', 'c'].entries()) {
+        expect(propertiesOf(result)[touches.length + index]?.['external_id']).toBe(id);
+      }
+      const owners = result.newIdentities
+        .filter(({ kind }) => kind === 'external_id')
+        .map(({ visitorId }) => visitorId);
+      expect(new Set(owners).size).toBe(owners.length);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('planVisitors: events of a device alone are of who signed in there last', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyEvent, { maxLength: 12 }),
+      fc.constantFrom<KeyTrust>('server', 'public'),
+      (events, trust) => {
+        const touches = events.flatMap(({ userId = 'd1', externalId }) => {
+          const event = externalId === undefined ? touch({ userId }) : person(externalId, { userId });
+          return [event, touch({ userId })].map((one) => sentWith(trust, one));
+        });
+        const result = plan(touches);
+        const signedIn = new Map<string, string>();
+        for (const [index, { userId = 'd1', externalId }] of events.entries()) {
+          if (externalId !== undefined) signedIn.set(userId, externalId);
+          const expected = signedIn.get(userId);
+          if (expected === undefined) continue;
+          expect(propertiesOf(result)[index * 2 + 1]?.['external_id']).toBe(expected);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
 });

@@ -6,10 +6,21 @@ import type {
   VisitorMerge,
   VisitorWrite,
 } from './visitor-rows.ts';
-import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
+import { nothingLeftOut } from './visitor-store.ts';
+import type { LeftOut, VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 import type { JsonObject } from '../runtime/json.ts';
+import {
+  afterServerGave,
+  afterSignIn,
+  contradict,
+  followsSignIn,
+  isSignedInByServer,
+  keptFromPublic,
+  mergedBits,
+  ruledByServer,
+} from './server-set.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
-import { identityKinds, storedIdentity } from './visitor-identity.ts';
+import { identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
 /** What a batch of events does to the visitors: the outcome of each event, and the rows to write. */
@@ -22,15 +33,24 @@ export type VisitorPlan = {
   readonly merges: readonly VisitorMerge[];
   /** Identities to take from a visitor before others are inserted, since the property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
-  readonly oversized: number;
-  /** Accounts with anything to write, and how often one of theirs would have become too large. */
-  readonly changed: ReadonlyMap<string, { readonly oversized: number }>;
+  readonly leftOut: LeftOut;
+  /** What of it is of accounts without anything to write. */
+  readonly settledLeftOut: LeftOut;
+  /** Accounts with anything to write, and what of `leftOut` is theirs. */
+  readonly changed: ReadonlyMap<string, LeftOut>;
 };
 
 /**
- * Decides, without touching anything, what the events do, in their order. Order of resolution: userId (direct), then
- * externalId, then e-mail, each looked up or made, else a new visitor. An externalId that leads to another visitor
- * merges the two, and the older id stays; an e-mail address already taken stays where it is.
+ * Decides, without touching anything, what the events do, in their order. Order of resolution: externalId, then userId, then
+ * e-mail, each looked up or made, else a new visitor.
+ *
+ * A visitor with an externalId is a known person. An event with a userId and an externalId ties the device to that person:
+ * a visitor without an externalId that the device had merges into the person (the older id stays), another known person
+ * keeps all it has, and the device's events without an externalId belong to whom it was tied last. Two known people become
+ * one by an alias only. An e-mail address already taken stays where it is.
+ *
+ * What a server source has set of identifiers and contact data is not overwritten by an event of a public key, which
+ * merges no known people either. An event of a test key reads visitors and changes none.
  */
 export function planVisitors(
   touches: readonly VisitorTouch[],
@@ -48,15 +68,27 @@ export function planVisitors(
   });
   const plans = [...batches.values()].map((batch) => batch.rows());
   const changed = plans.filter(changesAnything);
+  const settled = plans.filter((plan) => !changesAnything(plan));
   return {
     outcomes,
     writes: plans.flatMap((plan) => plan.writes),
     newIdentities: plans.flatMap((plan) => plan.newIdentities),
     merges: plans.flatMap((plan) => plan.merges),
     cleared: plans.flatMap((plan) => plan.cleared),
-    oversized: plans.reduce((sum, plan) => sum + plan.oversized, 0),
-    changed: new Map(changed.map(({ accountId, oversized }) => [accountId, { oversized }])),
+    leftOut: sumLeftOut(plans.map(({ leftOut }) => leftOut)),
+    settledLeftOut: sumLeftOut(settled.map(({ leftOut }) => leftOut)),
+    changed: new Map(changed.map(({ accountId, leftOut }) => [accountId, leftOut])),
   };
+}
+
+export function sumLeftOut(all: Iterable<LeftOut>): LeftOut {
+  let { oversized, keptApart, notOverwritten } = nothingLeftOut;
+  for (const one of all) {
+    oversized += one.oversized;
+    keptApart += one.keptApart;
+    notOverwritten += one.notOverwritten;
+  }
+  return { oversized, keptApart, notOverwritten };
 }
 
 function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows): boolean {
@@ -75,6 +107,9 @@ type Working = {
   readonly stored: StoredVisitor | undefined;
   properties: VisitorProperties;
   mergedInto: Working | undefined;
+  /** See `StoredVisitor`. */
+  signedInAs: Working | undefined;
+  setByServer: number;
   changed: boolean;
   /** Orders visitors by their last write: rows of the database before anything this batch wrote. */
   writtenAt: number;
@@ -91,8 +126,8 @@ class AccountBatch {
   /** Ids whose identities of a kind, as the database has them, the batch takes away. */
   readonly #released = { external_id: new Set<string>(), email: new Set<string>() };
   readonly #losers: Working[] = [];
+  readonly #leftOut = { ...nothingLeftOut };
   #writes = 0;
-  #oversized = 0;
 
   constructor(accountId: string, known: KnownVisitors, options: AccountBatchOptions) {
     this.#accountId = accountId;
@@ -100,14 +135,15 @@ class AccountBatch {
     this.#options = options;
   }
 
-  touch({ claim, given }: VisitorTouch): VisitorOutcome {
-    const found = this.#find(claim);
+  touch({ claim, given, sentWith }: VisitorTouch): VisitorOutcome {
+    const isServer = sentWith === 'server';
+    const found = this.#find(claim, isServer);
     if (found?.stored?.erased === true) return { kind: 'erased' };
     if (found?.stored?.isUnreadable === true) return unreadable;
-    let visitor = found ?? this.#create(claim.userId ?? claim.anonymousId ?? this.#options.newVisitorId());
-    for (const value of claim.externalIds) visitor = this.#tie(visitor, 'external_id', value);
-    for (const value of claim.emails) visitor = this.#tie(visitor, 'email', value);
-    for (const layer of given) this.#apply(visitor, layer);
+    if (sentWith === 'test') return this.#view(found, claim, given);
+    const visitor = this.#identify(claim, found, isServer);
+    for (const value of claim.emails) this.#tieEmail(visitor, value, isServer);
+    for (const layer of given) this.#apply(visitor, layer, isServer);
     return { kind: 'resolved', id: visitor.id, properties: visitor.properties, created: found === undefined };
   }
 
@@ -115,9 +151,17 @@ class AccountBatch {
   rows(): AccountRows {
     const accountId = this.#accountId;
     const writes: VisitorWrite[] = [];
-    for (const { id, stored, properties, mergedInto, changed } of this.#visitors.values()) {
-      const into = mergedInto === undefined ? undefined : root(mergedInto).id;
-      if (changed) writes.push({ accountId, id, stored, properties, mergedInto: into });
+    for (const { id, stored, properties, mergedInto, signedInAs, setByServer, changed } of this.#visitors.values()) {
+      if (!changed) continue;
+      writes.push({
+        accountId,
+        id,
+        stored,
+        properties,
+        mergedInto: mergedInto && root(mergedInto).id,
+        signedInAs: signedInAs && root(signedInAs).id,
+        setByServer,
+      });
     }
     const newIdentities: IdentityRow[] = [];
     const cleared: ClearedIdentity[] = [];
@@ -129,36 +173,184 @@ class AccountBatch {
       for (const visitorId of this.#released[kind]) cleared.push({ accountId, visitorId, kind });
     }
     const merges = this.#losers.map((loser) => ({ accountId, from: loser.id, into: root(loser).id }));
-    return { accountId, writes, newIdentities, merges, cleared, oversized: this.#oversized };
+    return { accountId, writes, newIdentities, merges, cleared, leftOut: this.#leftOut };
   }
 
-  #find({ userId, externalIds, emails, anonymousId }: VisitorClaim): Working | undefined {
-    if (userId !== undefined) return this.#visitor(userId);
+  /** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
+  #find({ userId, externalIds, emails, anonymousId }: VisitorClaim, isServer: boolean): Working | undefined {
+    const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
+    // Nothing is known of an event of an erased device but that.
+    if (device?.stored?.erased === true) return device;
+    for (const value of externalIds) {
+      const person = this.#owner('external_id', storedIdentity(value));
+      if (person !== undefined && (userId === undefined || person.stored?.erased !== true)) return person;
+    }
+    if (userId !== undefined) return device;
     if (anonymousId !== undefined) return this.#visitor(anonymousId);
     // An e-mail address is looked up only where there is no externalId.
-    const kind = externalIds.length > 0 ? 'external_id' : 'email';
-    for (const value of kind === 'email' ? emails : externalIds) {
-      const owner = this.#owner(kind, storedIdentity(value));
+    if (externalIds.length > 0) return undefined;
+    for (const value of emails) {
+      const owner = this.#owner('email', storedIdentity(value));
       if (owner !== undefined) return owner;
     }
     return undefined;
   }
 
+  /** The visitor that the event is of, with the ties and merges that follow from its identifiers. */
+  #identify(claim: VisitorClaim, found: Working | undefined, isServer: boolean): Working {
+    const { userId, externalIds, anonymousId, isAlias } = claim;
+    const [externalId, newId] = externalIds;
+    if (externalId === undefined) return found ?? this.#create(userId ?? anonymousId ?? this.#options.newVisitorId());
+    if (isAlias === true && newId !== undefined)
+      return this.#alias(userId, { previousId: externalId, newId }, isServer);
+    return this.#signIn(userId, externalId, isServer);
+  }
+
+  /** The person of an externalId, to whom the device is tied. */
+  #signIn(userId: string | undefined, externalId: string, isServer: boolean): Working {
+    const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
+    const person = this.#owner('external_id', storedIdentity(externalId));
+    // It is not tied again: the event is its device's.
+    if (person?.stored?.erased === true) return device ?? this.#create(userId ?? this.#options.newVisitorId());
+    if (person === undefined) {
+      if (device === undefined) return this.#createPerson(userId, externalId);
+      if (isKnown(device)) this.#leftOut.keptApart += 1;
+      else if (this.#tieExternalId(device, externalId)) return device;
+      const made = this.#createPerson(undefined, externalId);
+      this.#tieDevice(userId, made, isServer);
+      return made;
+    }
+    if (userId === undefined || device === person) return person;
+    const one = this.#join(device ?? this.#create(userId), person, { isServer, isAlias: false });
+    if (one === undefined) this.#tieDevice(userId, person, isServer);
+    return one ?? person;
+  }
+
+  /**
+   * Two ids of one person. The previous one may be a device's, a visitor's own or a person's: who it leads to becomes one
+   * with whom the new one leads to. A public key makes no one of two known people.
+   */
+  #alias(userId: string | undefined, { previousId, newId }: Alias, isServer: boolean): Working {
+    const owner = this.#owner('external_id', storedIdentity(previousId));
+    const previous = owner?.stored?.erased === true ? undefined : owner;
+    const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
+    const rights = { isServer, isAlias: true };
+    const both = previous !== undefined && device !== undefined && previous !== device;
+    const one = both ? (this.#join(device, previous, rights) ?? previous) : (previous ?? device);
+    if (one === undefined) {
+      const made = this.#signIn(userId, newId, isServer);
+      if (owner === undefined) this.#tieExternalId(made, previousId);
+      return made;
+    }
+    const known = this.#owner('external_id', storedIdentity(newId));
+    if (known === one || known?.stored?.erased === true) return one;
+    const isTied = known === undefined && (isServer || !isKnown(one)) && this.#tieExternalId(one, newId);
+    const person = known ?? (isTied ? one : this.#createPerson(undefined, newId));
+    const merged = isTied ? one : this.#join(one, person, rights);
+    if (merged === undefined) {
+      this.#tieDevice(userId, person, isServer);
+      return person;
+    }
+    if (owner === undefined) this.#tieExternalId(merged, previousId);
+    if (device !== undefined || userId === undefined) return merged;
+    return this.#merge(this.#create(userId), merged) ?? merged;
+  }
+
+  /** Makes the visitor of an externalId that nobody has. */
+  #createPerson(userId: string | undefined, externalId: string): Working {
+    const made = this.#create(userId ?? this.#options.newVisitorId());
+    this.#tieExternalId(made, externalId);
+    return made;
+  }
+
+  /** Makes one visitor of another and a person that has an externalId; undefined where they have to stay two. */
+  #join(other: Working, person: Working, { isServer, isAlias }: Rights): Working | undefined {
+    if (other.stored?.isUnreadable === true || person.stored?.isUnreadable === true) return undefined;
+    const arePeople = isKnown(other);
+    const isFree = isServer || !contradict(serverSetOf(other), serverSetOf(person));
+    if (arePeople ? isAlias && isServer : isFree) return this.#merge(other, person);
+    this.#leftOut.keptApart += 1;
+    return undefined;
+  }
+
+  /** Events with this userId alone are the person's from now on. */
+  #tieDevice(userId: string | undefined, person: Working, isServer: boolean): void {
+    const row = userId === undefined ? undefined : this.#row(userId);
+    if (row === undefined) return;
+    const isSame = root(row.signedInAs ?? row) === person;
+    if (!isServer && isSignedInByServer(row.setByServer)) {
+      if (!isSame) this.#leftOut.notOverwritten += 1;
+      return;
+    }
+    const signedInAs = root(row) === person ? undefined : person;
+    const setByServer = afterSignIn(row.setByServer, isServer && signedInAs !== undefined);
+    if (isSame && setByServer === row.setByServer) return;
+    row.signedInAs = signedInAs;
+    row.setByServer = setByServer;
+    row.changed = true;
+  }
+
+  /** What an event of a test key sees: the visitor as it would be, of which nothing is kept. */
+  #view(found: Working | undefined, claim: VisitorClaim, given: readonly JsonObject[]): VisitorOutcome {
+    let properties = found?.properties ?? VisitorProperties.none;
+    for (const layer of given) {
+      const next = properties.with(layer);
+      if (!this.#isTooLarge(next)) properties = next;
+    }
+    return { kind: 'resolved', id: found?.id ?? this.#unstoredId(claim), properties, created: false };
+  }
+
+  #unstoredId({ userId, externalIds, emails, anonymousId }: VisitorClaim): string {
+    const [kind, value = ''] =
+      externalIds[0] === undefined ? (['email', emails[0]] as const) : (['external_id', externalIds[0]] as const);
+    return userId ?? anonymousId ?? unstoredVisitorId(this.#accountId, kind, storedIdentity(value));
+  }
+
+  /** The visitor that events with this userId alone belong to. */
+  #ofDevice(userId: string, isServer: boolean): Working | undefined {
+    const row = this.#row(userId);
+    if (row?.signedInAs === undefined) return row && root(row);
+    const own = root(row);
+    return followsSignIn(isServer, row.setByServer, own.setByServer) ? root(row.signedInAs) : own;
+  }
+
   #visitor(id: string): Working | undefined {
+    const row = this.#row(id);
+    return row && root(row);
+  }
+
+  #row(id: string): Working | undefined {
     const working = this.#visitors.get(id);
-    if (working !== undefined) return root(working);
+    if (working !== undefined) return working;
     const stored = this.#known.visitor(id);
     if (stored === undefined) return undefined;
-    if (stored.mergedInto !== undefined) return this.#visitor(stored.mergedInto);
-    const writtenAt = stored.updatedAtUs - Number.MAX_SAFE_INTEGER;
-    return this.#hold({ id, stored, properties: stored.properties, mergedInto: undefined, changed: false, writtenAt });
+    const row = this.#hold({
+      id,
+      stored,
+      properties: stored.properties,
+      mergedInto: undefined,
+      signedInAs: undefined,
+      setByServer: stored.setByServer,
+      changed: false,
+      writtenAt: stored.updatedAtUs - Number.MAX_SAFE_INTEGER,
+    });
+    if (stored.mergedInto !== undefined) row.mergedInto = this.#row(stored.mergedInto);
+    if (stored.signedInAs !== undefined) row.signedInAs = this.#row(stored.signedInAs);
+    return row;
   }
 
   #create(id: string): Working {
     this.#writes += 1;
-    const properties = VisitorProperties.none;
-    const writtenAt = this.#writes;
-    return this.#hold({ id, stored: undefined, properties, mergedInto: undefined, changed: true, writtenAt });
+    return this.#hold({
+      id,
+      stored: undefined,
+      properties: VisitorProperties.none,
+      mergedInto: undefined,
+      signedInAs: undefined,
+      setByServer: 0,
+      changed: true,
+      writtenAt: this.#writes,
+    });
   }
 
   #hold(visitor: Working): Working {
@@ -176,34 +368,53 @@ class AccountBatch {
     return owner;
   }
 
-  /** Ties an identity to a visitor; returns the visitor that has it then, which is another one after a merge. */
-  #tie(visitor: Working, kind: IdentityKind, given: string): Working {
-    const value = storedIdentity(given);
-    const owner = this.#owner(kind, value);
-    if (owner === undefined) {
-      this.#owners[kind].set(value, visitor);
-      this.#newIdentities[kind].add(value);
-      // A new identity counts as a write, so that whoever holds the visitor in a cache finds out.
-      visitor.changed = true;
-      return visitor;
+  /**
+   * Ties an externalId that nobody has to a visitor, whose property says from then on that it is a known person. False where
+   * there is no room for that.
+   */
+  #tieExternalId(visitor: Working, externalId: string): boolean {
+    if (!isKnown(visitor)) {
+      const next = visitor.properties.with({ external_id: externalId });
+      if (this.#isTooLarge(next)) {
+        this.#leftOut.oversized += 1;
+        return false;
+      }
+      this.#change(visitor, next);
     }
-    const mergeable = kind === 'external_id' && owner !== visitor && owner.stored?.erased !== true;
-    return mergeable ? this.#merge(visitor, owner) : visitor;
+    this.#tie(visitor, 'external_id', storedIdentity(externalId));
+    return true;
   }
 
-  /** Makes one visitor of two; they stay two, and `a` has the event, where the one would be larger than it may be. */
-  #merge(a: Working, b: Working): Working {
+  /** Ties an e-mail address to a visitor where nobody has it and the visitor's own is not a server's. */
+  #tieEmail(visitor: Working, email: string, isServer: boolean): void {
+    const value = storedIdentity(email);
+    if (this.#owner('email', value) !== undefined) return;
+    if (!isServer && keptFromPublic(visitor.setByServer, visitor.properties.value, { email }).length > 0) return;
+    this.#tie(visitor, 'email', value);
+  }
+
+  #tie(visitor: Working, kind: IdentityKind, value: string): void {
+    this.#owners[kind].set(value, visitor);
+    this.#newIdentities[kind].add(value);
+    // A new identity counts as a write, so that whoever holds the visitor in a cache finds out.
+    visitor.changed = true;
+  }
+
+  /** Makes one visitor of two; undefined, and they stay two, where the one would be larger than it may be. */
+  #merge(a: Working, b: Working): Working | undefined {
     const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
     const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
-    const properties = earlier.properties.mergedWith(later.properties);
+    const properties = earlier.properties
+      .mergedWith(later.properties)
+      .with(ruledByServer(serverSetOf(earlier), serverSetOf(later)));
     if (this.#isTooLarge(properties)) {
-      this.#oversized += 1;
-      return a;
+      this.#leftOut.oversized += 1;
+      return undefined;
     }
-    this.#writes += 1;
-    survivor.properties = properties;
-    survivor.writtenAt = this.#writes;
-    survivor.changed = true;
+    this.#change(survivor, properties);
+    const bits = mergedBits(survivor.setByServer, loser.setByServer);
+    survivor.setByServer = bits.survivor;
+    loser.setByServer = bits.loser;
     loser.properties = VisitorProperties.none;
     loser.mergedInto = survivor;
     loser.changed = true;
@@ -215,24 +426,43 @@ class AccountBatch {
     return properties.bytes > this.#options.propertiesBytesMax;
   }
 
-  #apply(visitor: Working, given: JsonObject): void {
-    const before = visitor.properties;
-    const next = before.with(given);
-    if (next === before) return;
-    if (this.#isTooLarge(next) && next.bytes > before.bytes) {
-      this.#oversized += 1;
-      return;
-    }
-    for (const kind of identityKinds) {
-      if (given[kind] === null && Object.hasOwn(before.value, kind)) this.#release(visitor, kind);
-    }
+  #change(visitor: Working, properties: VisitorProperties): void {
     this.#writes += 1;
-    visitor.properties = next;
+    visitor.properties = properties;
     visitor.writtenAt = this.#writes;
     visitor.changed = true;
   }
 
-  /** Takes a visitor's identities of one kind from it; they may be tied anew after that. */
+  #apply(visitor: Working, layer: JsonObject, isServer: boolean): void {
+    const given = isServer ? layer : this.#withoutProtected(visitor, layer);
+    const before = visitor.properties;
+    const next = before.with(given);
+    if (this.#isTooLarge(next) && next.bytes > before.bytes) {
+      this.#leftOut.oversized += 1;
+      return;
+    }
+    if (next !== before) {
+      for (const kind of identityKinds) {
+        if (given[kind] === null && Object.hasOwn(before.value, kind)) this.#release(visitor, kind);
+      }
+      this.#change(visitor, next);
+    }
+    if (!isServer) return;
+    const setByServer = afterServerGave(visitor.setByServer, given);
+    if (setByServer === visitor.setByServer) return;
+    visitor.setByServer = setByServer;
+    visitor.changed = true;
+  }
+
+  /** What a public key gives, without what a server has set to something else. */
+  #withoutProtected(visitor: Working, given: JsonObject): JsonObject {
+    const kept = keptFromPublic(visitor.setByServer, visitor.properties.value, given);
+    if (kept.length === 0) return given;
+    this.#leftOut.notOverwritten += kept.length;
+    return Object.fromEntries(Object.entries(given).filter(([name]) => !kept.some((one) => one === name)));
+  }
+
+  /** Takes a visitor's identities of one kind from it; they may be tied again after that. */
   #release(visitor: Working, kind: IdentityKind): void {
     for (const [value, owner] of this.#owners[kind]) {
       if (root(owner) !== visitor) continue;
@@ -254,8 +484,18 @@ type AccountRows = {
   readonly newIdentities: readonly IdentityRow[];
   readonly merges: readonly VisitorMerge[];
   readonly cleared: readonly ClearedIdentity[];
-  readonly oversized: number;
+  readonly leftOut: LeftOut;
 };
+
+/** What an event may do with two visitors. */
+type Rights = { readonly isServer: boolean; readonly isAlias: boolean };
+
+type Alias = { readonly previousId: string; readonly newId: string };
+
+/** A known person: a visitor that was given an externalId. */
+const isKnown = ({ properties }: Working): boolean => typeof properties.value['external_id'] === 'string';
+
+const serverSetOf = ({ setByServer, properties }: Working) => ({ bits: setByServer, value: properties.value });
 
 function root(visitor: Working): Working {
   let found = visitor;

@@ -6,7 +6,7 @@ import { holdForErasure } from './erasure-lock.ts';
 import { eraseVisitorRows, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
-import { planVisitors } from './plan-visitors.ts';
+import { planVisitors, sumLeftOut } from './plan-visitors.ts';
 import { isRefusedValue, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
 import { settleVisitors } from './settle-visitors.ts';
@@ -19,7 +19,7 @@ import type {
   VisitorStore,
   VisitorTouch,
 } from './visitor-store.ts';
-import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
+import { nothingLeftOut, VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
 import {
   deleteIdentities,
@@ -107,7 +107,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
           created: written.created,
           updated: written.updated,
           merged: plan.merges.length,
-          oversized: plan.oversized,
+          leftOut: plan.leftOut,
         };
       } catch (error) {
         const repeatable = error instanceof ConcurrentWriteError || isWriteConflict(error);
@@ -123,14 +123,13 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     const plan = await decide(touches);
     const { changed } = plan;
     const isLeft = touches.map(({ accountId }) => changed.has(accountId));
-    const oversizedLeft = [...changed.values()].reduce((sum, { oversized }) => sum + oversized, 0);
     return {
       outcomes: plan.outcomes.map((outcome, index) => (isLeft[index] === true ? undefined : outcome)),
-      oversized: plan.oversized - oversizedLeft,
+      leftOut: plan.settledLeftOut,
       write: () => {
         const left = touches.filter((_, index) => isLeft[index]);
         const outcomes = plan.outcomes.filter((_, index) => isLeft[index]);
-        return resolve(left, () => writeAtOnce({ ...plan, outcomes, oversized: oversizedLeft }));
+        return resolve(left, () => writeAtOnce({ ...plan, outcomes, leftOut: sumLeftOut(changed.values()) }));
       },
     };
   };
@@ -159,7 +158,7 @@ type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
 const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
 
-const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, oversized: 0 };
+const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, leftOut: nothingLeftOut };
 
 async function classified<Result>(doing: string, work: Promise<Result>): Promise<Result> {
   try {
@@ -239,6 +238,8 @@ function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
     version: (write.stored?.version ?? 0) + 1,
     properties: write.properties,
     mergedInto: write.mergedInto,
+    signedInAs: write.signedInAs,
+    setByServer: write.setByServer,
     erased: false,
     ...row,
   };

@@ -1,3 +1,4 @@
+import { afterServerGave, followsSignIn } from './server-set.ts';
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { CachedVisitor, VisitorCache } from './visitor-cache.ts';
@@ -26,10 +27,12 @@ export function settleVisitors(
 }
 
 /** The visitor of a touch, if all that the touch says is known, and true. */
-function settledVisitor({ accountId, claim, given }: VisitorTouch, cache: VisitorCache): CachedVisitor | undefined {
+function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor | undefined {
+  const { accountId, claim, given, sentWith } = touch;
   const { userId, externalIds, emails, anonymousId } = claim;
   const id = userId ?? anonymousId;
-  let found = id === undefined ? undefined : currentRoot(accountId, cache.visitor(accountId, id), cache);
+  const row = id === undefined ? undefined : cache.visitor(accountId, id);
+  let found = row && visitorOfRow(row, sentWith === 'server', cache);
   if (id !== undefined && found === undefined) return undefined;
   for (const value of externalIds) {
     const owner = ownerOf(accountId, 'external_id', value, cache);
@@ -44,7 +47,19 @@ function settledVisitor({ accountId, claim, given }: VisitorTouch, cache: Visito
   if (found === undefined || found.row.erased || found.row.isUnreadable === true) return undefined;
   const { properties } = found.row;
   for (const layer of given) if (properties.with(layer) !== properties) return undefined;
-  return found;
+  if (sentWith !== 'server') return found;
+  const { setByServer } = found.row;
+  return given.every((layer) => afterServerGave(setByServer, layer) === setByServer) ? found : undefined;
+}
+
+/** The visitor that events with the id of a row belong to. */
+function visitorOfRow(entry: CachedVisitor, isServer: boolean, cache: VisitorCache): CachedVisitor | undefined {
+  const { accountId, signedInAs, setByServer } = entry.row;
+  const own = currentRoot(accountId, entry, cache);
+  if (signedInAs === undefined || own === undefined) return own;
+  return followsSignIn(isServer, setByServer, own.row.setByServer)
+    ? currentRoot(accountId, cache.visitor(accountId, signedInAs), cache)
+    : own;
 }
 
 function ownerOf(accountId: string, kind: IdentityKind, value: string, cache: VisitorCache): CachedVisitor | undefined {

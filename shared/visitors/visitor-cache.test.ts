@@ -13,6 +13,8 @@ const row = (id: string, version = 1, accountId = account): StoredVisitor => ({
   createdAtUs: 0,
   updatedAtUs: version,
   mergedInto: undefined,
+  signedInAs: undefined,
+  setByServer: 0,
   erased: false,
 });
 

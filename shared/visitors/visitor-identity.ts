@@ -8,13 +8,15 @@ export const identityKinds: readonly IdentityKind[] = ['external_id', 'email'];
 
 /** How an event names its visitor. All values are clean text; an e-mail address is in its one form. */
 export type VisitorClaim = {
-  /** The visitor's own id, used directly. */
+  /** The id of a device, or the visitor's own. */
   readonly userId: string | undefined;
-  /** The customer's ids, the deciding one first. */
+  /** The customer's id of a person; of an alias both ids, the previous one first. */
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
   /** The id of the visitor made when nothing above is given, and only then; the same for every delivery of the event. */
   readonly anonymousId: string | undefined;
+  /** The event says that its two externalIds are one person. */
+  readonly isAlias?: boolean;
 };
 
 /** The identity tables are keyed by text of at most this many bytes; PostgreSQL indexes no more than 2,704. */
@@ -49,7 +51,17 @@ export function erasedIdentity(accountId: string, kind: IdentityKind, stored: st
 
 /** The id of the visitor of an event that names nobody. Derived from the event, so that a redelivery makes no second one. */
 export function anonymousVisitorId(accountId: string, eventId: string): string {
-  const hex = sha256(`${accountId}\nanonymous\n${eventId}`);
+  return uuidOf(`${accountId}\nanonymous\n${eventId}`);
+}
+
+/** The id that test events of a visitor carry which is not stored and has no id of its own. */
+export function unstoredVisitorId(accountId: string, kind: IdentityKind, stored: string): string {
+  return uuidOf(`${accountId}\nunstored\n${kind}\n${stored}`);
+}
+
+/** A UUIDv8 of a text. */
+function uuidOf(text: string): string {
+  const hex = sha256(text);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 

@@ -12,6 +12,10 @@ export type StoredVisitor = {
   readonly updatedAtUs: number;
   /** The visitor this one turned out to be. */
   readonly mergedInto: string | undefined;
+  /** The person to whom events with this id alone belong since another person signed in on the device; else this visitor. */
+  readonly signedInAs: string | undefined;
+  /** What a server source has set, see `serverSet`. */
+  readonly setByServer: number;
   readonly erased: boolean;
   /** Too large to be read: an earlier build let visitors grow. Its properties are none here, and it is never written. */
   readonly isUnreadable?: boolean;
@@ -31,6 +35,8 @@ export type VisitorWrite = {
   readonly stored: StoredVisitor | undefined;
   readonly properties: VisitorProperties;
   readonly mergedInto: string | undefined;
+  readonly signedInAs: string | undefined;
+  readonly setByServer: number;
 };
 
 export type IdentityRow = {

@@ -26,6 +26,8 @@ type VisitorRecord = {
   created_us: string;
   updated_us: string;
   merged_into: string | null;
+  signed_in_as: string | null;
+  set_by_server: number;
   erased: boolean;
 };
 
@@ -33,7 +35,7 @@ type VisitorRecord = {
 const storedBytesMax = 256 * 1024;
 
 // The account is given back as it was asked for: a uuid has more than one spelling.
-const visitorColumns = `k.account_id, v.id, v.version, v.merged_into,
+const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_in_as, v.set_by_server,
   case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us, v.erased_at is not null as erased`;
@@ -222,9 +224,9 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
     name: 'insert-visitors',
-    text: `insert into visitors as v (account_id, id, properties, merged_into)
-      select * from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[])
-        as k (account_id, id, properties, merged_into)
+    text: `insert into visitors as v (account_id, id, properties, merged_into, signed_in_as, set_by_server)
+      select * from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[], $5::text[], $6::smallint[])
+        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server)
       order by 1, 2
       on conflict do nothing
       returning ${writtenColumns}`,
@@ -233,6 +235,8 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.id),
       jsonLines(writes.map((write) => write.properties.text)),
       writes.map((write) => write.mergedInto ?? null),
+      writes.map((write) => write.signedInAs ?? null),
+      writes.map((write) => write.setByServer),
     ],
   });
   return rows.map(readWritten);
@@ -245,15 +249,16 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
     name: 'update-visitors',
     // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
     text: `with locked as materialized (
-        select v.account_id, v.id, k.properties, k.merged_into
-        from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[])
-          as k (account_id, id, version, properties, merged_into)
+        select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server
+        from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[], $6::text[], $7::smallint[])
+          as k (account_id, id, version, properties, merged_into, signed_in_as, set_by_server)
         join visitors v on v.account_id = k.account_id and v.id = k.id and v.version = k.version
         order by v.account_id, v.id
         for update of v
       )
       update visitors v
-      set properties = k.properties, merged_into = k.merged_into, version = v.version + 1, updated_at = now()
+      set properties = k.properties, merged_into = k.merged_into, signed_in_as = k.signed_in_as,
+        set_by_server = k.set_by_server, version = v.version + 1, updated_at = now()
       from locked k where v.account_id = k.account_id and v.id = k.id
       returning ${writtenColumns}`,
     values: [
@@ -262,6 +267,8 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.stored?.version ?? null),
       jsonLines(writes.map((write) => write.properties.text)),
       writes.map((write) => write.mergedInto ?? null),
+      writes.map((write) => write.signedInAs ?? null),
+      writes.map((write) => write.setByServer),
     ],
   });
   return rows.map(readWritten);
@@ -313,6 +320,8 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
         ? VisitorProperties.none
         : new VisitorProperties(JSON.parse(row.properties) as JsonObject),
     mergedInto: row.merged_into ?? undefined,
+    signedInAs: row.signed_in_as ?? undefined,
+    setByServer: row.set_by_server,
     erased: row.erased,
     ...readWritten(row),
     ...(row.properties === null ? { isUnreadable: true } : {}),

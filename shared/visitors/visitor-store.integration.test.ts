@@ -32,6 +32,7 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
     accountId,
     claim: { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim },
     given,
+    sentWith: 'server',
   };
 }
 

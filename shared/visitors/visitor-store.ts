@@ -7,7 +7,26 @@ export type VisitorTouch = {
   readonly accountId: string;
   readonly claim: VisitorClaim;
   readonly given: readonly JsonObject[];
+  readonly sentWith: KeyTrust;
 };
+
+/**
+ * What the key of an event may do. A `server` key changes everything. A `public` one, which every visitor of a page can read,
+ * adds, and does not overwrite what a server has set. A `test` key reads visitors and changes none.
+ */
+export type KeyTrust = 'server' | 'public' | 'test';
+
+/** What events asked for that was not done. */
+export type LeftOut = {
+  /** Properties and merges that would have made a visitor larger than it may be. */
+  readonly oversized: number;
+  /** Times an event named two known people, who stay two. */
+  readonly keptApart: number;
+  /** Identifiers and contact data set by a server that a public key would have overwritten. */
+  readonly notOverwritten: number;
+};
+
+export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0 };
 
 export type VisitorOutcome =
   /** `properties` are those after this event; `created` when this event made the visitor. */
@@ -28,8 +47,7 @@ export type ResolvedVisitors = {
   readonly created: number;
   readonly updated: number;
   readonly merged: number;
-  /** Properties and merges that would have made a visitor larger than it may be, and were left out. */
-  readonly oversized: number;
+  readonly leftOut: LeftOut;
 };
 
 /** What is known of some touches before anything is written. */
@@ -37,7 +55,7 @@ export type LookedUpVisitors = {
   /** In the order of the touches; undefined for those of accounts whose visitors are to be written first. */
   readonly outcomes: readonly (VisitorOutcome | undefined)[];
   /** As of `resolve`, of the accounts whose outcomes are known. */
-  readonly oversized: number;
+  readonly leftOut: LeftOut;
   /** Does for the touches of the other accounts what `resolve` does, with what was read. To be called once at most. */
   write(): Promise<ResolvedVisitors>;
 };
@@ -55,6 +73,8 @@ export type FoundVisitor = {
 
 export type VisitorKey =
   | { readonly id: string }
+  /** The id of a device or a visitor: whom events with it alone belong to. */
+  | { readonly userId: string }
   | { readonly externalId: string }
   /** In any spelling: trimmed and lower-cased here. */
   | { readonly email: string };

@@ -1,3 +1,4 @@
+import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
@@ -17,7 +18,7 @@ export const specEventNames = {
   page: 'Page Viewed',
   screen: 'Screen Viewed',
   group: '$group',
-  alias: '$alias',
+  alias: aliasEvent,
 } as const;
 
 /** A request that holds one message; the path says of which call. */

@@ -177,9 +177,11 @@ test('recorder: a start looks at no more of the log than it may', async () => {
 
 test('recorder: an event of an erased visitor that comes late is not recorded, not even under an alias', async () => {
   const [older, younger] = [`older-${account}`, `younger-${account}`];
-  await visitors.resolve([{ accountId: account, claim: claim(older, ['customer-1']), given: [] }]);
-  await visitors.resolve([{ accountId: account, claim: claim(younger), given: [] }]);
-  await visitors.resolve([{ accountId: account, claim: claim(younger, ['customer-1']), given: [] }]);
+  await visitors.resolve([{ accountId: account, claim: claim(older, ['customer-1']), given: [], sentWith: 'server' }]);
+  await visitors.resolve([{ accountId: account, claim: claim(younger), given: [], sentWith: 'server' }]);
+  await visitors.resolve([
+    { accountId: account, claim: claim(younger, ['customer-1']), given: [], sentWith: 'server' },
+  ]);
   expect((await visitors.find(account, { id: younger }))?.id).toBe(older);
   const erased = await inTransaction(rig.pool, (client) => eraseVisitorRows(client, account, younger));
   expect(erased.toSorted()).toEqual([older, younger]);
@@ -193,7 +195,9 @@ test('recorder: an event of an erased visitor that comes late is not recorded, n
   ]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['somebody-else']), within);
   expect(recorder.stats()['recent_not_needed']).toBe(2);
-  const late = await visitors.resolve([{ accountId: account, claim: claim(older, ['customer-1']), given: [] }]);
+  const late = await visitors.resolve([
+    { accountId: account, claim: claim(older, ['customer-1']), given: [], sentWith: 'server' },
+  ]);
   expect(late.outcomes).toEqual([{ kind: 'erased' }]);
   expect(await visitors.find(account, { externalId: 'customer-1' })).toBeUndefined();
 });

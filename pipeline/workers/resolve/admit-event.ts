@@ -3,7 +3,7 @@ import { bodyBytes, readEnvelope } from '../../../shared/contracts/events/envelo
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
-import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { eventScope, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
@@ -63,11 +63,15 @@ function admit(
   sentBytes: number,
   read: (rules: SourceRules) => IngestEvent,
 ): Candidate | Leaving {
-  const touch = readTouch(envelope);
-  const hash = hashEvent(envelope.account, envelope.id, touch.claim);
-  if (!context.deduplication.add(hash, accepted.origin.frame.storedAtMs)) return drops.duplicate;
   const plan = context.plans(envelope.account) ?? openResolvePlan;
   const rules = plan.sourceRules(envelope.source);
+  const { touch, placeholders, namesTwo } = readTouch(envelope, rules.keyTrust);
+  const hash = hashEvent(eventScope(envelope), envelope.id, touch.claim);
+  const { storedAtMs } = accepted.origin.frame;
+  if (wasKnownEarlier(context, envelope, touch, storedAtMs)) return drops.duplicate;
+  if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
+  context.counts.placeholder_identifiers += placeholders;
+  if (namesTwo) context.counts.people_kept_apart += 1;
   const event = read(rules);
   // Test events are only looked at, so nothing is dropped there.
   if (envelope.test !== true) {
@@ -77,6 +81,19 @@ function admit(
   const start = context.writer.length;
   encodeEvent(context.writer, envelope, event, plan.versionNumber);
   return { accepted, hash, json: { start, end: context.writer.length }, sentBytes, touch };
+}
+
+/**
+ * Whether the build before wrote the event: its hashes are of the account, whatever the source. Within the window of the start
+ * they may be in the table; without this look-up, what is delivered again after an upgrade would be resolved twice.
+ */
+function wasKnownEarlier(
+  { deduplication }: AdmitContext,
+  { account, id }: Envelope,
+  { claim }: VisitorTouch,
+  storedAtMs: number,
+): boolean {
+  return storedAtMs <= deduplication.packedForMs && deduplication.has(hashEvent(account, id, claim));
 }
 
 /** The event as it was accepted, with the reason why it is kept so. */

@@ -94,3 +94,15 @@ test('deduplication: ids that expired give their place back', () => {
   for (let id = 0; id < 1_000; id += 1) table.add(hashEvent('b', String(id)), 1_000 + windowMs + stepMs);
   expect(table.size).toBe(1_000);
 });
+
+test('deduplication: until the window is over, an event may repeat one that was added packed', () => {
+  const table = createDeduplication({ windowMs, idsMax: 1_000 });
+  const hash = hashEvent('a', 'e');
+  expect(table.has(hash)).toBe(false);
+  expect(table.packedForMs).toBeLessThan(1_000_000);
+  table.addPacked({ ids: Buffer.from(encodeHashes([hash]), 'base64'), timeMs: 1_000_000 });
+  expect(table.has(hash)).toBe(true);
+  expect(table.packedForMs).toBeGreaterThanOrEqual(1_000_000 + windowMs);
+  table.add(hashEvent('a', 'later'), 9_000_000);
+  expect(table.packedForMs).toBeLessThan(9_000_000);
+});

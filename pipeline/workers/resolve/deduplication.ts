@@ -7,12 +7,16 @@ import { HashSet } from './hash-set.ts';
 export type Deduplication = {
   /** Notes an event; false when it was there already. `timeMs` is when the log stored it and never goes back. */
   add(hash: EventHash, timeMs: number): boolean;
+  /** Whether an event is known. */
+  has(hash: EventHash): boolean;
   /** Notes events by their packed hashes, see `encodeHashes`. */
   addPacked(run: IdRun): void;
   /** The same for many runs, oldest first: millions of events are noted several times as fast. */
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for so many events at once, rather than in steps. */
   reserve(ids: number): void;
+  /** Up to which time an event may repeat one that was added packed: one from before the start. */
+  readonly packedForMs: number;
   /** The latest time an event was noted with. */
   readonly timeMs: number;
   readonly size: number;
@@ -47,14 +51,17 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
   const parts = partsFor(settings.idsMax);
   const sets = Array.from({ length: parts }, () => new AgingSet(settings, parts, stepMs));
   let nowMs = 0;
+  let packedAtMs = 0;
   const setOf = (low: number): AgingSet => setAt(sets, low & (parts - 1));
   return {
     add({ high, low }, timeMs) {
       nowMs = Math.max(nowMs, timeMs);
       return setOf(low).add(high, low, nowMs);
     },
+    has: ({ high, low }) => setOf(low).has(high, low),
     addPacked({ ids, timeMs }) {
       nowMs = Math.max(nowMs, timeMs);
+      packedAtMs = nowMs;
       // Of many hashes none is made an object.
       const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
@@ -73,9 +80,14 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
         }
       }
       for (const { timeMs } of runs) nowMs = Math.max(nowMs, timeMs);
+      packedAtMs = nowMs;
     },
     reserve(ids) {
       for (const set of sets) set.reserve(Math.ceil((ids / parts) * (1 + unevenness)));
+    },
+    get packedForMs() {
+      // An id is held for up to a step longer than the window.
+      return packedAtMs + settings.windowMs + stepMs;
     },
     get timeMs() {
       return nowMs;
@@ -156,6 +168,10 @@ class AgingSet {
 
   get bytes(): number {
     return this.#set.bytes;
+  }
+
+  has(high: number, low: number): boolean {
+    return this.#set.has(high, low);
   }
 
   add(high: number, low: number, nowMs: number): boolean {

@@ -11,6 +11,7 @@ import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { bodyText } from '../../../shared/contracts/events/testing/json-texts.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
 import type { IngestEvent, JsonParts } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
@@ -22,9 +23,11 @@ function envelope(body: JsonObject, more: Partial<Envelope> = {}): Envelope {
   return { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1_000, body: { event: 'E', ...body }, ...more };
 }
 
+const touchOf = (of: Envelope): VisitorTouch => readTouch(of, 'server').touch;
+
 /** The properties an event gives, as one object. */
 const given = (body: JsonObject, more?: Partial<Envelope>): JsonObject =>
-  Object.assign({}, ...readTouch(envelope(body, more)).given);
+  Object.assign({}, ...touchOf(envelope(body, more)).given);
 
 const propertiesOf = ({ properties }: IngestEvent): unknown => parse(properties);
 const contextOf = ({ context }: IngestEvent): unknown => parse(context);
@@ -127,7 +130,11 @@ describe('readTouch', () => {
       { userProperties: { external_id: 'x', email: 'A@B.c' } },
       { externalIds: ['x'], emails: ['a@b.c'] },
     ],
-    ['both places', { externalId: 'x', userProperties: { external_id: 'y' } }, { externalIds: ['x', 'y'] }],
+    [
+      'both places, the top level first',
+      { externalId: 'x', userProperties: { external_id: 'y' } },
+      { externalIds: ['x'] },
+    ],
     ['the same in both places', { email: 'a@b.c', userProperties: { email: 'A@b.c' } }, { emails: ['a@b.c'] }],
     ['empty texts', { userId: '', externalId: '', email: '  ' }, { userId: undefined, externalIds: [], emails: [] }],
     ['nulls', { userId: null, externalId: null, email: null }, { userId: undefined, externalIds: [], emails: [] }],
@@ -137,12 +144,12 @@ describe('readTouch', () => {
       { userId: 'u', externalIds: ['x\ufffd'] },
     ],
   ])('readTouch: the visitor named by %s', (_name, body, expected) => {
-    expect(readTouch(envelope(body)).claim).toMatchObject(expected);
+    expect(touchOf(envelope(body)).claim).toMatchObject(expected);
   });
 
   it('readTouch: an event that names nobody gets an id of its own, others do not', () => {
-    expect(readTouch(envelope({})).claim.anonymousId).toBeDefined();
-    expect(readTouch(envelope({ email: 'a@b.c' })).claim.anonymousId).toBeUndefined();
+    expect(touchOf(envelope({})).claim.anonymousId).toBeDefined();
+    expect(touchOf(envelope({ email: 'a@b.c' })).claim.anonymousId).toBeUndefined();
   });
 
   it('readTouch: what identifies is a property too, in the spelling of userProperties where they have it', () => {
@@ -159,8 +166,45 @@ describe('readTouch', () => {
     });
   });
 
+  it('readTouch: identifiers that are placeholders identify nobody, are no property and are counted', () => {
+    const body = {
+      userId: '[object Object]',
+      externalId: ' Undefined',
+      email: 'null',
+      userProperties: { external_id: '0', email: 'None', city: 'Oslo' },
+    };
+    const { touch, placeholders } = readTouch(envelope(body), 'server');
+    expect(placeholders).toBe(5);
+    expect(touch.claim).toMatchObject({ userId: undefined, externalIds: [], emails: [] });
+    expect(touch.claim.anonymousId).toBeDefined();
+    expect(touch.given).toEqual([{ city: 'Oslo' }]);
+    const known = readTouch(envelope({ ...body, externalId: 'c-1' }), 'server');
+    expect(known.placeholders).toBe(4);
+    expect(known.touch.claim).toMatchObject({ userId: undefined, externalIds: ['c-1'], anonymousId: undefined });
+    expect(known.touch.given).toEqual([{ external_id: 'c-1' }, { city: 'Oslo' }]);
+  });
+
+  it('readTouch: two people named by one event are no alias, and the second is left out', () => {
+    const body = { externalId: 'x', userProperties: { external_id: 'y', city: 'Oslo' } };
+    const { touch, namesTwo } = readTouch(envelope(body), 'server');
+    expect(namesTwo).toBe(true);
+    expect(touch.given).toEqual([{ external_id: 'x' }, { city: 'Oslo' }]);
+    expect(touch.claim).toMatchObject({ externalIds: ['x'], isAlias: false });
+    const alias = readTouch(envelope({ ...body, event: '$alias' }), 'server');
+    expect(alias).toMatchObject({ namesTwo: false, touch: { claim: { externalIds: ['x', 'y'], isAlias: true } } });
+    expect(Object.assign({}, ...alias.touch.given)).toMatchObject({ external_id: 'y' });
+    const identify = readTouch(envelope({ ...body, event: '$alias' }, { kind: 'identify' }), 'server');
+    expect(identify).toMatchObject({ namesTwo: true, touch: { claim: { isAlias: false } } });
+  });
+
+  it('readTouch: a test key is one whatever its source is', () => {
+    expect(readTouch(envelope({}), 'public').touch.sentWith).toBe('public');
+    expect(readTouch(envelope({}), 'server').touch.sentWith).toBe('server');
+    expect(readTouch(envelope({}, { test: true }), 'server').touch.sentWith).toBe('test');
+  });
+
   it('readTouch: custom_properties come from the batch, userProperties and the top level', () => {
-    const { given } = readTouch(
+    const { given } = touchOf(
       envelope(
         { custom_properties: { c: 3 }, userProperties: { custom_properties: { b: 2 } } },
         { ctx: { custom_properties: { a: 1 } } },
@@ -207,7 +251,7 @@ describe('readPlainEvent', () => {
         expect(expected.integrations).toBeUndefined();
         expect(propertiesOf(found)).toEqual(propertiesOf(expected));
         expect(contextOf(found)).toEqual(contextOf(expected));
-        expect(readTouch(plain.envelope)).toEqual(readTouch(parsed));
+        expect(readTouch(plain.envelope, 'public')).toEqual(readTouch(parsed, 'public'));
         expect(plain.envelope).toMatchObject({ id: 'e', account: 'a', source: 's', at: 1_000 });
         expect(plain.envelope.bot).toBe(parsed.bot);
         expect(plain.bodyBytes).toBe(bodyBytes(line, parsed));

@@ -1,4 +1,6 @@
+import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
@@ -57,19 +59,46 @@ const noProperties = textOnly('{}');
 
 const timeOf = ({ body, at }: Envelope): number => (typeof body['time'] === 'number' ? body['time'] : at);
 
-/** Who an event says its visitor is, and the properties it gives. */
-export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
-  const userProperties = cleanMembers(body['userProperties']);
-  const fields = { external_id: cleanText(body['externalId']), email: cleanEmail(body['email']) };
-  const userId = cleanText(body['userId']);
-  const externalIds = distinct(fields.external_id, cleanText(userProperties?.['external_id']));
-  const emails = distinct(fields.email, cleanEmail(userProperties?.['email']));
+/** What an event says of its visitor, and what was left out of that. */
+export type ReadTouch = {
+  readonly touch: VisitorTouch;
+  /** Identifiers that identify nobody. */
+  readonly placeholders: number;
+  /** Two people are named who are not said to be one: the second is left out. */
+  readonly namesTwo: boolean;
+};
+
+/** Who an event says its visitor is, and the properties it gives. Those that identify nobody are left out. */
+export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust']): ReadTouch {
+  const { account, id, body, ctx, test } = envelope;
+  let placeholders = 0;
+  const identifierOf = (text: string | undefined): string | undefined => {
+    if (text === undefined || !isPlaceholder(text)) return text;
+    placeholders += 1;
+    return undefined;
+  };
+  const sent = cleanMembers(body['userProperties']);
+  const fields = {
+    external_id: identifierOf(cleanText(body['externalId'])),
+    email: identifierOf(cleanEmail(body['email'])),
+  };
+  const own = { external_id: cleanText(sent?.['external_id']), email: cleanEmail(sent?.['email']) };
+  const ownId = identifierOf(own.external_id);
+  const ownEmail = identifierOf(own.email);
+  const isAlias = envelope.kind === 'track' && body['event'] === aliasEvent;
+  const namesTwo = !isAlias && ownId !== undefined && (fields.external_id ?? ownId) !== ownId;
+  const userProperties =
+    sent && without(sent, { external_id: namesTwo || ownId !== own.external_id, email: ownEmail !== own.email });
+  const userId = identifierOf(cleanText(body['userId']));
+  const externalIds = distinct(fields.external_id, namesTwo ? undefined : ownId);
+  const emails = distinct(fields.email, ownEmail);
   const named = userId !== undefined || externalIds.length + emails.length > 0;
   const claim: VisitorClaim = {
     userId,
     externalIds,
     emails,
     anonymousId: named ? undefined : anonymousVisitorId(account, id),
+    isAlias,
   };
   const given: JsonObject[] = [];
   if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
@@ -78,7 +107,15 @@ export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
     const members = cleanMembers(custom);
     if (members !== undefined) given.push({ custom_properties: members });
   }
-  return { accountId: account, claim, given };
+  const touch = { accountId: account, claim, given, sentWith: test === true ? 'test' : keyTrust } as const;
+  return { touch, placeholders, namesTwo };
+}
+
+function without(properties: JsonObject, left: Readonly<Record<IdentityKind, boolean>>): JsonObject {
+  if (!left.external_id && !left.email) return properties;
+  return Object.fromEntries(
+    Object.entries(properties).filter(([name]) => !identityKinds.some((kind) => kind === name && left[kind])),
+  );
 }
 
 /**

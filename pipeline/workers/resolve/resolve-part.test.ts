@@ -9,6 +9,7 @@ import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts'
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createDeduplication } from './deduplication.ts';
 import { readFrames } from './read-frames.ts';
+import { nothingLeftOut } from '../../../shared/visitors/visitor-store.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
@@ -34,7 +35,7 @@ function createContext(): StepContext {
       created: 0,
       updated: 0,
       merged: 0,
-      oversized: 0,
+      leftOut: nothingLeftOut,
     })),
     plans: () => ({
       versionNumber: 1,
@@ -43,6 +44,7 @@ function createContext(): StepContext {
         botControl: { mode: 'Block', threshold: 10 },
         excludeRequestContext: false,
         isVisitorsConnection: true,
+        keyTrust: 'public',
       }),
     }),
     settings: defaultSettings,
@@ -132,8 +134,14 @@ test('resolve part: an account with nothing to write is resolved while others wa
     ...context.visitors,
     lookUp: async (touches) => ({
       outcomes: touches.map(({ accountId }) => (accountId === 'known' ? known : undefined)),
-      oversized: 2,
-      write: async () => ({ outcomes: [known, { kind: 'erased' }], created: 1, updated: 0, merged: 0, oversized: 1 }),
+      leftOut: { ...nothingLeftOut, oversized: 2, keptApart: 1 },
+      write: async () => ({
+        outcomes: [known, { kind: 'erased' }],
+        created: 1,
+        updated: 0,
+        merged: 0,
+        leftOut: { ...nothingLeftOut, oversized: 1, notOverwritten: 3 },
+      }),
     }),
   };
   const events = ['a', 'b', 'c', 'c', 'd'].map((id, index) => ({
@@ -149,11 +157,21 @@ test('resolve part: an account with nothing to write is resolved while others wa
     frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id));
   const linesOf = ({ part }: ResolvedPart): number[] => part.events.map(({ origin }) => origin.line);
   expect({ ids: idsOf(resolved), lines: linesOf(resolved) }).toEqual({ ids: ['a', 'c'], lines: [0, 2, 4] });
-  expect(context.counts).toMatchObject({ visitors_created: 0, visitors_oversized: 2, not_allowed_dropped: 1 });
+  expect(context.counts).toMatchObject({
+    visitors_created: 0,
+    visitors_oversized: 2,
+    people_kept_apart: 1,
+    not_allowed_dropped: 1,
+  });
   expect(left?.accounts).toEqual(new Set(['new']));
   const written = await left?.resolve();
   expect(written && { ids: idsOf(written), lines: linesOf(written) }).toEqual({ ids: ['b'], lines: [1, 3] });
-  expect(context.counts).toMatchObject({ visitors_created: 1, visitors_oversized: 3, erased_dropped: 1 });
+  expect(context.counts).toMatchObject({
+    visitors_created: 1,
+    visitors_oversized: 3,
+    server_values_kept: 3,
+    erased_dropped: 1,
+  });
 });
 
 test('resolve part: what is not written plainly is parsed, counted, and stands beside what is', async () => {
@@ -203,7 +221,7 @@ function withLargeVisitors(): StepContext {
     created: 0,
     updated: 0,
     merged: 0,
-    oversized: 0,
+    leftOut: nothingLeftOut,
   }));
   return { ...createContext(), visitors };
 }
@@ -240,7 +258,7 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     created: 0,
     updated: 0,
     merged: 0,
-    oversized: 0,
+    leftOut: nothingLeftOut,
   }));
   const settings = { ...context.settings, compression: { ...context.settings.compression, frames } };
   return { ...context, visitors, settings };

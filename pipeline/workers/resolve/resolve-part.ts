@@ -2,7 +2,12 @@ import { lineDepthMax } from '../../../shared/contracts/events/frame.ts';
 import type { ByteWriter, Stretch } from '../../../shared/json/byte-writer.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
-import type { ResolvedVisitors, VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import type {
+  LeftOut,
+  ResolvedVisitors,
+  VisitorOutcome,
+  VisitorTouch,
+} from '../../../shared/visitors/visitor-store.ts';
 import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { admitEvent, letterOf } from './admit-event.ts';
@@ -154,7 +159,7 @@ async function lookUp(
   if (touches.length === 0) return { outcomes: [], write: undefined };
   try {
     const found = await untilReached(context, () => context.visitors.lookUp(touches));
-    context.counts.visitors_oversized += found.oversized;
+    countLeftOut(context.counts, found.leftOut);
     return { outcomes: found.outcomes, write: () => found.write() };
   } catch (error) {
     if (!(error instanceof VisitorsRefusedError)) throw error;
@@ -183,7 +188,7 @@ async function identify(
     counts.visitors_created += resolved.created;
     counts.visitors_updated += resolved.updated;
     counts.visitors_merged += resolved.merged;
-    counts.visitors_oversized += resolved.oversized;
+    countLeftOut(counts, resolved.leftOut);
     return resolved.outcomes;
   } catch (error) {
     if (!(error instanceof VisitorsRefusedError)) throw error;
@@ -192,6 +197,12 @@ async function identify(
     const first = await identify(context, touches.slice(0, middle));
     return [...first, ...(await identify(context, touches.slice(middle)))];
   }
+}
+
+function countLeftOut(counts: StepContext['counts'], { oversized, keptApart, notOverwritten }: LeftOut): void {
+  counts.visitors_oversized += oversized;
+  counts.people_kept_apart += keptApart;
+  counts.server_values_kept += notOverwritten;
 }
 
 /** Asks the database for visitors until it answers. */

@@ -35,6 +35,7 @@ test('resolve plan: carries what a source asks for, and asks nothing of an unkno
     botControl: { mode: 'Threshold', threshold: 30 },
     excludeRequestContext: true,
     isVisitorsConnection: true,
+    keyTrust: 'public',
   });
   expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
   expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
@@ -60,6 +61,7 @@ test('resolve plan: of a source that cannot be read nothing is kept that it may 
     botControl: { mode: 'Threshold', threshold: undefined },
     excludeRequestContext: true,
     isVisitorsConnection: true,
+    keyTrust: 'public',
   });
 });
 
@@ -79,4 +81,18 @@ test.each([
   const plan = compileResolvePlan(config({ sources: [{ id: 's', type }] }));
   expect(plan.sourceRules('s').isVisitorsConnection).toBe(isVisitors);
   expect(plan.sourceRules('gone').isVisitorsConnection).toBe(false);
+});
+
+test.each([
+  ['WebSource', 'public'],
+  ['PixelImage', 'public'],
+  ['RedirectSource', 'public'],
+  ['iOSNativeApi', 'public'],
+  ['of a newer build', 'public'],
+  ['NodejsApi', 'server'],
+  ['Webhook', 'server'],
+])('resolve plan: the key of %s is %s, and that of an unknown source is public', (type, trust) => {
+  const plan = compileResolvePlan(config({ sources: [{ id: 's', type }] }));
+  expect(plan.sourceRules('s').keyTrust).toBe(trust);
+  expect(plan.sourceRules('gone').keyTrust).toBe('public');
 });

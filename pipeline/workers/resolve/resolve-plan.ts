@@ -1,5 +1,5 @@
 import type { LiveCollections, LiveConfig } from '../../../shared/collections/live-config.ts';
-import { visitorSourceTypes } from '../../../shared/collections/source-types.ts';
+import { sourceTypes, visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
@@ -10,6 +10,8 @@ export type SourceRules = {
   readonly excludeRequestContext: boolean;
   /** The visitor is at the other end of the connection, not a server. */
   readonly isVisitorsConnection: boolean;
+  /** The key of such a source is public: every visitor can read it. So is that of a source that is not known. */
+  readonly keyTrust: 'server' | 'public';
 };
 
 /** What the resolver needs of an account's live version. */
@@ -21,11 +23,12 @@ export type ResolvePlan = {
   sourceRules(sourceId: string): SourceRules;
 };
 
-/** Of a source that is not known nobody knows whose connection it was. */
+/** Whose connection it was is unknown where the source is, and so is who had its key. */
 const openSource: SourceRules = {
   botControl: { mode: 'Allow', threshold: undefined },
   excludeRequestContext: false,
   isVisitorsConnection: false,
+  keyTrust: 'public',
 };
 
 /** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
@@ -59,9 +62,11 @@ function rulesOf({
   botScoreThreshold,
   excludeRequestContext,
 }: LiveCollections['sources'][number]): SourceRules {
+  const isVisitorsConnection = visitorSourceTypes.has(type);
   return {
     botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,
-    isVisitorsConnection: visitorSourceTypes.has(type),
+    isVisitorsConnection,
+    keyTrust: isVisitorsConnection || !sourceTypes.includes(type) ? 'public' : 'server',
   };
 }

@@ -38,6 +38,12 @@ export const resolverCounters = {
   visitors_updated: 'Visitors changed',
   visitors_merged: 'Visitors that turned out to be another one',
   visitors_oversized: 'Times properties were left out because the visitor would have become too large',
+  people_kept_apart:
+    'Times an event named two known people (visitors with an externalId), who stay two: another person signed in on a device, or a public key sent an alias of them',
+  server_values_kept:
+    'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
+  placeholder_identifiers:
+    'Identifiers that identify nobody (undefined, null, 0, anonymous and the like), without which their events were accepted',
   visitors_cut: 'Visitors that travelled cut short, since their account had sent too little for all of them to travel',
   publish_retries: 'Times a write to the log was retried',
   checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',

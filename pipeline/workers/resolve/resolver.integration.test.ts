@@ -305,6 +305,7 @@ test('resolver: drops what the live version does not let through, but no test ev
         botControl: { mode: 'Block', threshold: undefined },
         excludeRequestContext: false,
         isVisitorsConnection: true,
+        keyTrust: 'public',
       }),
     };
     await rig.send(0, [

@@ -29,6 +29,9 @@ export type Envelope = {
 
 export type EnvelopeKind = 'track' | 'identify';
 
+/** The event that makes one person of two: its externalId is the previous id, `external_id` of its userProperties the new one. */
+export const aliasEvent = '$alias';
+
 /** The fields a batch may carry beside its rows. */
 export type BatchContext = {
   readonly custom_properties?: Readonly<Record<string, unknown>>;

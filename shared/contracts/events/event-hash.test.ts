@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeHashes, encodeHashes, hashEvent, sampleHash, sampleHashOf } from './event-hash.ts';
+import { decodeHashes, encodeHashes, eventScope, hashEvent, sampleHash, sampleHashOf } from './event-hash.ts';
 
 test('event hash: what is packed into a header comes out again', () => {
   fc.assert(
@@ -52,9 +52,27 @@ test('event hash: 200,000 counted ids do not meet', () => {
   expect(seen.size).toBe(200_000);
 });
 
+test('event hash: live and test, and two sources, have scopes of their own', () => {
+  const origin = fc.record({
+    account: fc.constantFrom('x', 'y'),
+    source: fc.constantFrom('a', 'b', 'test'),
+    test: fc.constantFrom(true, undefined),
+  });
+  fc.assert(
+    fc.property(origin, origin, ({ test, ...one }, { test: otherTest, ...other }) => {
+      const scope = eventScope({ ...one, ...(test && { test }) });
+      const otherScope = eventScope({ ...other, ...(otherTest && { test: otherTest }) });
+      const isSame = JSON.stringify({ ...one, test }) === JSON.stringify({ ...other, test: otherTest });
+      expect(scope === otherScope).toBe(isSame);
+    }),
+  );
+});
+
 test('event hash: is the same as ever, as tables of deduplication are kept from one build to the next', () => {
   expect(hashEvent('account', 'evt-1')).toEqual({ high: 973_979_887, low: 2_583_014_026 });
   expect(hashEvent('account', 'evt-1', { externalIds: ['c-1'] })).toEqual({ high: 3_770_514_086, low: 2_755_551_489 });
   const claim = { userId: 'u "1"', externalIds: ['c-1', 'é'], emails: ['a@b.c'] };
   expect(hashEvent('other', 'evt-1', claim)).toEqual({ high: 909_138_991, low: 2_515_683_322 });
+  const scopes = [false, true].map((test) => eventScope({ account: 'account', source: 'source', test }));
+  expect(scopes).toEqual(['account\nsource', 'account\nsource\ntest']);
 });

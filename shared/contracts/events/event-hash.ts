@@ -1,7 +1,7 @@
 import { quoteJson } from '../../runtime/json.ts';
 import { murmur3, murmur3Bytes, murmur3Pair } from '../../runtime/murmur3.ts';
 
-/** 64 bits of an event's id within its account, as two halves of 32. */
+/** 64 bits of an event's id within its scope, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
 
 /** Who an event says its visitor is, as far as it says so. */
@@ -15,18 +15,34 @@ type Identifiers = {
 export const idsHeader = 'Sluice-Ids';
 
 /**
- * Hashes what an event is recognised by within its account when it comes again: its id, and who it says its visitor is,
- * so that nobody's events are taken for somebody else's. Two halves of MurmurHash3 with independent seeds: among
- * 8 million ids the chance that any two meet is about 1 in 500,000.
+ * Within what an event's id is its own: the source that sent it, live and test apart. So an id that was tried with the test
+ * key, or that anybody sent with the public key of a page, is not the id of a server's event.
  */
-export function hashEvent(accountId: string, eventId: string, claim: Identifiers = {}): EventHash {
+export function eventScope({ account, source, test }: EventOrigin): string {
+  const isTest = test === true;
+  if (account !== lastOrigin.account || source !== lastOrigin.source || isTest !== lastOrigin.isTest) {
+    lastOrigin = { account, source, isTest, scope: `${account}\n${source}${isTest ? '\ntest' : ''}` };
+  }
+  return lastOrigin.scope;
+}
+
+type EventOrigin = { readonly account: string; readonly source: string; readonly test?: boolean };
+
+let lastOrigin = { account: '', source: '', isTest: false, scope: '\n' };
+
+/**
+ * Hashes what an event is recognised by within its scope when it comes again: its id, and who it says its visitor is, so that
+ * events of two people stay two. Two halves of MurmurHash3 with independent seeds: among 8 million ids the chance that any
+ * two meet is about 1 in 500,000. Builds before scopes had the account's id for it.
+ */
+export function hashEvent(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
-  if (accountId !== last.accountId) last = { accountId, seeds: murmur3Pair(accountId, 1, 2) };
+  if (scope !== last.scope) last = { scope, seeds: murmur3Pair(scope, 1, 2) };
   return murmur3Pair(text, last.seeds.high, last.seeds.low);
 }
 
-/** The account asked for last, and what the hashes of its events begin with. */
-let last = { accountId: '', seeds: murmur3Pair('', 1, 2) };
+/** The scope asked for last, and what the hashes of its events begin with. */
+let last = { scope: '', seeds: murmur3Pair('', 1, 2) };
 
 /** Nothing for an event without identifiers. No text of one kind reads as one of another. */
 function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {
