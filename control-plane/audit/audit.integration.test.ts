@@ -80,7 +80,7 @@ test('audit: reads of source keys and of visitors are told, of a visitor without
   const entityId = createHash('sha256').update('canary').digest('hex');
   expect(entries.slice(0, 4)).toMatchObject([
     { action: 'visitor.read', entityId, details: { by: 'id', isFound: true } },
-    { action: 'visitor.read', entityId: null, details: { by: 'id', isFound: false } },
+    { action: 'visitor.read', entityId: null, details: { by: 'userId', isFound: false } },
     { action: 'visitor.read', entityId, details: { by: 'email', isFound: true } },
     { action: 'source.read-tokens', entityId: source.id, actorId: client.keyId },
   ]);

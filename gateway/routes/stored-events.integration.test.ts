@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { client } from '../../shared/nats/connection/client.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { token, track } from '../testing/contract-row.ts';
 import { startRouteRig } from '../testing/route-rig.ts';
 import type { RouteRig } from '../testing/route-rig.ts';
@@ -93,4 +95,70 @@ test('configuration: a source that is published, disabled and removed takes even
   await expect.poll(status).toBe(200);
   await rig.log.publishSources(allTestSources);
   await expect.poll(status).toBe(401);
+});
+
+const basic = { authorization: `Basic ${btoa(`${token}:`)}` };
+const ways: readonly [name: string, path: string, headers: Record<string, string>, body: (n: number) => object][] = [
+  [
+    'identify',
+    '/api/v1/identify',
+    {},
+    (n) => ({ token, userProperties: { email: 'ann@example.com', plan: `plan-${n}` } }),
+  ],
+  [
+    'a placeholder for a userId',
+    '/api/v1/track',
+    {},
+    (n) => ({ token, event: 'E', distinctId: `placeholder-${n}`, userId: 'undefined', email: 'Ann@Example.com' }),
+  ],
+  [
+    'a row of a batch',
+    '/api/v1/batch',
+    {},
+    (n) => ({
+      token,
+      events: [
+        { event: 'E', distinctId: `row-${n}`, userProperties: { email: ' ANN@example.com' } },
+        { event: 'E', distinctId: `plain-row-${n}`, userId: '[object Object]', email: 'ann@example.com' },
+      ],
+    }),
+  ],
+  [
+    'identify of another library',
+    '/v1/identify',
+    basic,
+    (n) => ({ anonymousId: 'null', traits: { email: 'ann@example.com' }, messageId: `spec-${n}` }),
+  ],
+  [
+    'a batch of another library',
+    '/v1/batch',
+    basic,
+    (n) => ({
+      batch: [{ type: 'identify', userId: '0', traits: { email: 'ann@example.com' }, messageId: `specs-${n}` }],
+    }),
+  ],
+  [
+    'a capture',
+    '/capture',
+    {},
+    (n) => ({ api_key: token, event: 'E', uuid: `cap-${n}`, distinct_id: 'None', $set: { email: 'ann@example.com' } }),
+  ],
+  ['a webhook', `/webhook/${testSources.hook.token}?userId=unknown&email=ann@example.com`, {}, (n) => ({ note: n })],
+];
+
+test('stored: a visitor named in userProperties alone, or beside a placeholder, has one partition on every way in', async () => {
+  await rig.log.connection[client].jsm.streams.purge(streams.ingest);
+  for (const [name, path, headers, body] of ways) {
+    for (let n = 0; n < 4; n += 1) {
+      const answer = await fetch(`${rig.gateway.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body(n)),
+      });
+      expect([name, answer.status]).toEqual([name, 200]);
+    }
+  }
+  const { state } = await rig.log.connection[client].jsm.streams.info(streams.ingest, { subjects_filter: 'ingest.*' });
+  expect(Object.keys(state.subjects ?? {})).toHaveLength(1);
+  expect(await rig.log.envelopes()).toHaveLength(4 * (ways.length + 1));
 });

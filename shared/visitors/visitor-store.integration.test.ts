@@ -138,27 +138,32 @@ test('visitor store: a store whose cache is old sees and keeps what another one 
   await two.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo' }), plan('paid')]);
   const [outcome] = (await one.resolve([plan('free')])).outcomes;
   expect(outcome).toMatchObject({ properties: { value: { plan: 'free', city: 'Oslo' } } });
-  expect((await two.find(account, { externalId: 'x' }))?.properties).toEqual({ plan: 'free', city: 'Oslo' });
+  expect((await two.find(account, { externalId: 'x' }))?.properties).toEqual({
+    external_id: 'x',
+    plan: 'free',
+    city: 'Oslo',
+  });
 });
 
 test('visitor store: over one externalId two visitors become the older one, in every store', async () => {
   const account = randomUUID();
   const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
   await one.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo', zip: '1' })]);
-  await one.resolve([touch(account, { userId: 'u', externalIds: ['y'] }, { city: 'Rome' })]);
+  await one.resolve([touch(account, { userId: 'u', emails: ['y@x.z'] }, { city: 'Rome' })]);
   const older = await one.find(account, { externalId: 'x' });
   expect(await two.resolve([touch(account, { userId: 'u', externalIds: ['x'] })])).toMatchObject({ merged: 1 });
   // The first store has both in its cache, as they were.
   const { outcomes } = await one.resolve([
     touch(account, { userId: 'u' }),
-    touch(account, { externalIds: ['y'] }),
+    touch(account, { emails: ['y@x.z'] }),
     touch(account, { externalIds: ['x'] }),
   ]);
   expect(outcomes.map(idOf)).toEqual([older?.id, older?.id, older?.id]);
   expect(await one.find(account, { id: 'u' })).toMatchObject({
     id: older?.id,
     properties: { city: 'Rome', zip: '1' },
-    externalIds: ['x', 'y'],
+    externalIds: ['x'],
+    emails: ['y@x.z'],
     aliases: ['u'],
   });
 });
@@ -216,7 +221,8 @@ test('visitor store: eight writers over one externalId make one visitor and lose
   for (const ids of all) expect(ids).toEqual(all[0]);
   const store = createVisitorStore(pool);
   const hot = await store.find(account, { externalId: 'hot' });
-  expect(Object.keys(hot?.properties ?? {})).toHaveLength(writers * rounds);
+  // With the externalId itself.
+  expect(Object.keys(hot?.properties ?? {})).toHaveLength(writers * rounds + 1);
   for (let round = 0; round < rounds; round += 1) {
     const found = await store.find(account, { externalId: `x${round}` });
     expect(Object.keys(found?.properties['custom_properties'] ?? {})).toHaveLength(writers);
@@ -236,7 +242,11 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
   }
   const write = (n: number) =>
     createVisitorStore(pool).resolve([
-      touch(account, { userId: `u${n}`, externalIds: [`x${(n + 1) % writers}`] }, { [`merged${n}`]: n }),
+      touch(
+        account,
+        { userId: `u${n}`, externalIds: [`x${n}`, `x${(n + 1) % writers}`], isAlias: true },
+        { [`merged${n}`]: n },
+      ),
     ]);
   await Promise.all(Array.from({ length: writers }, (_, n) => write(n)));
   const found = await setup.find(account, { id: 'u5' });
@@ -244,6 +254,76 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
   expect(found?.externalIds).toHaveLength(writers);
   expect(found?.aliases).toHaveLength(writers - 1);
   for (let n = 0; n < writers; n += 1) expect(found?.properties).toMatchObject({ [`own${n}`]: n, [`merged${n}`]: n });
+});
+
+test('visitor store: who signed in last on a device is known in every store, and read again by none that has it', async () => {
+  const account = randomUUID();
+  const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
+  const signIn = (externalId: string) =>
+    touch(account, { userId: 'd', externalIds: [externalId] }, { external_id: externalId });
+  const device = touch(account, { userId: 'd' });
+  await one.resolve([signIn('alice')]);
+  expect((await two.resolve([device])).outcomes.map(idOf)).toEqual(['d']);
+  const { outcomes, leftOut } = await one.resolve([signIn('bob')]);
+  expect(leftOut.keptApart).toBe(1);
+  const bob = idOf(outcomes[0]);
+  for (const store of [one, two, createVisitorStore(pool)]) {
+    for (let times = 0; times < 2; times += 1) {
+      expect((await store.lookUp([device, signIn('bob')])).outcomes.map(idOf)).toEqual([bob, bob]);
+    }
+  }
+  const { misses, confirmed } = two.cache;
+  await two.lookUp([device]);
+  expect(two.cache).toMatchObject({ misses, confirmed });
+  expect((await one.find(account, { userId: 'd' }))?.id).toBe(bob);
+  expect(await one.find(account, { id: 'd' })).toMatchObject({ id: 'd', externalIds: ['alice'] });
+  // The first person comes back.
+  expect((await two.resolve([signIn('alice'), device])).outcomes.map(idOf)).toEqual(['d', 'd']);
+  expect((await one.resolve([device])).outcomes.map(idOf)).toEqual(['d']);
+});
+
+test('visitor store: one device, many writers: each person is one, whoever signs in when', async () => {
+  const account = randomUUID();
+  const people = ['a', 'b', 'c', 'd'];
+  const write = async (externalId: string): Promise<Set<string>> => {
+    const store = createVisitorStore(pool);
+    const ids = new Set<string>();
+    for (let round = 0; round < 8; round += 1) {
+      const own = { external_id: externalId, [`p${externalId}`]: round };
+      const { outcomes } = await store.resolve([touch(account, { userId: 'kiosk', externalIds: [externalId] }, own)]);
+      ids.add(idOf(outcomes[0]));
+    }
+    return ids;
+  };
+  const ids = await Promise.all(people.map(write));
+  expect(ids.map(({ size }) => size)).toEqual([1, 1, 1, 1]);
+  expect(new Set(ids.flatMap((of) => [...of])).size).toBe(4);
+  const store = createVisitorStore(pool);
+  for (const externalId of people) {
+    const found = await store.find(account, { externalId });
+    expect(found?.properties).toEqual({ external_id: externalId, [`p${externalId}`]: 7 });
+  }
+});
+
+test('visitor store: what a server has set is kept from public keys in every store, and through merges', async () => {
+  const account = randomUUID();
+  const attack = touch(account, { userId: 'd', externalIds: ['x'] }, { external_id: 'x', email: 'evil@x.y' });
+  const email = { external_id: 'x', email: 'a@b.c' };
+  await createVisitorStore(pool).resolve([
+    { ...touch(account, { userId: 'd' }, { email: 'evil@x.y' }), sentWith: 'public' },
+  ]);
+  await createVisitorStore(pool).resolve([touch(account, { externalIds: ['x'] }, email)]);
+  const store = createVisitorStore(pool);
+  for (let times = 0; times < 2; times += 1) {
+    const { leftOut } = await store.resolve([{ ...attack, sentWith: 'public' }]);
+    expect(leftOut.notOverwritten).toBe(1);
+    expect((await store.find(account, { externalId: 'x' }))?.properties).toEqual(email);
+  }
+  // A server changes it, and what it sets again is written once.
+  await store.resolve([touch(account, { externalIds: ['x'] }, { email: 'new@b.c' })]);
+  expect(await store.resolve([touch(account, { externalIds: ['x'] }, { email: 'new@b.c' })])).toMatchObject({
+    updated: 0,
+  });
 });
 
 test('visitor store: a value the database never takes is told from a database that is away', async () => {
@@ -558,9 +638,9 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
       `"select-visitor-changes"('${later}', 501)`,
       `"select-visitors"(${accounts}, ${ids}, '{null,null}')`,
       `"select-identities"(${accounts}, '{external_id,external_id}', '{x,x-7}', '{a,b}')`,
-      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}')`,
+      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}')`,
       `"insert-identities"(${accounts}, '{external_id,external_id}', '{x,new}', ${ids})`,
-      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}')`,
+      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}')`,
     ];
     for (const statement of statements) {
       expect([statement, await rowsLookedAt(fresh, statement)]).toEqual([statement, expect.toSatisfy(isFew)]);
