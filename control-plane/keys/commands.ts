@@ -81,7 +81,8 @@ export async function revokeKeyCommand(
   });
 }
 
-async function findAccount(em: EntityManager, id: string | undefined): Promise<string> {
+/** The id of the account that a command names, or of the only one. */
+export async function findAccount(em: EntityManager, id: string | undefined): Promise<string> {
   const accounts = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 2 });
   if (id !== undefined) {
     const account = isUuid(id) ? await em.findOne(Account, { id }) : null;

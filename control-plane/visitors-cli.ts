@@ -1,0 +1,57 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { databaseAccess } from '../shared/postgres/database-access.ts';
+import { openStorage } from '../shared/postgres/open-storage.ts';
+import { EnvError } from '../shared/runtime/env.ts';
+import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
+import { readCommandEnv } from './env.ts';
+import { findAccount } from './keys/commands.ts';
+import { listMergedPeople, showMergedPeople } from './visitors/merged-people.ts';
+
+type Options = { readonly account?: string; readonly limit: number; readonly json?: true };
+
+const program = new Command('visitors').description('Visitors of an account, from a shell that reaches the database.');
+program
+  .command('merged')
+  .description(
+    'list the visitors with more than one externalId: people whom an alias or an earlier version made one. ' +
+      'One a line: visitor id, creation time, externalIds',
+  )
+  .option('--account <id>', 'the account; may be left out where there is only one')
+  .option('--limit <number>', 'visitors listed at most', readLimit, 1_000)
+  .option('--json', 'for programs')
+  .action(list);
+
+await program.parseAsync();
+
+async function list({ account, limit, json }: Options): Promise<void> {
+  try {
+    const access = databaseAccess(readCommandEnv());
+    const storage = await openStorage({ ...access, connectionsMax: 1 });
+    const pool = createVisitorPool({
+      ...access,
+      connectionsMax: 1,
+      name: 'visitors',
+      forceIndexScans: true,
+      onIdleError: () => undefined,
+    });
+    try {
+      const accountId = await findAccount(storage.fork(), account);
+      const merged = await listMergedPeople(pool, accountId, { peopleMax: limit });
+      const text = json === true ? JSON.stringify({ accountId, ...merged }, null, 2) : showMergedPeople(merged);
+      process.stdout.write(`${text}\n`);
+    } finally {
+      await pool.end();
+      await storage.close();
+    }
+  } catch (error) {
+    const reason = error instanceof EnvError ? error.problems.join('; ') : (error as Error).message;
+    process.stderr.write(`visitors: ${reason}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1) throw new InvalidArgumentError('a whole number of at least 1');
+  return limit;
+}
