@@ -94,6 +94,17 @@ test.each([
   expect(body.error).toMatch(message);
 });
 
+test('visitors: on a device of two people userId finds who signed in last, and the first keeps its id', async () => {
+  await touch({ userId: 'd', externalIds: ['alice'] }, { first_name: 'Alice' });
+  await touch({ userId: 'd', externalIds: ['bob'] }, { first_name: 'Bob' });
+  const find = async (query: string) => (await client.get(`/visitors?${query}`)).body.entities[0];
+  expect(await find('userId=d')).toMatchObject({ externalIds: ['bob'], properties: { first_name: 'Bob' } });
+  expect((await client.get(who('d'))).body).toMatchObject({ externalIds: ['alice'] });
+  expect((await client.delete(who('d'))).status).toBe(200);
+  expect(await find('externalId=alice')).toBeUndefined();
+  expect(await find('externalId=bob')).toEqual(await find('userId=d'));
+});
+
 test('visitor: an alias leads to the visitor it became, with the events of both', async () => {
   await touch({ userId: 'older', externalIds: ['x'] }, { city: 'Bern' });
   await touch({ userId: 'younger' }, { zip: '3000' });

@@ -60,7 +60,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
-  const decide = async ({ plan }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
+  const decide = async ({ plan, token }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
     const { accountId } = plan;
     const { visitorId } = request;
     const key = `${accountId}\n${visitorId}`;
@@ -77,6 +77,8 @@ export function createAssigner(options: AssignerOptions): Assigner {
     if (found.erased) return erased;
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
+    // A test key changes nothing of a visitor.
+    if (token.kind === 'source' && token.test) return decision;
     // The algorithm gives the visitor the same one the next time, for as long as nobody changes the weights.
     if (!(await shares.hasRoom(accountId))) return decision;
     limits.spend('assignments', accountId, now().getTime());

@@ -149,6 +149,14 @@ test('assignment: two control planes that are asked for the same new visitors at
   );
 });
 
+test('assignment: a test key is told the variant, and stores none', async () => {
+  const asked = await ask('tried', { token: testToken });
+  expect(asked.body['variant_id']).toBe(bucketed('tried'));
+  expect(await storedOf('tried')).toEqual([]);
+  await ask('tried');
+  expect(await storedOf('tried')).toEqual([{ visitor_id: 'tried', variant_id: bucketed('tried') }]);
+});
+
 test('impression: an event of the account that names experiment and variant, of the source that asked', async () => {
   await ask('seen', { context: { url: 'https://example.com/page' } });
   await ask('seen', { token: sourceToken });
