@@ -1,5 +1,5 @@
 import type { Queryable } from './visitor-statements.ts';
-import { lockVisitors, selectIdentities, selectVisitors } from './visitor-statements.ts';
+import { lockVisitors, selectIdentities, selectVisitors, signOut } from './visitor-statements.ts';
 import type { StoredVisitor } from './visitor-rows.ts';
 import { cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
@@ -13,10 +13,8 @@ export async function findVisitor(
 ): Promise<FoundVisitor | undefined> {
   const first = await firstRow(db, accountId, key);
   const signedInAs = 'userId' in key ? first?.signedInAs : undefined;
-  const visitor = await followAliases(
-    db,
-    signedInAs === undefined ? first : await firstRow(db, accountId, { id: signedInAs }),
-  );
+  const signedIn = signedInAs === undefined ? undefined : await firstRow(db, accountId, { id: signedInAs });
+  const visitor = await followAliases(db, signedIn ?? first);
   if (visitor === undefined || visitor.erased) return undefined;
   const identities = await identitiesOf(db, accountId, visitor.id);
   const ofKind = (kind: IdentityKind): string[] =>
@@ -60,7 +58,9 @@ export async function eraseVisitorRows(db: Queryable, accountId: string, id: str
       where account_id = $1 and id = $2`,
     [accountId, visitor.id],
   );
-  return [visitor.id, ...(await aliasesOf(db, accountId, visitor.id))];
+  const ids = [visitor.id, ...(await aliasesOf(db, accountId, visitor.id))];
+  await signOut(db, accountId, ids);
+  return ids;
 }
 
 async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {

@@ -69,6 +69,8 @@ class AccountLoading implements KnownVisitors {
     external_id: new Map<string, string | undefined>(),
     email: new Map<string, string | undefined>(),
   };
+  /** Ids that events have as their userId. */
+  readonly #devices = new Set<string>();
   /** Which identities were taken from the cache, by the visitor they led to. */
   readonly #assumed = new Map<string, IdentityAsked[]>();
   #visitorsToRead: VisitorAsked[] = [];
@@ -92,7 +94,7 @@ class AccountLoading implements KnownVisitors {
   }
 
   ask({ userId, externalIds, emails, anonymousId }: VisitorClaim): void {
-    if (userId !== undefined) this.#askVisitor(userId);
+    if (userId !== undefined) this.#askDevice(userId);
     for (const value of externalIds) this.#askIdentity('external_id', storedIdentity(value));
     for (const value of emails) this.#askIdentity('email', storedIdentity(value));
     if (anonymousId !== undefined) this.#askVisitor(anonymousId);
@@ -159,9 +161,17 @@ class AccountLoading implements KnownVisitors {
     if (cached !== undefined) this.#askLinked(cached.row);
   }
 
-  /** Asks for the visitors that a row leads to. */
-  #askLinked({ mergedInto, signedInAs }: StoredVisitor): void {
+  #askDevice(id: string): void {
+    const isNew = !this.#devices.has(id);
+    this.#devices.add(id);
+    const known = this.#visitors.get(id);
+    if (known === undefined) this.#askVisitor(id);
+    else if (isNew) this.#askLinked(known);
+  }
+
+  /** Asks for the visitors that a row leads to: who is signed in matters where the row's id is the userId of an event. */
+  #askLinked({ id, mergedInto, signedInAs }: StoredVisitor): void {
     if (mergedInto !== undefined) this.#askVisitor(mergedInto);
-    if (signedInAs !== undefined) this.#askVisitor(signedInAs);
+    if (signedInAs !== undefined && this.#devices.has(id)) this.#askVisitor(signedInAs);
   }
 }

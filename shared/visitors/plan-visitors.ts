@@ -108,7 +108,7 @@ type Working = {
   properties: VisitorProperties;
   mergedInto: Working | undefined;
   /** See `StoredVisitor`. */
-  signedInAs: Working | undefined;
+  signedInAs: string | undefined;
   setByServer: number;
   changed: boolean;
   /** Orders visitors by their last write: rows of the database before anything this batch wrote. */
@@ -159,7 +159,7 @@ class AccountBatch {
         stored,
         properties,
         mergedInto: mergedInto && root(mergedInto).id,
-        signedInAs: signedInAs && root(signedInAs).id,
+        signedInAs,
         setByServer,
       });
     }
@@ -277,12 +277,12 @@ class AccountBatch {
   #tieDevice(userId: string | undefined, person: Working, isServer: boolean): void {
     const row = userId === undefined ? undefined : this.#row(userId);
     if (row === undefined) return;
-    const isSame = root(row.signedInAs ?? row) === person;
+    const isSame = (this.#signedIn(row) ?? root(row)) === person;
     if (!isServer && isSignedInByServer(row.setByServer)) {
       if (!isSame) this.#leftOut.notOverwritten += 1;
       return;
     }
-    const signedInAs = root(row) === person ? undefined : person;
+    const signedInAs = root(row) === person ? undefined : person.id;
     const setByServer = afterSignIn(row.setByServer, isServer && signedInAs !== undefined);
     if (isSame && setByServer === row.setByServer) return;
     row.signedInAs = signedInAs;
@@ -309,9 +309,14 @@ class AccountBatch {
   /** The visitor that events with this userId alone belong to. */
   #ofDevice(userId: string, isServer: boolean): Working | undefined {
     const row = this.#row(userId);
-    if (row?.signedInAs === undefined) return row && root(row);
+    if (row === undefined) return undefined;
     const own = root(row);
-    return followsSignIn(isServer, row.setByServer, own.setByServer) ? root(row.signedInAs) : own;
+    return (followsSignIn(isServer, row.setByServer, own.setByServer) ? this.#signedIn(row) : undefined) ?? own;
+  }
+
+  /** Who is signed in on the device of a row, where that is not the row's own visitor. */
+  #signedIn({ signedInAs }: Working): Working | undefined {
+    return signedInAs === undefined ? undefined : this.#visitor(signedInAs);
   }
 
   #visitor(id: string): Working | undefined {
@@ -324,19 +329,25 @@ class AccountBatch {
     if (working !== undefined) return working;
     const stored = this.#known.visitor(id);
     if (stored === undefined) return undefined;
-    const row = this.#hold({
+    const rootId = this.#storedRoot(id);
+    return this.#hold({
       id,
       stored,
       properties: stored.properties,
-      mergedInto: undefined,
-      signedInAs: undefined,
+      mergedInto: rootId === id ? undefined : this.#row(rootId),
+      signedInAs: stored.signedInAs,
       setByServer: stored.setByServer,
       changed: false,
       writtenAt: stored.updatedAtUs - Number.MAX_SAFE_INTEGER,
     });
-    if (stored.mergedInto !== undefined) row.mergedInto = this.#row(stored.mergedInto);
-    if (stored.signedInAs !== undefined) row.signedInAs = this.#row(stored.signedInAs);
-    return row;
+  }
+
+  /** The visitor that an id led to before this batch. */
+  #storedRoot(id: string): string {
+    let found = id;
+    for (let next: string | undefined = id; next !== undefined; next = this.#known.visitor(found)?.mergedInto)
+      found = next;
+    return found;
   }
 
   #create(id: string): Working {

@@ -12,7 +12,7 @@ type ProtectedProperty = keyof typeof bitOfProperty;
 export const protectedProperties = Object.keys(bitOfProperty) as readonly ProtectedProperty[];
 
 /** A server source said who is signed in on the device with the row's id. */
-const signedInBit = 8;
+export const signedInBit = 8;
 
 export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit) !== 0;
 

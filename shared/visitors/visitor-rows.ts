@@ -12,7 +12,10 @@ export type StoredVisitor = {
   readonly updatedAtUs: number;
   /** The visitor this one turned out to be. */
   readonly mergedInto: string | undefined;
-  /** The person to whom events with this id alone belong since another person signed in on the device; else this visitor. */
+  /**
+   * The visitor to whom events with this id alone belong since another person signed in on the device. Undefined, or gone by an
+   * erasure: this visitor.
+   */
   readonly signedInAs: string | undefined;
   /** What a server source has set, see `serverSet`. */
   readonly setByServer: number;

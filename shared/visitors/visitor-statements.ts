@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import type { JsonObject } from '../runtime/json.ts';
 import type { ClearedIdentity, IdentityRow, StoredVisitor, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
 import { erasedIdentity } from './visitor-identity.ts';
+import { signedInBit } from './server-set.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import { jsonLines, jsonbOfLines } from '../postgres/json-lines.ts';
 import { VisitorProperties } from './visitor-properties.ts';
@@ -294,6 +295,23 @@ export async function moveToSurvivors(db: Queryable, merges: readonly VisitorMer
       where v.account_id = k.account_id and v.merged_into = k.loser`,
     values,
   );
+}
+
+const devicesPerStatement = 1_000;
+
+/** Signs visitors out of devices, whose events alone are of the devices' own visitors again; few devices a statement. */
+export async function signOut(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.query(
+      `update visitors set signed_in_as = null, set_by_server = set_by_server & ~$3::smallint, version = version + 1
+        where account_id = $1 and id in (
+          select v.id from visitors v where v.account_id = $1 and v.signed_in_as = any($2::text[])
+          order by v.id limit $4 for update
+        )`,
+      [accountId, ids, signedInBit, devicesPerStatement],
+    );
+    if ((rowCount ?? 0) < devicesPerStatement) return;
+  }
 }
 
 type WrittenRecord = { account_id: string; id: string; created_us: string; updated_us: string };

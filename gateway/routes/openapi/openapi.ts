@@ -63,7 +63,13 @@ function describeRoutes(routes: readonly Route[]): object {
     title: 'Sluice ingest',
     description:
       'A 200 means that the event is stored in the log and survives the loss of every process; it may not have been ' +
-      'dispatched yet. An event sent again with the same distinctId is accepted and processed once. ' +
+      'dispatched yet. An event sent again by the same source with the same distinctId and the same identifiers is ' +
+      'accepted and processed once; live and test keys are apart. ' +
+      'externalId is the id of a person, userId that of a device or a visitor. Two visitors with an externalId each are ' +
+      'made one by an alias only: the event `$alias` with the previous id as externalId and the new one as ' +
+      'userProperties.external_id, sent with the key of a server source. Identifiers such as undefined, null, 0 or ' +
+      'anonymous identify nobody and are left out. The key of a web, pixel, redirect or mobile source does not overwrite ' +
+      'external_id, email and phone_number that a server source has set. A test key changes no visitor. ' +
       'Clients retry on 408, 409, 429 and 5xx and honour Retry-After.',
   });
 }

@@ -11,6 +11,7 @@ import { PublishOnCreate } from './0009-publish-on-create.ts';
 import { TellAccountsAreLarge } from './0010-tell-accounts-are-large.ts';
 import { NoteVisitorChanges } from './0011-note-visitor-changes.ts';
 import { CreateRecentPlaces } from './0012-create-recent-places.ts';
+import { IndexSignedInDevices } from './0014-index-signed-in-devices.ts';
 import { KeepPeopleApart } from './0014-keep-people-apart.ts';
 
 export type MigrationList = readonly MigrationObject[];
@@ -36,4 +37,5 @@ export const migrationList: MigrationList = [
   { name: '0011-note-visitor-changes', class: NoteVisitorChanges },
   { name: '0012-create-recent-places', class: CreateRecentPlaces },
   { name: '0014-keep-people-apart', class: KeepPeopleApart },
+  { name: '0014-index-signed-in-devices', class: IndexSignedInDevices },
 ];
