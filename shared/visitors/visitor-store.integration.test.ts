@@ -12,7 +12,7 @@ import { createVisitorStore } from './postgres-visitor-store.ts';
 import type { PostgresVisitorStore } from './postgres-visitor-store.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
-import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
+import type { KeyTrust, VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -482,6 +482,13 @@ test('visitor store: visitors that are gone, one or all of them, are not remembe
   expect(await store.resolve(touches)).toMatchObject({ created: 2 });
 });
 
+type Written = {
+  readonly by: number;
+  readonly claim: VisitorClaim;
+  readonly given: JsonObject;
+  readonly sentWith: KeyTrust;
+};
+
 test('visitor store: whatever others do, a store that remembers sees what one that does not sees', async () => {
   const account = randomUUID();
   const warm = [createVisitorStore(pool), createVisitorStore(pool)];
@@ -504,18 +511,29 @@ test('visitor store: whatever others do, a store that remembers sees what one th
     },
     { requiredKeys: [] },
   );
-  const write = fc.record({ by: fc.constantFrom(0, 1, 2), claim, given });
+  const sentWith = fc.constantFrom<KeyTrust>('server', 'public', 'test');
+  const write = fc.record({ by: fc.constantFrom(0, 1, 2), claim, given, sentWith });
   const erase = fc.record({ erased: fc.constantFrom(...names.map((n) => `u${n}`)) });
-  const seen = async (store: PostgresVisitorStore) => (await lookUpEach(store)).map(idOf);
+  const seen = async (store: PostgresVisitorStore) =>
+    (await lookUpEach(store)).map((outcome) => [
+      idOf(outcome),
+      outcome?.kind === 'resolved' && outcome.properties.value,
+    ]);
   // Each by itself, as those of one call that are not known yet change what follows them.
   const lookUpEach = (store: PostgresVisitorStore) =>
-    Promise.all(claims.map(async (one) => (await store.lookUp([touch(account, one)])).outcomes[0]));
+    Promise.all(looks.map(async (one) => (await store.lookUp([one])).outcomes[0]));
+  const looks = (['server', 'public', 'test'] as const).flatMap((trust) =>
+    claims.map((one): VisitorTouch => ({ ...touch(account, one), sentWith: trust })),
+  );
   const act = async (step: object): Promise<void> => {
     if ('erased' in step) await createVisitorStore(pool).erase(account, String(step.erased));
     else {
-      const { by, claim: named, given: properties } = step as { by: number; claim: VisitorClaim; given: JsonObject };
+      const { by, claim: named, given: properties, sentWith: trust } = step as Written;
       if (named.userId === undefined && named.externalIds.length + named.emails.length === 0) return;
-      await (warm[by] ?? createVisitorStore(pool)).resolve([touch(account, named, properties)]);
+      // What identifies is a property too.
+      const layers = named.externalIds.map((id): JsonObject => ({ external_id: id }));
+      const event = { ...touch(account, named, ...layers, properties), sentWith: trust };
+      await (warm[by] ?? createVisitorStore(pool)).resolve([event]);
     }
   };
   await fc.assert(

@@ -67,6 +67,18 @@ test('recorder: an event that comes twice is there once, as it came first', asyn
   expect(recorder.stats()['recent_not_needed']).toBe(1);
 });
 
+test('recorder: a live event takes the place of a test event with its id, and no test event that of a live one', async () => {
+  const recorder = await rig.start();
+  const tried = (id: string) => resolvedEvent(account, { id, event: 'Tried', test: true });
+  const live = (id: string) => resolvedEvent(account, { id, event: 'Live' });
+  await rig.send(account, [tried('e1'), live('e2'), tried('e3'), live('e3'), live('e4'), tried('e4')]);
+  await vi.waitFor(async () => expect(await idsOf(account)).toHaveLength(4), within);
+  await rig.send(account, [live('e1'), tried('e2')]);
+  await allWritten(recorder);
+  const rows = await rig.rows(account);
+  expect(rows.map(({ name, test: isTest }) => [name, isTest])).toEqual(rows.map(() => ['Live', false]));
+});
+
 test('recorder: the same id in two accounts is two events', async () => {
   const other = randomUUID();
   await rig.start();

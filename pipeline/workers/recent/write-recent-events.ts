@@ -72,8 +72,8 @@ async function insertSurely(context: RecorderContext, events: readonly RecentEve
 }
 
 /**
- * Adds events to the view and returns how many it added: those that are there already stay as they are, and those of
- * erased visitors stay out. The pool is one that looks up by key. Not flushed to disk before it returns: what a crash of the database takes is only a view.
+ * Adds events to the view and returns how many it added: those that are there already stay as they are, but that a live event
+ * takes the place of a test event with its id, and those of erased visitors stay out. The pool is one that looks up by key. Not flushed to disk before it returns: what a crash of the database takes is only a view.
  */
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
   const insert = async (client: PoolClient): Promise<number> => {
@@ -88,14 +88,18 @@ export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): 
 const statement = `
   insert into recent_events
     (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
-  select k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
+  select distinct on (k.account_id, k.id) k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
       $7::text[], $8::boolean[], $9::int[], $10::int[], ${jsonbOfLines('$11')})
     as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
   where not exists (
     select 1 from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
     where v.account_id = k.account_id and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null))
-  order by k.account_id, k.id
-  on conflict do nothing`;
+  order by k.account_id, k.id, k.test
+  on conflict (account_id, id) do update
+  set time = excluded.time, received_at = excluded.received_at, source_id = excluded.source_id, name = excluded.name,
+    visitor_id = excluded.visitor_id, test = false, version_number = excluded.version_number,
+    sample_of = excluded.sample_of, body = excluded.body
+  where recent_events.test and not excluded.test`;
 
 function columns(events: readonly RecentEvent[]): unknown[] {
   return [
