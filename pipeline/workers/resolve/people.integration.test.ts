@@ -43,12 +43,12 @@ async function resolve(events: readonly TestEvent[], partition = 0) {
   const account = randomUUID();
   const resolver = await rig.start(partition, { plans: () => plan });
   for (const [index, event] of events.entries()) {
-    const { resolved = 0, duplicates = 0 } = resolver.stats();
+    const { resolved, duplicates } = resolver.stats();
     await rig.send(partition, [{ ...event, id: event.id ?? `event-${index}`, account }]);
     await vi.waitFor(
       () => {
-        const { resolved: nowResolved = 0, duplicates: nowDuplicates = 0 } = resolver.stats();
-        expect(nowResolved + nowDuplicates).toBe(resolved + duplicates + 1);
+        const now = resolver.stats();
+        expect(now.resolved + now.duplicates).toBe(resolved + duplicates + 1);
       },
       { timeout: 45_000, interval: 10 },
     );
