@@ -37,12 +37,22 @@ let lastOrigin = { account: '', source: '', isTest: false, scope: '\n' };
  */
 export function hashEvent(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
-  if (scope !== last.scope) last = { scope, seeds: murmur3Pair(scope, 1, 2) };
-  return murmur3Pair(text, last.seeds.high, last.seeds.low);
+  const { high, low } = seedsOf(scope);
+  return murmur3Pair(text, high, low);
 }
 
-/** The scope asked for last, and what the hashes of its events begin with. */
+/** What the hashes of a scope's events begin with; those of the last two scopes are kept. */
+function seedsOf(scope: string): EventHash {
+  if (scope !== last.scope) {
+    const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: murmur3Pair(scope, 1, 2) };
+    lastButOne = last;
+    last = found;
+  }
+  return last.seeds;
+}
+
 let last = { scope: '', seeds: murmur3Pair('', 1, 2) };
+let lastButOne = last;
 
 /** Nothing for an event without identifiers. No text of one kind reads as one of another. */
 function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {

@@ -46,7 +46,8 @@ const around = /^[\s()[\]{}<>"'`$%]+|[\s()[\]{}<>"'`$%]+$/g;
 /** Whether a text that was sent as an identifier (userId, externalId or e-mail address) identifies nobody. */
 export function isPlaceholder(text: string): boolean {
   if (text === '') return true;
-  if (text.length > charactersMax || !mayBegin(text.charCodeAt(0))) return false;
+  if (text.length > charactersMax || !mayStandAround(text.charCodeAt(0), text.charCodeAt(text.length - 1)))
+    return false;
   const bare = text.replace(around, '').toLowerCase();
   return placeholders.has(bare) || filler.test(bare);
 }
@@ -55,17 +56,24 @@ export function isPlaceholder(text: string): boolean {
 export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   // A character takes up to four bytes.
-  if (end - start > charactersMax * 4 || !mayBegin(bytes[start] as number)) return false;
+  if (end - start > charactersMax * 4 || !mayStandAround(bytes[start] as number, bytes[end - 1] as number))
+    return false;
   return isPlaceholder(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
 }
 
-/** By the first character: most identifiers need no closer look. Beyond ASCII stand some kinds of space. */
-const mayBegin = (code: number): boolean => code >= firstNonAscii || beginnings[code] === 1;
+/** By the first and the last character: most identifiers need no closer look. Beyond ASCII stand some kinds of space. */
+const mayStandAround = (first: number, last: number): boolean =>
+  (first >= firstNonAscii || beginnings[first] === 1) && (last >= firstNonAscii || endings[last] === 1);
 
 const firstNonAscii = 0x80;
-const beginnings = new Uint8Array(firstNonAscii).fill(1);
-for (let code = 0; code < firstNonAscii; code += 1) {
-  const character = String.fromCharCode(code).toLowerCase();
-  if (/[a-z1-9]/.test(character)) beginnings[code] = 0;
-  if (character === 'x' || [...placeholders].some((text) => text.startsWith(character))) beginnings[code] = 1;
+const beginnings = codesOf((text) => text.charAt(0));
+const endings = codesOf((text) => text.charAt(text.length - 1));
+
+/** The ASCII characters that stand at one end of a placeholder, in either case; what is no letter and no digit may. */
+function codesOf(endOf: (text: string) => string): Uint8Array {
+  const ends = new Set(['x', '0', ...[...placeholders].map(endOf)]);
+  return Uint8Array.from({ length: firstNonAscii }, (_, code) => {
+    const character = String.fromCharCode(code).toLowerCase();
+    return ends.has(character) || !/[a-z0-9]/.test(character) ? 1 : 0;
+  });
 }
