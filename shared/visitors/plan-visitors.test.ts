@@ -368,9 +368,13 @@ test('planVisitors: an alias with a public key makes no one of two known people'
   expect(ids(result)).toEqual(['new-1', 'new-2', 'new-2', 'new-1', 'new-2']);
   expect(result.merges).toEqual([]);
   expect(result.leftOut.keptApart).toBe(1);
-  // A new id of a known person is a person of its own too.
+  // A new id of a person that a server named is another person too.
   const unknown = plan([person('old'), sentWith('public', alias('old', 'third')), person('third'), person('old')]);
   expect(ids(unknown)).toEqual(['new-1', 'new-2', 'new-2', 'new-1']);
+  const unused = plan([person('mallory'), sentWith('public', alias('unused', 'mallory')), person('unused')]);
+  expect(ids(unused)).toEqual(['new-1', 'new-1', 'new-2']);
+  const ofPages = [person('old'), alias('old', 'third'), person('third'), person('old')];
+  expect(new Set(ids(plan(ofPages.map((event) => sentWith('public', event))))).size).toBe(1);
 });
 
 test('planVisitors: a public key does not overwrite or clear what a server has set, and adds the rest', () => {

@@ -14,6 +14,7 @@ import {
   afterSignIn,
   contradict,
   followsSignIn,
+  isServerSet,
   isSignedInByServer,
   keptFromPublic,
   mergedBits,
@@ -228,30 +229,31 @@ class AccountBatch {
 
   /**
    * Two ids of one person. The previous one may be a device's, a visitor's own or a person's: who it leads to becomes one
-   * with whom the new one leads to. A public key makes no one of two known people.
+   * with whom the new one leads to. A public key merges no two known people, and gives no further id to one that a server named.
    */
   #alias(userId: string | undefined, { previousId, newId }: Alias, isServer: boolean): Working {
     const owner = this.#owner('external_id', storedIdentity(previousId));
     const previous = owner?.stored?.erased === true ? undefined : owner;
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
     const rights = { isServer, isAlias: true };
+    const mayAdd = ({ setByServer }: Working): boolean => isServer || !isServerSet(setByServer, 'external_id');
     const both = previous !== undefined && device !== undefined && previous !== device;
     const one = both ? (this.#join(device, previous, rights) ?? previous) : (previous ?? device);
     if (one === undefined) {
       const made = this.#signIn(userId, newId, isServer);
-      if (owner === undefined) this.#tieExternalId(made, previousId);
+      if (owner === undefined && mayAdd(made)) this.#tieExternalId(made, previousId);
       return made;
     }
     const known = this.#owner('external_id', storedIdentity(newId));
     if (known === one || known?.stored?.erased === true) return one;
-    const isTied = known === undefined && (isServer || !isKnown(one)) && this.#tieExternalId(one, newId);
+    const isTied = known === undefined && mayAdd(one) && this.#tieExternalId(one, newId);
     const person = known ?? (isTied ? one : this.#createPerson(undefined, newId));
     const merged = isTied ? one : this.#join(one, person, rights);
     if (merged === undefined) {
       this.#tieDevice(userId, person, isServer);
       return person;
     }
-    if (owner === undefined) this.#tieExternalId(merged, previousId);
+    if (owner === undefined && mayAdd(merged)) this.#tieExternalId(merged, previousId);
     if (device !== undefined || userId === undefined) return merged;
     return this.#merge(this.#create(userId), merged) ?? merged;
   }
