@@ -54,6 +54,8 @@ export function createApp<Services extends CoreServices>(options: AppOptions<Ser
     exposeHeadRoutes: false,
     // What comes on a connection that is still open is answered while the service ends, as anything else is.
     return503OnClosing: false,
+    // By then no request waits for its answer, and a connection that never carried one has no other end.
+    forceCloseConnections: true,
     routerOptions: {
       maxParamLength: pathParameterCharsMax,
       ignoreTrailingSlash: true,

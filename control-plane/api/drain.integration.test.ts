@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -74,4 +75,16 @@ test('drain: a body that is on its way is read and answered', async () => {
   expect(answer).toMatchObject({ statusCode: 200, headers: { connection: 'close' } });
   answer.resume();
   await stopped;
+});
+
+test('drain: a connection on which nothing was ever sent does not hold up the end', async () => {
+  const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 0 });
+  const silent = connect(Number(new URL(other.baseUrl).port), '127.0.0.1');
+  onTestFinished(() => void silent.destroy());
+  const cut = once(silent, 'close');
+  await once(silent, 'connect');
+  // Taken by the server, as the one after it was answered.
+  expect(await keptClient(other.baseUrl)('GET', '/rest/v1/sources')).toMatchObject({ status: 200 });
+  await other.stop();
+  await cut;
 });
