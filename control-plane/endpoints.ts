@@ -15,6 +15,7 @@ import { assignmentPaths } from './experiments/assignment/serve-experiments.ts';
 import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
 import { readExperimentResults } from './experiments/read-results.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
+import type { KeyServices } from './keys/endpoints.ts';
 import type { ReplayServices } from './replays/endpoints.ts';
 import { replayEndpoints } from './replays/endpoints.ts';
 import { ruleEndpoints } from './rules/endpoints.ts';
@@ -81,6 +82,7 @@ export type Services = CoreServices &
   ActivityEndpointServices &
   DestinationServices &
   EventServices &
+  KeyServices &
   OperateServices &
   ReplayServices &
   SessionServices &

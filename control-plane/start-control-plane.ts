@@ -223,8 +223,10 @@ export async function startControlPlane(
     load: (accountId) => readNewestEvents(pool, accountId, now().getTime()),
     onFailure,
   });
+  const eventStreams = createEventStreams(readEventStreamSettings(env));
   const services: Services = {
     storage,
+    recheckStreams: (accountId) => eventStreams.recheck(accountId),
     pool,
     leases,
     work,
@@ -277,7 +279,6 @@ export async function startControlPlane(
   shutdown.add('note refused keys', () => refusedLogins.stop());
   const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
-  const eventStreams = createEventStreams(readEventStreamSettings(env));
   const addConsole = await loadConsole();
   const isTls = env.CONTROL_PLANE_TLS_CERT !== undefined;
   const shares = { account: createAccountShares(env), address: createLoginShares(env) };
@@ -295,10 +296,16 @@ export async function startControlPlane(
     }
   };
   const app = createApp({
-    authenticate(request) {
+    authenticate: (request) =>
+      amongLogins(request, async () => {
+        const em = logins.fork();
+        const at = now();
+        return logIn(em, request, await authorizationOf(em, request.headers, secretBox, at), at);
+      }),
+    async authenticateAgain({ headers }) {
+      const em = logins.fork();
       const at = now();
-      const authorization = authorizationOf(request.headers, secretBox, at.getTime());
-      return amongLogins(request, () => logIn(logins.fork(), request, authorization, at));
+      return authenticate(em, await authorizationOf(em, headers, secretBox, at), at);
     },
     hasScope,
     shares: shares.account,
@@ -320,6 +327,7 @@ export async function startControlPlane(
         now,
         isTls,
         sessionMs: env.CONSOLE_SESSION_MS,
+        recheckStreams: (accountId: string) => eventStreams.recheck(accountId),
       };
       addSessionRoutes(instance, sessions);
       addConsole(instance);

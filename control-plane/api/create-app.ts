@@ -22,6 +22,8 @@ export type AppOptions<Services extends CoreServices> = {
   readonly services: Services;
   /** Whose key the request shows; undefined: nobody's. */
   authenticate(request: IncomingMessage): Promise<Principal | undefined>;
+  /** The same later in the life of its answer, which counts as no attempt to log in. */
+  authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
   /** By account. */
   readonly shares: RequestShares;
   hasScope(scopes: readonly string[], scope: string): boolean;
@@ -114,7 +116,7 @@ const entered = new WeakMap<FastifyRequest, Entered>();
 function addEndpoint<Services extends CoreServices>(
   app: FastifyInstance,
   endpoint: Endpoint<Services>,
-  { services, authenticate, hasScope, shares, eventStreams }: AppOptions<Services>,
+  { services, authenticate, authenticateAgain, hasScope, shares, eventStreams }: AppOptions<Services>,
 ): void {
   const prepare = prepareInput(endpoint);
   app.route({
@@ -141,13 +143,21 @@ function addEndpoint<Services extends CoreServices>(
       if (endpoint.streams) {
         // It may stay for hours: streams have shares of their own.
         admitted.leave();
+        const scope = endpoint.scope(request.params as Record<string, string>);
+        const reader = {
+          accountId: principal.accountId,
+          async isValid() {
+            const again = await authenticateAgain(request.raw);
+            return again !== undefined && (scope === undefined || hasScope(again.scopes, scope));
+          },
+        };
         return (
           reply
             .type('text/event-stream')
             .header('x-accel-buffering', 'no')
             // It ends with the stream: kept, it would hold up a service that is about to stop.
             .header('connection', 'close')
-            .send(eventStreams.open(principal.accountId, result as Feed))
+            .send(eventStreams.open(reader, result as Feed))
         );
       }
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));

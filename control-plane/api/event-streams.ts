@@ -12,18 +12,29 @@ export type Feed<Value = unknown> = {
 
 /** Answers that go on: server-sent events (HTML living standard, section 9.2). */
 export type EventStreams = {
-  /** The body of such an answer. Throws a 429 when as many are open as may be, over all accounts or of this one. */
-  open(accountId: string, feed: Feed): Readable;
+  /**
+   * The body of such an answer. It ends when its reader's credentials no longer hold, which is checked with each
+   * keep-alive. Throws a 429 at the limit of open streams, over all accounts or of this one.
+   */
+  open(reader: StreamReader, feed: Feed): Readable;
+  /** Checks the readers of an account now; when it resolves, those whose credentials have ended get nothing more. */
+  recheck(accountId: string): Promise<void>;
   readonly openCount: number;
   /** Ends all of them; clients come again, elsewhere. */
   stop(): void;
+};
+
+export type StreamReader = {
+  readonly accountId: string;
+  /** Whether the key and the session the stream was opened with still allow it. A rejection ends the stream too. */
+  isValid(): Promise<boolean>;
 };
 
 export const eventStreamsEnv = {
   EVENT_STREAMS_MAX: count('Pages that may follow events or figures live at a time, over all accounts', 200),
   ACCOUNT_EVENT_STREAMS_MAX: count('Of those, pages of one account', 50),
   EVENT_STREAM_KEEP_ALIVE_MS: count(
-    'A stream that has nothing to say says so this often, for proxies in between',
+    'How often a live stream sends a keep-alive for proxies, and checks that its key and its session still hold',
     15_000,
     {
       unit: 'ms',
@@ -54,6 +65,8 @@ export function readEventStreamSettings(env: Static<TObject<typeof eventStreamsE
   };
 }
 
+type OpenStream = { readonly accountId: string; check(): Promise<void> };
+
 /** A reader that leaves so much unread is let go: it would get old news only, and comes again by itself. */
 const unreadBytesMax = 4 * 1024 ** 2;
 
@@ -62,7 +75,7 @@ export function createEventStreams({
   streamsOfAccountMax,
   keepAliveMs,
 }: EventStreamSettings): EventStreams {
-  const opened = new Map<PassThrough, string>();
+  const opened = new Map<PassThrough, OpenStream>();
   const refuse = (most: number, whose: string): never => {
     throw tooMany(`${most} live views${whose} are open: close one, or try again later`);
   };
@@ -70,9 +83,9 @@ export function createEventStreams({
     get openCount() {
       return opened.size;
     },
-    open(accountId, feed) {
+    open({ accountId, isValid }, feed) {
       if (opened.size >= streamsMax) refuse(streamsMax, '');
-      const ofAccount = [...opened.values()].filter((one) => one === accountId).length;
+      const ofAccount = [...opened.values()].filter((one) => one.accountId === accountId).length;
       if (ofAccount >= streamsOfAccountMax) refuse(streamsOfAccountMax, ' of the account');
       const stream = new PassThrough();
       const write = (text: string): void => {
@@ -80,8 +93,20 @@ export function createEventStreams({
         stream.write(text);
         if (stream.writableLength + stream.readableLength > unreadBytesMax) stream.destroy();
       };
-      const keepAlive = setInterval(() => write(': still here\n\n'), keepAliveMs);
-      opened.set(stream, accountId);
+      let isChecking = false;
+      const check = async (): Promise<void> => {
+        isChecking = true;
+        const holds = await isValid().catch(() => false);
+        isChecking = false;
+        if (!holds) stream.end();
+      };
+      const keepAlive = setInterval(() => {
+        write(': still here\n\n');
+        // A check that takes that long says nothing: the reader comes again, and is checked as it does.
+        if (isChecking) stream.end();
+        else void check();
+      }, keepAliveMs);
+      opened.set(stream, { accountId, check });
       write('retry: 2000\n\n');
       const unsubscribe = feed.subscribe((value) => write(`data: ${JSON.stringify(value)}\n\n`));
       stream.once('close', () => {
@@ -90,6 +115,9 @@ export function createEventStreams({
         unsubscribe();
       });
       return stream;
+    },
+    async recheck(accountId) {
+      await Promise.all([...opened.values()].filter((one) => one.accountId === accountId).map((one) => one.check()));
     },
     stop() {
       for (const stream of opened.keys()) stream.end();

@@ -3,11 +3,18 @@ import { nameField, nullable } from '../../shared/contracts/config/define-collec
 import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
 import { badRequest, forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 import { addApiKey, listApiKeys, makeRoomForKey, revokeApiKey } from './key-store.ts';
 import { grantableNames, hasScope } from './scopes.ts';
+
+/** What endpoints of keys need beside what every endpoint has. */
+export type KeyServices = {
+  /** Ends the live streams of an account whose keys have ended. */
+  recheckStreams(accountId: string): Promise<void>;
+};
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -101,12 +108,15 @@ export const keyEndpoints = [
     tag: 'API keys',
     summary: 'End an API key at once',
     reply: keyReply,
-    handle: ({ params, principal }, services) =>
-      edit(services, principal, async ({ em, now }) => {
+    async handle({ params, principal }, services: CoreServices & KeyServices) {
+      const revoked = await edit(services, principal, async ({ em, now }) => {
         const row = await revokeApiKey(em, principal.accountId, params['id'] ?? '', now);
         if (row === undefined) throw notFound('key');
         recordAudit(em, principal, { action: 'key.revoke', entityId: row.id }, now);
         return viewKey(row);
-      }),
+      });
+      await services.recheckStreams(principal.accountId);
+      return revoked;
+    },
   }),
 ];

@@ -1,19 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse, serialize } from 'cookie';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { liveSessions } from './live-sessions.ts';
 
 const session = Type.Object({
   v: Type.Literal(1),
   untilMs: Type.Integer(),
-  keys: Type.Array(Type.Object({ accountId: Type.String(), key: Type.String() })),
+  keys: Type.Array(Type.Object({ accountId: Type.String(), key: Type.String(), id: Type.String() })),
 });
 
 /**
- * What a browser that stays signed in brings along: its API keys, an account each. The cookie is all there is of it, so
- * any control plane reads it, and a key that is revoked ends it there and then.
+ * What a browser that stays signed in sends: its API keys, one an account, each with the id of its sign-in. Any control
+ * plane reads it. It counts only for sign-ins that are live: see `liveSessions`.
  */
 export type Session = Static<typeof session>;
 
@@ -31,7 +33,7 @@ export const sessionAccountsMax = 8;
 const isSession = Compile(session);
 const context = 'console session';
 
-/** The session a request brings; undefined without one, when it is over, or when somebody else made it. */
+/** The session of a request's cookie; undefined without one, after its end, or when another installation sealed it. */
 export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): Session | undefined {
   const sealed = parse(headers.cookie ?? '')[sessionCookie];
   if (sealed === undefined) return undefined;
@@ -43,12 +45,19 @@ export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, 
   }
 }
 
-/** What the request may be authenticated by: its own header or, for the account it names, its session's key. */
-export function authorizationOf(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): string | undefined {
+/** What authenticates the request: its own header or, for the account it names, the key of its live session. */
+export async function authorizationOf(
+  em: EntityManager,
+  headers: IncomingHttpHeaders,
+  secretBox: SecretBox,
+  now: Date,
+): Promise<string | undefined> {
   const accountId = headers[accountHeader];
   if (headers.authorization !== undefined || accountId === undefined) return headers.authorization;
-  const key = readSession(headers, secretBox, nowMs)?.keys.find((one) => one.accountId === accountId)?.key;
-  return key === undefined ? undefined : `Bearer ${key}`;
+  const signedIn = readSession(headers, secretBox, now.getTime())?.keys.find((one) => one.accountId === accountId);
+  if (signedIn === undefined) return undefined;
+  const live = await liveSessions(em, [signedIn.id], now);
+  return live.has(signedIn.id) ? `Bearer ${signedIn.key}` : undefined;
 }
 
 /** The header that gives a browser a session, which scripts cannot read and other sites cannot use. */

@@ -7,10 +7,11 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ApiError, badRequest, unauthorized } from '../api/api-error.ts';
 import type { PublicOperations } from '../api/build-openapi.ts';
 import { compileCheck } from '../api/prepare-input.ts';
-import type { CoreServices, Principal } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Authenticate } from '../keys/authenticate.ts';
 import type { LogIn } from '../keys/log-in.ts';
+import { endSession, liveSessions, startSession } from './live-sessions.ts';
 import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
 import type { Session } from './session-cookie.ts';
 import { sessionReply, viewSignedIn } from './session-view.ts';
@@ -25,6 +26,8 @@ export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 
   amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
   /** Whether browsers reach this service over TLS and nothing else. */
   readonly isTls: boolean;
+  /** Ends the live streams of an account whose sign-in has ended. */
+  recheckStreams(accountId: string): Promise<void>;
 };
 
 /** What another site cannot send without leave, so that none can sign a browser in or out. */
@@ -53,7 +56,14 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     session: Session | undefined,
   ): Promise<FastifyReply> => {
     const found: JsonObject[] = [];
-    for (const { key } of session?.keys ?? []) {
+    const keys = session?.keys ?? [];
+    const live = await liveSessions(
+      em,
+      keys.map(({ id }) => id),
+      now(),
+    );
+    for (const { id, key } of keys) {
+      if (!live.has(id)) continue;
       const principal = await authenticate(em, `Bearer ${key}`, now());
       if (principal !== undefined) found.push(await viewSignedIn(em, principal));
     }
@@ -68,15 +78,22 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     const at = now();
     const principal = await logIn(em, request.raw, `Bearer ${key}`, at, mayBeGuessed);
     if (principal === undefined) throw unauthorized();
-    const session = withKey(readSession(request.headers, secretBox, at.getTime()), principal, key);
-    if (session.keys.length > sessionAccountsMax) {
+    const { accountId } = principal;
+    const before = readSession(request.headers, secretBox, at.getTime())?.keys ?? [];
+    const others = before.filter((one) => one.accountId !== accountId);
+    if (others.length >= sessionAccountsMax) {
       throw badRequest(`a browser is signed in to ${sessionAccountsMax} accounts at most: sign out of one`);
     }
-    recordAudit(em, principal, { action: 'session.create' }, at);
-    await em.flush();
-    const lasting = { ...session, untilMs: at.getTime() + options.sessionMs };
-    void reply.header('set-cookie', writeSession(lasting, secretBox, at.getTime(), isSecure(request, options)));
-    return answer(reply, em, lasting);
+    const expiresAt = new Date(at.getTime() + options.sessionMs);
+    const id = await em.transactional(async (inner) => {
+      recordAudit(inner, principal, { action: 'session.create' }, at);
+      // The browser has no cookie of that sign-in any more, so it could not sign out of it.
+      for (const one of before) if (one.accountId === accountId) await endSession(inner, one.id);
+      return startSession(inner, { accountId, keyId: principal.keyId, expiresAt }, at);
+    });
+    const session: Session = { v: 1, untilMs: expiresAt.getTime(), keys: [...others, { accountId, key, id }] };
+    void reply.header('set-cookie', writeSession(session, secretBox, at.getTime(), isSecure(request, options)));
+    return answer(reply, em, session);
   };
   app.get(path, (request, reply) => {
     fromConsole(request);
@@ -103,21 +120,25 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
   app.delete<{ Params: { accountId: string } }>(`${path}/:accountId`, (request, reply) => {
     fromConsole(request);
     const nowMs = now().getTime();
+    const { accountId } = request.params;
     const session = readSession(request.headers, secretBox, nowMs);
-    const keys = session?.keys.filter(({ accountId }) => accountId !== request.params.accountId) ?? [];
+    const ending = session?.keys.find((one) => one.accountId === accountId);
+    const keys = session?.keys.filter((one) => one !== ending) ?? [];
     const rest = session === undefined || keys.length === 0 ? undefined : { ...session, keys };
     const secure = isSecure(request, options);
-    void reply.header(
-      'set-cookie',
-      rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
-    );
-    return amongLogins(request.raw, () => answer(reply, storage.fork(), rest));
+    return amongLogins(request.raw, async () => {
+      const em = storage.fork();
+      if (ending !== undefined) {
+        await endSession(em, ending.id);
+        await options.recheckStreams(accountId);
+      }
+      void reply.header(
+        'set-cookie',
+        rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
+      );
+      return answer(reply, em, rest);
+    });
   });
-}
-
-function withKey(session: Session | undefined, { accountId }: Principal, key: string): Session {
-  const others = session?.keys.filter((one) => one.accountId !== accountId) ?? [];
-  return { v: 1, untilMs: 0, keys: [...others, { accountId, key }] };
 }
 
 function fromConsole(request: FastifyRequest): void {

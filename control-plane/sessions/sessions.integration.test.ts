@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
-import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import type { AnotherControlPlane, TestControlPlane } from '../testing/test-control-plane.ts';
+import { sessionsOfKeyMax } from './live-sessions.ts';
 
 let plane: TestControlPlane;
+let other: AnotherControlPlane;
 let client: Client;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
+  other = await plane.startAnother();
   client = await plane.newAccount();
 });
 afterAll(() => plane.stop());
@@ -87,6 +90,81 @@ test('session: holds several accounts, loses one that signs out, and one whose k
   expect(((await left.json()) as Session).accounts).toMatchObject([{ accountId: other.accountId }]);
 });
 
+/** Whether a cookie still stands for its account, in each of two control planes. */
+async function worksFor(cookie: string, accountId: string): Promise<readonly boolean[]> {
+  const headers = { cookie, 'x-sluice-account': accountId };
+  const answers = [plane, other].map(({ baseUrl }) => fetch(`${baseUrl}/rest/v1/destinations`, { headers }));
+  return (await Promise.all(answers)).map(({ status }) => status === 200);
+}
+
+const signOut = (accountId: string, cookie: string): Promise<Response> =>
+  send('DELETE', `/session/${accountId}`, { headers: { ...fromConsole, cookie } });
+
+test('session: a sign-out ends it, whoever kept the cookie, in every control plane', async () => {
+  const cookie = cookieOf(await signIn(client.key));
+  const elsewhere = cookieOf(await signIn(client.key));
+  expect(await worksFor(cookie, client.accountId)).toEqual([true, true]);
+  await signOut(client.accountId, cookie);
+  expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
+  expect(await worksFor(elsewhere, client.accountId)).toEqual([true, true]);
+  const listed = await send('GET', '/session', { headers: { ...fromConsole, cookie } });
+  expect(await listed.json()).toEqual({ accounts: [] });
+  // Signing in to another account with the old cookie does not bring it back.
+  const third = await plane.newAccount();
+  const later = cookieOf(await signIn(third.key, { cookie }));
+  expect(await worksFor(later, client.accountId)).toEqual([false, false]);
+  expect(await worksFor(later, third.accountId)).toEqual([true, true]);
+});
+
+test('session: signing out of one account ends every cookie of it, older ones too, and no other account', async () => {
+  const second = await plane.newAccount();
+  const alone = cookieOf(await signIn(client.key));
+  const both = cookieOf(await signIn(second.key, { cookie: alone }));
+  const rest = cookieOf(await signOut(client.accountId, both));
+  for (const cookie of [alone, both, rest]) {
+    expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
+  }
+  for (const cookie of [both, rest]) expect(await worksFor(cookie, second.accountId)).toEqual([true, true]);
+});
+
+test('session: signing in again with another key ends the sign-in before it', async () => {
+  const before = cookieOf(await signIn(client.key));
+  const key = await plane.newKey(client, ['destination:list']);
+  const after = cookieOf(await signIn(key.key, { cookie: before }));
+  expect(await worksFor(before, client.accountId)).toEqual([false, false]);
+  expect(await worksFor(after, client.accountId)).toEqual([true, true]);
+});
+
+test('session: is over at its time, whatever the browser does', async () => {
+  const cookie = cookieOf(await signIn(client.key));
+  await plane.storage.fork().execute(`update sessions set expires_at = now() where account_id = ?`, [client.accountId]);
+  expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
+});
+
+test('session: a key has a bounded number of them, and those that are over are not kept', async () => {
+  const third = await plane.newAccount();
+  const count = async (): Promise<number> => {
+    const [row] = await plane.storage
+      .fork()
+      .execute<{ count: string }[]>('select count(*) from sessions where key_id = ?', [third.keyId]);
+    return Number(row?.count);
+  };
+  const fill = (expiresAt: string) =>
+    plane.storage.fork().execute(
+      `insert into sessions (id, account_id, key_id, expires_at)
+       select gen_random_uuid(), ?, ?, ${expiresAt} from generate_series(1, ?)`,
+      [third.accountId, third.keyId, sessionsOfKeyMax + 5],
+    );
+  await fill(`now() - interval '1 second'`);
+  const cookie = cookieOf(await signIn(third.key));
+  expect(await count()).toBe(1);
+  await fill(`now() + interval '1 minute'`);
+  await signIn(third.key);
+  expect(await count()).toBe(sessionsOfKeyMax);
+  // Those that end first make room.
+  expect(await worksFor(cookie, third.accountId)).toEqual([true, true]);
+});
+
 test('session: a key that is none is refused, and a body that does not fit names its field', async () => {
   expect((await signIn('slk_nothing')).status).toBe(401);
   const malformed = await send('POST', '/session', { body: { key: 5 }, headers: fromConsole });
@@ -116,7 +194,11 @@ test('sign-in link: only for a key of the account, by who may make keys, and unt
   const reader = await plane.newKey(client, ['destination:list']);
   expect((await reader.post('/sign-in-links', { key: client.key })).status).toBe(403);
   const { body } = await client.post('/sign-in-links', { key: client.key });
-  await plane.storage.fork().execute(`update sign_in_links set expires_at = now() - interval '1 second'`);
+  await plane.storage
+    .fork()
+    .execute(`update sign_in_links set expires_at = now() - interval '1 second' where account_id = ?`, [
+      client.accountId,
+    ]);
   const late = await send('POST', '/session/redeem', { body: { code: body.code }, headers: fromConsole });
   expect(late.status).toBe(401);
 });

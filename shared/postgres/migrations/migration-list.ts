@@ -13,6 +13,7 @@ import { NoteVisitorChanges } from './0011-note-visitor-changes.ts';
 import { CreateRecentPlaces } from './0012-create-recent-places.ts';
 import { IndexSignedInDevices } from './0014-index-signed-in-devices.ts';
 import { KeepPeopleApart } from './0014-keep-people-apart.ts';
+import { CreateSessions } from './0016-create-sessions.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -38,4 +39,5 @@ export const migrationList: MigrationList = [
   { name: '0012-create-recent-places', class: CreateRecentPlaces },
   { name: '0014-keep-people-apart', class: KeepPeopleApart },
   { name: '0014-index-signed-in-devices', class: IndexSignedInDevices },
+  { name: '0016-create-sessions', class: CreateSessions },
 ];

@@ -27,6 +27,7 @@ export const serviceRights = {
     migrations: read,
     outbox: all,
     recent_events: ['select', 'delete'],
+    sessions: ['select', 'insert', 'delete'],
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,
     versions: all,

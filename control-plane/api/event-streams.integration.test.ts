@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { endpoints } from '../endpoints.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { AnotherControlPlane, TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+/** Another control plane on the same database, which checks the keys of its streams every second. */
+let other: AnotherControlPlane;
+let client: Client;
+
+beforeAll(async () => {
+  // Here only what this process does itself ends a stream.
+  expect(streaming).not.toEqual([]);
+  plane = await startTestControlPlane({ EVENT_STREAM_KEEP_ALIVE_MS: 3_600_000 });
+  other = await plane.startAnother({ EVENT_STREAM_KEEP_ALIVE_MS: 1_000 });
+  client = await plane.newAccount();
+});
+afterAll(() => plane.stop());
+
+/** Every endpoint that streams. */
+const streaming = endpoints.filter(({ streams }) => streams).map(({ path }) => path);
+const everyScope = [...new Set(endpoints.filter(({ streams }) => streams).map((one) => one.scope({}) ?? 'all'))];
+
+type Stream = { readonly ended: Promise<void>; isOpen(): boolean };
+type Headers = Readonly<Record<string, string>>;
+
+/** Opens a live stream and reads it until it ends; resolves once its first bytes are there. */
+async function follow(baseUrl: string, path: string, headers: Headers): Promise<Stream> {
+  const abort = new AbortController();
+  onTestFinished(() => abort.abort());
+  const answer = await fetch(`${baseUrl}${path}`, { headers, signal: abort.signal });
+  expect(answer.status).toBe(200);
+  const reader = (answer.body ?? new ReadableStream<Uint8Array>()).getReader();
+  await reader.read();
+  let isOpen = true;
+  const readAll = async (): Promise<void> => {
+    for (let next = await reader.read(); !next.done;) next = await reader.read();
+    isOpen = false;
+  };
+  const ended = readAll();
+  // A stream that is still open when its test is over is cut off.
+  ended.catch(() => undefined);
+  return { ended, isOpen: () => isOpen };
+}
+
+const bearer = ({ key }: Client): Headers => ({ authorization: `Bearer ${key}` });
+const followAll = (baseUrl: string, headers: Headers): Promise<Stream[]> =>
+  Promise.all(streaming.map((path) => follow(baseUrl, path, headers)));
+const allEnded = (streams: readonly Stream[]): Promise<void[]> => Promise.all(streams.map(({ ended }) => ended));
+const openOf = (streams: readonly Stream[]): number => streams.filter((one) => one.isOpen()).length;
+
+/** Signs a browser in with a key: the headers its requests carry from then on. */
+async function signIn({ accountId, key }: Client): Promise<Headers> {
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },
+    body: JSON.stringify({ key }),
+  });
+  const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  return { cookie, 'x-sluice-account': accountId };
+}
+
+const signOut = ({ accountId }: Client, headers: Headers): Promise<Response> =>
+  fetch(`${plane.baseUrl}/rest/v1/session/${accountId}`, {
+    method: 'DELETE',
+    headers: { ...headers, 'x-sluice-console': '1' },
+  });
+
+test('live streams: end with a revoked key, and those of other keys stay', async () => {
+  const [revoked, kept, stranger] = [
+    await plane.newKey(client, everyScope),
+    await plane.newKey(client, everyScope),
+    await plane.newAccount(),
+  ];
+  const ends = await followAll(plane.baseUrl, bearer(revoked));
+  const stays = [
+    ...(await followAll(plane.baseUrl, bearer(kept))),
+    ...(await followAll(plane.baseUrl, bearer(stranger))),
+  ];
+  expect((await client.delete(`/keys/${revoked.keyId}`)).status).toBe(200);
+  await allEnded(ends);
+  expect(openOf(stays)).toBe(stays.length);
+});
+
+test('live streams: end with a sign-out, and those of another browser with the same key stay', async () => {
+  const [leaving, staying] = [await signIn(client), await signIn(client)];
+  const [ends, stays] = [await followAll(plane.baseUrl, leaving), await followAll(plane.baseUrl, staying)];
+  expect((await signOut(client, leaving)).status).toBe(200);
+  await allEnded(ends);
+  expect(openOf(stays)).toBe(stays.length);
+});
+
+test('live streams: end in other control planes with a key that is revoked, expires or loses its scope', async () => {
+  const keys = [
+    await plane.newKey(client, everyScope),
+    await plane.newKey(client, everyScope),
+    await plane.newKey(client, everyScope),
+  ] as const;
+  const [revoked, expired, narrowed] = keys;
+  const ends = await Promise.all(keys.map((key) => followAll(other.baseUrl, bearer(key))));
+  const stays = await followAll(other.baseUrl, bearer(await plane.newKey(client, everyScope)));
+  const change = (set: string, { keyId }: Client) =>
+    plane.storage.fork().execute(`update api_keys set ${set} where id = ?`, [keyId]);
+  await client.delete(`/keys/${revoked.keyId}`);
+  await change(`expires_at = now() - interval '1 second'`, expired);
+  await change(`scopes = '{audit:list}'`, narrowed);
+  await allEnded(ends.flat());
+  expect(openOf(stays)).toBe(stays.length);
+});
+
+test('live streams: end in other control planes with a sign-out, and with a session that is over', async () => {
+  const [signedOut, over] = [await signIn(client), await signIn(await plane.newAccount())];
+  const ends = [...(await followAll(other.baseUrl, signedOut)), ...(await followAll(other.baseUrl, over))];
+  await signOut(client, signedOut);
+  await plane.storage
+    .fork()
+    .execute(`update sessions set expires_at = now() where account_id = ?`, [over['x-sluice-account']]);
+  await allEnded(ends);
+});

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createEventStreams } from './event-streams.ts';
+import type { Feed } from './event-streams.ts';
+
+const keepAliveMs = 15_000;
+const quiet: Feed = { subscribe: () => () => undefined };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const streamsOf = () => createEventStreams({ streamsMax: 10, streamsOfAccountMax: 5, keepAliveMs });
+const turn = () => vi.advanceTimersByTimeAsync(keepAliveMs);
+
+test('event streams: one whose key is good stays, one whose key has ended ends at the next keep-alive', async () => {
+  const streams = streamsOf();
+  let isValid = true;
+  streams.open({ accountId: 'a', isValid: async () => isValid }, quiet).resume();
+  await turn();
+  expect(streams.openCount).toBe(1);
+  isValid = false;
+  await turn();
+  await vi.waitFor(() => expect(streams.openCount).toBe(0));
+});
+
+test('event streams: one whose key cannot be checked ends', async () => {
+  const streams = streamsOf();
+  streams.open({ accountId: 'a', isValid: () => Promise.reject(new Error('no database')) }, quiet).resume();
+  await turn();
+  await vi.waitFor(() => expect(streams.openCount).toBe(0));
+});
+
+test('event streams: one whose check has no answer by the next keep-alive ends', async () => {
+  const streams = streamsOf();
+  streams.open({ accountId: 'a', isValid: () => new Promise(() => undefined) }, quiet).resume();
+  await turn();
+  expect(streams.openCount).toBe(1);
+  await turn();
+  await vi.waitFor(() => expect(streams.openCount).toBe(0));
+});
+
+test('event streams: a check on request is of one account, and nothing is sent to what it ends', async () => {
+  const streams = streamsOf();
+  let push: (value: unknown) => void = () => undefined;
+  const feed: Feed = {
+    subscribe(listener) {
+      push = listener;
+      return () => undefined;
+    },
+  };
+  const checked: string[] = [];
+  const ending = (accountId: string) => ({
+    accountId,
+    isValid: async () => {
+      checked.push(accountId);
+      return false;
+    },
+  });
+  streams.open(ending('b'), quiet).resume();
+  const stream = streams.open(ending('a'), feed);
+  let text = '';
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await streams.recheck('a');
+  push('late');
+  await vi.waitFor(() => expect(streams.openCount).toBe(1));
+  expect([checked, text]).toEqual([['a'], 'retry: 2000\n\n']);
+  streams.stop();
+});
