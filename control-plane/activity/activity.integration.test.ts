@@ -125,6 +125,36 @@ test('streams: there are no more than may be, and one that is left makes room', 
   opened[1]?.abort();
 });
 
+test('ways: a request is shown to keys that may read the destination, before anything else is looked at', async () => {
+  const { body: destination } = await client.post('/destinations', {
+    type: 'HTTPCustomRequest',
+    settings: {
+      url: 'https://example.com/in',
+      headers: '{"X-Partner":"TOPSECRET-{{event.event_properties.a}}"}',
+    },
+  });
+  await addEvent('t', 's');
+  const path = '/events/t/ways?rules=draft';
+  const lister = await plane.newKey(client, ['event:list']);
+  expect((await lister.get(path)).status).toBe(200);
+  for (const asked of [
+    `&destinationId=${destination.id}`,
+    '&destinationId=nothing',
+    '&destinationId=',
+    '&nope=1&destinationId=a&destinationId=b',
+  ]) {
+    const answer = await lister.get(`${path}${asked}`);
+    expect([answer.status, answer.body.error]).toEqual([403, 'the API key lacks the scope destination:find']);
+  }
+  expect((await lister.get(`/events/none/ways?destinationId=${destination.id}`)).status).toBe(403);
+  const finder = await plane.newKey(client, ['destination:find']);
+  expect((await finder.get(`${path}&destinationId=${destination.id}`)).body.error).toContain('event:list');
+  const both = await plane.newKey(client, ['event:list', 'destination:find']);
+  const shown = await both.get(`${path}&destinationId=${destination.id}`);
+  expect(shown.body.ways).toMatchObject([{ request: { headers: { 'x-partner': '********' } } }]);
+  expect(JSON.stringify(shown.body)).not.toContain('TOPSECRET');
+});
+
 test('ways: what the rules of the draft and of the live version say of an event, and what would be sent, unsent', async () => {
   const { body: open } = await client.post('/destinations', {
     name: 'Open',

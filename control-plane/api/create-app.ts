@@ -127,8 +127,8 @@ function addEndpoint<Services extends CoreServices>(
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.raw);
       if (principal === undefined) throw unauthorized();
-      const scope = endpoint.scope(request.params as Record<string, string>);
-      if (scope !== undefined && !hasScope(principal.scopes, scope)) throw forbidden(scope);
+      const lacking = scopesOf(endpoint, request).find((scope) => !hasScope(principal.scopes, scope));
+      if (lacking !== undefined) throw forbidden(lacking);
       const admitted = shares.enter(principal.accountId);
       if (reply.raw.destroyed) admitted.leave();
       else reply.raw.once('close', () => admitted.leave());
@@ -143,12 +143,12 @@ function addEndpoint<Services extends CoreServices>(
       if (endpoint.streams) {
         // It may stay for hours: streams have shares of their own.
         admitted.leave();
-        const scope = endpoint.scope(request.params as Record<string, string>);
+        const scopes = scopesOf(endpoint, request);
         const reader = {
           accountId: principal.accountId,
           async isValid() {
             const again = await authenticateAgain(request.raw);
-            return again !== undefined && (scope === undefined || hasScope(again.scopes, scope));
+            return again !== undefined && scopes.every((scope) => hasScope(again.scopes, scope));
           },
         };
         return (
@@ -163,6 +163,15 @@ function addEndpoint<Services extends CoreServices>(
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
     },
   });
+}
+
+/** The scopes that a request to an endpoint needs. */
+function scopesOf(endpoint: Pick<Endpoint, 'scope' | 'queryScope'>, { params, query }: FastifyRequest): string[] {
+  const scopes = [
+    endpoint.scope(params as Record<string, string>),
+    endpoint.queryScope(query as Record<string, unknown>),
+  ];
+  return scopes.filter((scope) => scope !== undefined);
 }
 
 function answerMalformedHttp(_error: Error, socket: Socket): void {

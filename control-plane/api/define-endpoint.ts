@@ -33,6 +33,8 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
   readonly client: Client | undefined;
   /** The scope a key needs; undefined: any key will do. */
   scope(params: Readonly<Record<string, string>>): string | undefined;
+  /** A further scope that some queries need, given as the request brings them. */
+  queryScope(query: Readonly<Record<string, unknown>>): string | undefined;
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
@@ -51,10 +53,11 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
 
 type Declared<Query extends TObject, Body extends TSchema, Services extends CoreServices> = Omit<
   Endpoint,
-  'client' | 'scope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'isCostly' | 'handle'
+  'client' | 'scope' | 'queryScope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'isCostly' | 'handle'
 > & {
   readonly client?: Client;
   readonly scope: string | undefined | Endpoint['scope'];
+  readonly queryScope?: Endpoint['queryScope'];
   readonly streams?: boolean;
   readonly isCostly?: boolean;
   readonly query?: Query;
@@ -72,6 +75,7 @@ export function defineEndpoint<
   const { scope } = declared;
   return {
     client: undefined,
+    queryScope: () => undefined,
     bodyOptional: false,
     streams: false,
     isCostly: false,

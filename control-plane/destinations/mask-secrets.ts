@@ -1,4 +1,5 @@
 import type { DestinationKind, OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
+import { splitTemplate } from '../../shared/routing/mapping/template.ts';
 import { jsonDepthCeiling, textNestsDeeper } from '../../shared/runtime/json-depth.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
@@ -17,10 +18,13 @@ const foundAnywhereMin = 3;
 const base64Min = 6;
 
 /**
- * Masks secrets wherever they stand, also escaped or encoded as an answer may echo them, and by their name values that
- * are secret in any request.
+ * Masks secrets wherever they stand, also escaped or encoded as an answer may echo them, and whole values by their name:
+ * those of `secretHeaders`, and those whose name says in any request that they are secret.
  */
-export function createSecretMasker(secrets: readonly string[]): SecretMasker {
+export function createSecretMasker(
+  secrets: readonly string[],
+  secretHeaders: ReadonlySet<string> = new Set(),
+): SecretMasker {
   const whole = new Set(secrets);
   const anywhere = secrets.filter((secret) => secret.length >= foundAnywhereMin);
   // The longest first: one secret may hold another.
@@ -33,13 +37,16 @@ export function createSecretMasker(secrets: readonly string[]): SecretMasker {
     const masked = forms.reduce((rest, form) => rest.replaceAll(form, secretMask), value);
     return quoted.reduce((rest, form) => rest.replaceAll(form, `"${secretMask}"`), masked);
   };
-  const member = (name: string, value: string): string =>
-    isSecretName(name) && value !== '' ? `${schemeOf(value)}${secretMask}` : text(value);
+  const member = (name: string, value: string, isSecret = isSecretName(name)): string =>
+    isSecret && value !== '' ? `${schemeOf(value)}${secretMask}` : text(value);
+  const isSecretHeader = (name: string): boolean => isSecretName(name) || secretHeaders.has(name.toLowerCase());
   return {
     text,
-    url: (url) => text(withoutUser(maskQuery(url, member))),
+    url: (url) => text(withoutUser(maskQuery(url, (name, value) => member(name, value)))),
     headers: (headers) =>
-      Object.fromEntries(Object.entries(headers).map(([name, value]) => [text(name), member(name, value)])),
+      Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [text(name), member(name, value, isSecretHeader(name))]),
+      ),
   };
 }
 
@@ -119,22 +126,63 @@ const scheme =
 const plainMember =
   /^(?:content-type|accept(?:-.+)?|user-agent|cache-control|type|project_id|universe_domain|.*_ur[il])$/i;
 
-/** The texts in a destination's settings nobody may read: each secret, and the parts of one that is JSON. */
-export function secretSettings({ descriptor }: DestinationKind, settings: JsonObject): string[] {
+/**
+ * The texts in a destination's settings that are secret: each secret setting, the members of one that is JSON, and the
+ * literal texts of one that is a template.
+ */
+export function secretSettings(kind: DestinationKind, settings: JsonObject): string[] {
+  const texts = secretValues(kind, settings).flatMap((value) => {
+    const parsed = parse(value);
+    const leaves = parsed === undefined ? [value] : membersOf(parsed);
+    return [value, ...leaves, ...leaves.flatMap(literalsOf)];
+  });
+  return [...new Set(texts.flatMap(withParts))];
+}
+
+/** The headers that come from a secret setting, and whether a literal text stands in their template. By lower-case name. */
+export function secretHeaders(kind: DestinationKind, settings: JsonObject): ReadonlyMap<string, boolean> {
+  const given = secretValues(kind, settings).map(parse).filter(isJsonObject).flatMap(Object.entries);
+  return new Map(
+    given
+      .filter(([name, value]) => typeof value === 'string' && !plainMember.test(name))
+      .map(([name, value]) => [name.toLowerCase(), literalsOf(String(value)).length > 0]),
+  );
+}
+
+function secretValues({ descriptor }: DestinationKind, settings: JsonObject): string[] {
   return descriptor.settings.flatMap(({ type, key }) => {
     const value = settings[key];
-    if ((type !== 'Secret' && type !== 'GenericOauth') || typeof value !== 'string') return [];
-    return [value, ...membersOf(parse(value))].flatMap(withParts);
+    return (type === 'Secret' || type === 'GenericOauth') && typeof value === 'string' ? [value] : [];
   });
 }
 
-/** The texts a kind made of secrets for its request: signatures, credentials, keys in the address. */
-export function secretsInRequest({ url, headers }: OutboundRequest): string[] {
+/** The literal texts of a template, without the scheme of a credential; text without a placeholder is one of them. */
+function literalsOf(template: string): string[] {
+  return splitTemplate(template)
+    .filter((part) => typeof part === 'string')
+    .map((text) => text.replace(scheme, '').trim())
+    .filter((text) => text !== '' && !isScheme(text));
+}
+
+/**
+ * The texts a kind made of secrets for its request: signatures, credentials, keys in the address, and the values of
+ * secret headers that are not made of the event alone.
+ */
+export function secretsInRequest(
+  { url, headers }: OutboundRequest,
+  ofSettings: ReadonlyMap<string, boolean> = new Map(),
+): string[] {
   const { username, password, searchParams } = new URL(url);
-  const named = [...Object.entries(headers), ...searchParams].filter(([name]) => isSecretName(name));
+  const named = [
+    ...Object.entries(headers).filter(([name]) => isSecretName(name) || ofSettings.get(name.toLowerCase()) === true),
+    ...[...searchParams].filter(([name]) => isSecretName(name)),
+  ];
   const user = [username, password].map((text) => decode(text));
   return [...user, ...named.map(([, value]) => value)].filter((text) => text !== '').flatMap(withParts);
 }
+
+/** Whether a text is the scheme of a credential and no more. */
+const isScheme = (text: string): boolean => schemeOf(`${text} x`) === `${text} `;
 
 /** The scheme of a credential, with a space behind it; empty where it has none. */
 export function schemeOf(text: string): string {

@@ -46,6 +46,49 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
+describe('destination test: what a template makes of a secret header', () => {
+  const headersShown = async (headers: Readonly<Record<string, string>>) => {
+    const kind = destinationKinds.find(({ descriptor }) => descriptor.id === 'HTTPCustomRequest') ?? httpDestination;
+    const settings = {
+      url: 'https://example.com/in?at={{event.event_properties.a}}',
+      body: '{"name":"{{event.event}}","a":"{{event.event_properties.a}}"}',
+      headers: JSON.stringify(headers),
+    };
+    const properties = { a: 'alpha', list: ['beta'] };
+    const own = createTestEvent('account', kind, { event: 'Signed Up', properties }, Date.now());
+    const prepared = kind.prepare(settings);
+    const result = await runDestinationTest({ kind, settings, prepared, event: own }, echo);
+    expect(result.outcome).toBe('delivered');
+    return result;
+  };
+
+  test.each([
+    ['before a placeholder', 'TOPSECRET-{{event.event_properties.a}}'],
+    ['after a placeholder', '{{event.event_properties.a}}-TOPSECRET'],
+    ['between placeholders', '{{event.event_properties.a}}TOPSECRET{{event.event}}'],
+    ['beside a placeholder that has nothing', 'TOPSECRET{{event.event_properties.none}}'],
+    ['after a scheme', 'Bearer TOPSECRET-{{event.event_properties.a}}'],
+    ['in parts', 'TOPSECRET{{event.event_properties.none}}{{event.event_properties.list}}TOPSECRET'],
+    ['around a brace that closes nowhere', 'TOPSECRET{{event.event_properties.a}}{{TOPSECRET'],
+    ['without a placeholder', 'TOPSECRET'],
+  ])('a literal %s is masked in the request and in the answer', async (_name, template) => {
+    const result = await headersShown({ 'X-Partner': template, 'X-Short': 'k{{event.event_properties.a}}' });
+    expect(JSON.stringify(result)).not.toMatch(/TOPSECRET|kalpha/);
+    const masked = { 'x-partner': expect.stringMatching(/^(Bearer )?\*{8}$/), 'x-short': '********' };
+    expect(result.request?.headers).toMatchObject(masked);
+    expect(result.answer?.headers).toMatchObject(masked);
+    // What the event says is no secret where it stands by itself.
+    expect(JSON.parse(result.request?.body ?? '')).toEqual({ name: 'Signed Up', a: 'alpha' });
+    expect(result.request?.url).toBe('https://example.com/in?at=alpha');
+  });
+
+  test('the whole value is masked, also where nothing of it is a literal', async () => {
+    const { request } = await headersShown({ 'X-Event': '{{event.event}}', 'Content-Type': 'application/json' });
+    expect(request?.headers).toMatchObject({ 'x-event': '********', 'content-type': 'application/json' });
+    expect(request?.body).toContain('Signed Up');
+  });
+});
+
 test('destination test: an event the kind has no use for is not sent', async () => {
   expect(await runDestinationTest(testOf({ accepts: () => false }), echo)).toMatchObject({
     outcome: 'skipped',

@@ -15,7 +15,7 @@ import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretMask } from '../draft/mask-settings.ts';
-import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
+import { createSecretMasker, secretHeaders, secretSettings, secretsInRequest } from './mask-secrets.ts';
 import type { SecretMasker } from './mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */
@@ -69,7 +69,7 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   if (sent.kind === 'failed') {
     const later = sent.refusesAccess === true ? 'held' : 'retry';
     const outcome = sent.permanent ? 'reject' : later;
-    return { outcome, reason: sent.reason, durationMs, request: shown, answer: null };
+    return { outcome, reason: mask.text(sent.reason), durationMs, request: shown, answer: null };
   }
   const { status, headers, body } = sent.answer;
   const outcome = read(prepared, event, sent.answer);
@@ -97,7 +97,9 @@ function maskerOf(
   { kind, settings }: Pick<DestinationTest, 'kind' | 'settings'>,
   request: OutboundRequest,
 ): SecretMasker {
-  return createSecretMasker([...secretSettings(kind, settings), ...secretsInRequest(request)]);
+  const headers = secretHeaders(kind, settings);
+  const secrets = [...secretSettings(kind, settings), ...secretsInRequest(request, headers)];
+  return createSecretMasker(secrets, new Set(headers.keys()));
 }
 
 function showRequest(mask: SecretMasker, request: OutboundRequest): ShownRequest {

@@ -127,6 +127,8 @@ export const eventEndpoints = [
     method: 'GET',
     path: '/rest/v1/events/:id/ways',
     scope: 'event:list',
+    // The request shows the destination's settings.
+    queryScope: ({ destinationId }) => (destinationId === undefined ? undefined : 'destination:find'),
     id: 'getEventWays',
     tag: 'Events',
     summary:
@@ -134,7 +136,7 @@ export const eventEndpoints = [
       'now, or those of the draft; nothing is sent',
     query: Type.Object({
       rules: Type.Optional(Type.Enum(['live', 'draft'], { default: 'live', description: 'Whose rules.' })),
-      destinationId: text('Of this destination only, with the request it would be sent.'),
+      destinationId: text('Of this destination only, with the request it would be sent. Needs `destination:find` too.'),
     }),
     reply: Type.Object({ rules: Type.Enum(['live', 'draft']), ways: Type.Array(wayReply) }),
     async handle({ params, query, principal }, { storage, pool, secretBox, now }) {

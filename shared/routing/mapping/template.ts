@@ -56,7 +56,14 @@ function isPlaceholder(part: Part): part is ReadProperty {
 }
 
 function partsOf(template: string, field: string): readonly Part[] {
-  const parts: Part[] = [];
+  return splitTemplate(template).map((part) =>
+    typeof part === 'string' ? part : compilePlaceholder(part.placeholder, field),
+  );
+}
+
+/** A template's literal texts and the paths of its placeholders, in their order. */
+export function splitTemplate(template: string): readonly (string | { readonly placeholder: string })[] {
+  const parts: (string | { readonly placeholder: string })[] = [];
   let literalFrom = 0;
   let open = template.indexOf('{{');
   while (open !== -1) {
@@ -65,7 +72,7 @@ function partsOf(template: string, field: string): readonly Part[] {
     // In `{{{a}}` the inner pair is the placeholder: a path holds no brace.
     const start = template.lastIndexOf('{{', close);
     if (start > literalFrom) parts.push(template.slice(literalFrom, start));
-    parts.push(compilePlaceholder(template.slice(start + 2, close), field));
+    parts.push({ placeholder: template.slice(start + 2, close) });
     literalFrom = close + 2;
     open = template.indexOf('{{', literalFrom);
   }
