@@ -146,6 +146,11 @@ test('ways: a request is shown to keys that may read the destination, before any
     const answer = await lister.get(`${path}${asked}`);
     expect([answer.status, answer.body.error]).toEqual([403, 'the API key lacks the scope destination:find']);
   }
+  for (const event of ['t', 'none']) {
+    const tried = await lister.post(`/events/${event}/ways`, { destinationId: destination.id });
+    expect([tried.status, tried.body.error]).toEqual([403, 'the API key lacks the scope destination:find']);
+  }
+  expect((await lister.post('/events/t/ways', {})).status).toBe(200);
   expect((await lister.get(`/events/none/ways?destinationId=${destination.id}`)).status).toBe(403);
   const finder = await plane.newKey(client, ['destination:find']);
   expect((await finder.get(`${path}&destinationId=${destination.id}`)).body.error).toContain('event:list');

@@ -3,10 +3,11 @@ import { modificationNames, modifications } from '../../shared/routing/modificat
 import { logicDepthMax, logicNodesMax } from '../../shared/routing/predicate/logic-schema.ts';
 import { operandKinds } from '../../shared/routing/predicate/operands.ts';
 import { operatorNames, operators } from '../../shared/routing/predicate/operators.ts';
-import { notFound } from '../api/api-error.ts';
+import { forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { decideWays, wayReply } from '../events/decide-ways.ts';
 import { findRecentEvent } from '../events/recent-events.ts';
+import { hasScope } from '../keys/scopes.ts';
 import { resolveSnapshot } from '../versions/version-store.ts';
 import { standIns, withStandIns } from './stand-in.ts';
 
@@ -54,7 +55,7 @@ export const ruleEndpoints = [
           Type.String({
             minLength: 1,
             maxLength: 64,
-            description: 'Of this destination only, with the request it would be sent.',
+            description: 'Of this destination only, with the request it would be sent. Needs `destination:find` too.',
           }),
         ),
         ...standIns,
@@ -63,6 +64,10 @@ export const ruleEndpoints = [
     ),
     reply: Type.Object({ ways: Type.Array(wayReply) }),
     async handle({ params, body, principal }, { storage, pool, secretBox, now }) {
+      // The request shows the destination's settings.
+      if (body.destinationId !== undefined && !hasScope(principal.scopes, 'destination:find')) {
+        throw forbidden('destination:find');
+      }
       const { accountId } = principal;
       const record = await findRecentEvent(pool, accountId, params['id'] ?? '');
       if (record === undefined) throw notFound('event');
