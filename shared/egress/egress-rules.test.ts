@@ -34,6 +34,23 @@ describe('egress rules', () => {
     expect(local.allows('10.0.0.1', 80)).toBe(false);
   });
 
+  test('ranges with a port: open and shut that port only', () => {
+    const sink = createEgressRules(['127.0.0.1/32:8090', '[fd00::/8]:8090', '10.0.0.0/8'], ['10.0.0.5/32:5432']);
+    expect(sink.allows('127.0.0.1', 8090)).toBe(true);
+    expect(sink.allows('::ffff:127.0.0.1', 8090)).toBe(true);
+    expect(sink.allows('fd00::5', 8090)).toBe(true);
+    expect(sink.allows('10.0.0.5', 8090)).toBe(true);
+    for (const [address, port] of [
+      ['127.0.0.1', 80],
+      ['127.0.0.1', 8091],
+      ['127.0.0.2', 8090],
+      ['fd00::5', 443],
+      ['10.0.0.5', 5432],
+    ] as const) {
+      expect({ address, port, isAllowed: sink.allows(address, port) }).toEqual({ address, port, isAllowed: false });
+    }
+  });
+
   test('denied ranges: stay shut, whatever is allowed, public addresses too', () => {
     const rest = createEgressRules(['10.0.0.0/8', '::1/128'], ['10.89.0.0/16', '8.8.8.0/24', '::/0']);
     expect(rest.allows('10.1.2.3', 8081)).toBe(true);
@@ -45,7 +62,7 @@ describe('egress rules', () => {
   test('lists: what is wrong with one is told by its name', () => {
     expect(rangeProblems({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: '' })).toEqual([]);
     expect(rangeProblems({ EGRESS_ALLOW: '', EGRESS_DENY: 'postgres' })).toEqual([
-      'EGRESS_DENY must hold CIDR ranges, such as 10.0.0.0/8',
+      'EGRESS_DENY must hold CIDR ranges, such as 10.0.0.0/8, or with a port 10.0.0.5/32:8080 or [fd00::5/128]:8080',
     ]);
     const read = readEgressRanges({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: '10.1.0.0/16, ::/0' });
     expect(read).toEqual({ allowed: ['10.0.0.0/8'], denied: ['10.1.0.0/16', '::/0'] });
@@ -54,7 +71,16 @@ describe('egress rules', () => {
   test.each([
     ['', []],
     ['127.0.0.0/8, ::1/128', ['127.0.0.0/8', '::1/128']],
+    ['127.0.0.1/32:8090, [::1/128]:8090', ['127.0.0.1/32:8090', '[::1/128]:8090']],
     ['127.0.0.1', undefined],
+    ['127.0.0.1:8090', undefined],
+    ['127.0.0.1/32:', undefined],
+    ['127.0.0.1/32:0', undefined],
+    ['127.0.0.1/32:65536', undefined],
+    ['127.0.0.1/32:80x', undefined],
+    ['[127.0.0.1/32]:80', undefined],
+    ['[::1/128]', undefined],
+    ['[::1]:80', undefined],
     ['x/8', undefined],
     ['10.0.0.0/33', undefined],
   ])('readRanges %s: %o', (text, ranges) => {

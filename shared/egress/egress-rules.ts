@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { text } from '../runtime/variables.ts';
 
-/** CIDR ranges. */
+/** CIDR ranges, each with a port behind it where only that one is meant: `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
 export type EgressRanges = {
   /** Where destinations may be although it is not public. */
   readonly allowed: readonly string[];
@@ -11,14 +11,14 @@ export type EgressRanges = {
 
 export const egressEnv = {
   EGRESS_ALLOW: text(
-    'CIDR ranges, comma separated, that destinations may be in although they are not public. The same for the pipeline and the control plane',
+    'CIDR ranges, comma separated, that destinations may be in although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` open one port only. The same for the pipeline and the control plane',
     {
       minLength: 0,
       default: '',
     },
   ),
   EGRESS_DENY: text(
-    'CIDR ranges, comma separated, that no destination may be in, those of EGRESS_ALLOW included: where the services, the log and PostgreSQL are. The same for the pipeline and the control plane',
+    'CIDR ranges, comma separated, that no destination may be in, those of EGRESS_ALLOW included: where the services, the log and PostgreSQL are; with a port, as there, that port only. The same for the pipeline and the control plane',
     {
       minLength: 0,
       default: '',
@@ -50,8 +50,8 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Public unicast addresses only, on port 80, 443 or an unprivileged one: nothing on this machine, in the local network
- * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges`, a list of CIDR ranges, are open on every port, but for
- * what lies in `deniedRanges` as well.
+ * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges` are open too, on every port unless they name one, but
+ * for what lies in `deniedRanges` as well. Both are lists that `readRanges` has accepted.
  */
 export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
   const opened = createRangeCheck(allowedRanges);
@@ -61,19 +61,39 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
       if (!ipaddr.isValid(written)) return false;
       // An IPv4 address may come dressed as IPv6.
       const address = ipaddr.process(written);
-      if (denied(address)) return false;
-      if (opened(address)) return true;
+      if (denied(address, port)) return false;
+      if (opened(address, port)) return true;
       if (deniedAddresses.has(address.toString()) || !isPublic(address)) return false;
       return port === 80 || port === 443 || port >= 1024;
     },
   };
 }
 
-type RangeCheck = (address: ipaddr.IPv4 | ipaddr.IPv6) => boolean;
+type RangeCheck = (address: ipaddr.IPv4 | ipaddr.IPv6, port: number) => boolean;
 
 function createRangeCheck(written: readonly string[]): RangeCheck {
-  const ranges = written.map((range) => ipaddr.parseCIDR(range));
-  return (address) => ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+  const ranges = written.map(readRange).filter((range) => range !== undefined);
+  return (address, port) =>
+    ranges.some(
+      ({ range: [base, bits], port: only }) =>
+        (only === undefined || only === port) && base.kind() === address.kind() && address.match(base, bits),
+    );
+}
+
+type PortRange = { readonly range: ReturnType<typeof ipaddr.parseCIDR>; readonly port: number | undefined };
+
+const withPort = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[^:[\]]+)):(?<port>[0-9]{1,5})$/;
+const portMax = 65_535;
+
+/** One range, with its port where it names one; undefined for text that is none. */
+function readRange(text: string): PortRange | undefined {
+  const { v6, v4, port } = withPort.exec(text)?.groups ?? {};
+  const written = v6 ?? v4 ?? text;
+  if (!ipaddr.isValidCIDR(written)) return undefined;
+  const range = ipaddr.parseCIDR(written);
+  if (port === undefined) return { range, port: undefined };
+  const isFitting = Number(port) >= 1 && Number(port) <= portMax && (v6 !== undefined) === (range[0].kind() === 'ipv6');
+  return isFitting ? { range, port: Number(port) } : undefined;
 }
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
@@ -81,18 +101,20 @@ function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast);
 }
 
-/** Reads a comma-separated list of CIDR ranges; undefined when one of them is none. */
+/** Reads a comma-separated list of ranges; undefined when one of them is none. */
 export function readRanges(list: string): readonly string[] | undefined {
   const ranges = list
     .split(',')
     .map((range) => range.trim())
     .filter((range) => range !== '');
-  return ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
+  return ranges.every((range) => readRange(range) !== undefined) ? ranges : undefined;
 }
 
 /** What is wrong with the lists. */
 export function rangeProblems(env: EgressVariables): string[] {
   return (['EGRESS_ALLOW', 'EGRESS_DENY'] as const).flatMap((name) =>
-    readRanges(env[name]) === undefined ? [`${name} must hold CIDR ranges, such as 10.0.0.0/8`] : [],
+    readRanges(env[name]) === undefined
+      ? [`${name} must hold CIDR ranges, such as 10.0.0.0/8, or with a port 10.0.0.5/32:8080 or [fd00::5/128]:8080`]
+      : [],
   );
 }
