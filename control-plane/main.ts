@@ -10,6 +10,7 @@ await runService(
     const controlPlane = await startControlPlane(env, logger, shutdown);
     const statusServer = await serveStatus({
       port: env.CONTROL_PLANE_METRICS_PORT,
+      host: env.METRICS_HOST,
       portVariable: 'CONTROL_PLANE_METRICS_PORT',
       page: controlPlane.page,
       checks: [

@@ -217,6 +217,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   showMetrics(page, { ...counted, uws, server });
   const statusServer = await serveStatus({
     port: env.GATEWAY_METRICS_PORT,
+    host: env.METRICS_HOST,
     portVariable: 'GATEWAY_METRICS_PORT',
     page,
     checks: readinessChecks({ connection, canary, gate, feed, logServers, shutdown }),

@@ -264,6 +264,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
   const statusServer = await serveStatus({
     port: env.PIPELINE_METRICS_PORT,
+    host: env.METRICS_HOST,
     portVariable: 'PIPELINE_METRICS_PORT',
     page,
     checks: [

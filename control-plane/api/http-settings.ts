@@ -3,9 +3,11 @@ import { createServer } from 'node:https';
 import type { Static, TObject } from 'typebox';
 import type { EnvRule } from '../../shared/runtime/env.ts';
 import { needs, together } from '../../shared/runtime/env.ts';
+import { statusEnv } from '../../shared/runtime/status/serve-status.ts';
 import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 
 export const controlPlaneHttpEnv = {
+  ...statusEnv,
   CONTROL_PLANE_PORT: port('The configuration API', 8081),
   CONTROL_PLANE_HOST: text('Address the control plane listens on', { default: '0.0.0.0' }),
   CONTROL_PLANE_METRICS_PORT: port('Metrics and health of the control plane', 9081),

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, fchmodSync, openSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
@@ -23,9 +23,14 @@ export type ServiceProcess = {
   stop(deadlineMs: number): Promise<void>;
 };
 
+const ownerOnly = 0o600;
+
 /** Starts one service as a process of its own; `onProblem` gets the lines it logs at warn level and above. */
 export function startService(spec: ServiceSpec, onProblem: (line: string) => void): ServiceProcess {
-  const log = createWriteStream(spec.logFile, { flags: 'a' });
+  // What an earlier version began, others may still read.
+  const file = openSync(spec.logFile, 'a', ownerOnly);
+  fchmodSync(file, ownerOnly);
+  const log = createWriteStream(spec.logFile, { fd: file });
   const child = fork(compiledPath(new URL(`${spec.entry}.ts`, topFolder)), [], {
     env: spec.env,
     execArgv: ['--enable-source-maps', ...heapOptions(spec.env)],

@@ -31,6 +31,8 @@ const ownDeadlineMs = 3_500;
 const stopDeadlineMs = 4_000;
 /** Stays behind when a service restarts, so that its health window and leases are found again. */
 const instanceId = 'local';
+/** Nothing of the stack is meant for other machines, unless the caller says so. */
+const loopback = '127.0.0.1';
 
 /** The services of the stack: how each is started. */
 export function stackServices(
@@ -44,6 +46,7 @@ export function stackServices(
     LOG_LEVEL: env.LOG_LEVEL,
     SHUTDOWN_DEADLINE_MS: String(ownDeadlineMs),
     INSTANCE_ID: inherited['INSTANCE_ID'] ?? instanceId,
+    METRICS_HOST: inherited['METRICS_HOST'] ?? loopback,
   };
   const service = (
     name: ServiceName,
@@ -60,8 +63,8 @@ export function stackServices(
   });
   // A key of its own, and one file less to keep: from it the other one cannot be worked out.
   const sourceSecretsKey = createHmac('sha256', at.secretsKey).update('secrets of sources').digest('base64');
-  // The demo sink is on this machine, which a destination may otherwise not reach.
-  const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128' };
+  // The demo sink is on this machine, of which a destination may reach nothing else.
+  const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? `${loopback}/32:${env.SINK_PORT}` };
   return {
     sink: service('sink', 'deploy/local/sink/main', undefined, {
       SINK_PORT: String(env.SINK_PORT),
@@ -75,6 +78,7 @@ export function stackServices(
       SECRETS_KEY: at.secretsKey,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
+      CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
       // The gateway tells whom it asks for.
       TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
@@ -86,6 +90,7 @@ export function stackServices(
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
       ...loginOf(at.log, 'gateway'),
       GATEWAY_PORT: String(env.GATEWAY_PORT),
+      GATEWAY_HOST: inherited['GATEWAY_HOST'] ?? loopback,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? stackUrls(env, inherited).controlPlane,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),

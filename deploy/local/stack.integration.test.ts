@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
+import { listeningSockets } from './testing/listening-sockets.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';
@@ -38,6 +39,39 @@ test('stack: credentials name everything a user needs, and only the owner may re
   );
   expect(stack.credentials.gateway).not.toMatch(/\/$/);
   expect((await stat(join(folder, 'credentials.json'))).mode & 0o077).toBe(0);
+});
+
+test('stack: listens on loopback only, each of its processes', async () => {
+  const sockets = await listeningSockets(stack.pid);
+  expect(sockets.filter(({ isLoopback }) => !isLoopback)).toEqual([]);
+  const found = new Set(sockets.map(({ port }) => String(port)));
+  for (const [name, port] of Object.entries(ports)) expect([name, found.has(port)]).toEqual([name, true]);
+});
+
+test('stack: its destinations reach its sink, and nothing else on this machine', async () => {
+  for (const [name, port] of Object.entries(ports)) {
+    for (const host of ['127.0.0.1', '127.0.0.2', 'localhost', '[::1]', '[::ffff:127.0.0.1]']) {
+      const destination = await client.api('POST', 'destinations', {
+        name: `${name} ${host}`,
+        type: 'HTTPDestination',
+        settings: { httpDestinationUrl: `http://${host}:${port}/healthz` },
+      });
+      const id = String(destination['id']);
+      const { answer, outcome } = await client.api('POST', `destinations/${id}/test`, {});
+      const isSink = name === 'SINK_PORT' && (host === '127.0.0.1' || host === '[::ffff:127.0.0.1]');
+      // Where localhost leads first is the machine's choice.
+      if (name === 'SINK_PORT' && host === 'localhost') continue;
+      expect([name, host, outcome, answer === null]).toEqual([name, host, isSink ? 'delivered' : 'reject', !isSink]);
+      await client.api('DELETE', `destinations/${id}`);
+    }
+  }
+});
+
+test('stack: only its owner may read its logs', async () => {
+  const logs = join(folder, 'logs');
+  const files = [...(await readdir(logs)).map((name) => join(logs, name)), join(folder, 'nats', 'nats-server.log')];
+  expect(files.length).toBeGreaterThan(4);
+  for (const file of files) expect([file, (await stat(file)).mode & 0o077]).toEqual([file, 0]);
 });
 
 test('stack: prints a curl command with the live token', () => {

@@ -1,6 +1,8 @@
+import { statusEnv } from '../../shared/runtime/status/serve-status.ts';
 import { count, port } from '../../shared/runtime/variables.ts';
 
 export const pipelineStatusEnv = {
+  ...statusEnv,
   PIPELINE_METRICS_PORT: port('Metrics and health of the pipeline', 9082),
   BACKLOG_EVERY_MS: count('How often the log is looked at for backlogs', 5_000, { unit: 'ms', minimum: 100 }),
   WORK_TOLD_EVERY_MS: count('How often a pipeline tells the control plane what its threads run', 4_000, {

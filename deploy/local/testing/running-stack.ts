@@ -13,6 +13,8 @@ import { stackTestEnv } from './env.ts';
 export type RunningStack = {
   readonly credentials: Credentials;
   readonly metrics: { readonly gateway: string; readonly controlPlane: string; readonly pipeline: string };
+  /** Of the launcher. */
+  readonly pid: number;
   /** Everything it has printed so far. */
   output(): string;
   /** The process id of a service, or of nats-server, as it runs now. */
@@ -62,6 +64,7 @@ export async function runStack(
       controlPlane: at('CONTROL_PLANE_METRICS_PORT'),
       pipeline: at('PIPELINE_METRICS_PORT'),
     },
+    pid: child.pid ?? 0,
     output,
     pidOf: (name) => readPid(folder, name),
     async stop() {

@@ -3,14 +3,19 @@ import type { Server, ServerResponse } from 'node:http';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
 import { processMetrics } from './process-metrics.ts';
 import { createDrainServer } from '../drain-server.ts';
+import { text } from '../variables.ts';
 import { version } from '../version.ts';
 
 /** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
 
+export const statusEnv = {
+  METRICS_HOST: text('Address that metrics and health listen on', { default: '0.0.0.0' }),
+};
+
 export type StatusOptions = {
   readonly port: number;
-  readonly host?: string;
+  readonly host: string;
   /** Variable the port came from, for the error when it is busy. */
   readonly portVariable: string;
   /** What /metrics shows; the checks are added to it. */
@@ -38,7 +43,7 @@ export async function serveStatus(options: StatusOptions): Promise<{ readonly po
     else send(response, 404, 'text/plain', 'not found\n');
   });
   const drain = createDrainServer(server);
-  const port = await listen(server, options.port, options.host ?? '0.0.0.0', options.portVariable);
+  const port = await listen(server, options.port, options.host, options.portVariable);
   return {
     port,
     async close() {
