@@ -1,6 +1,7 @@
 import pg from 'pg';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { countOtherSessions } from '../../shared/testing/database-sessions.ts';
 import { createTestDatabase } from '../../shared/testing/servers.ts';
 import { competeForLeadership } from './leader-lock.ts';
 
@@ -13,8 +14,7 @@ test('leadership: nobody leads on a server that takes no writes, nor leaves sess
   const { rows } = await admin.query<{ name: string }>('select quote_ident(current_database()) as name');
   const setReadOnly = (state: string): Promise<unknown> =>
     admin.query(`alter database ${rows[0]?.name} set default_transaction_read_only = ${state}`);
-  const sessions = async (): Promise<number> =>
-    (await admin.query("select 1 from pg_stat_activity where application_name = 'sluice publisher'")).rowCount ?? 0;
+  const sessions = (): Promise<number> => countOtherSessions(admin, 'sluice publisher');
 
   await setReadOnly('on');
   let failures = 0;

@@ -4,6 +4,7 @@ import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
 import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor-store.ts';
+import { countWaitingForLocks } from '../../shared/testing/database-sessions.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -193,9 +194,7 @@ test('erase visitor: waits for a writer of its events and takes what that wrote'
   await writer.query('begin');
   await holdForWriting(writer, [client.accountId]);
   const erasing = client.delete(who('u1'));
-  await expect
-    .poll(async () => (await pool.query("select 1 from pg_locks where locktype = 'advisory' and not granted")).rowCount)
-    .toBe(1);
+  await expect.poll(() => countWaitingForLocks(pool)).toBe(1);
   await writer.query(
     `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
       values ($1, 'e1', now(), now(), 's', 'Signup', 'u1', false, '{}')`,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countOtherSessions } from '../testing/database-sessions.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
 import { createVisitorPool } from '../visitors/visitor-pool.ts';
@@ -27,12 +28,7 @@ async function setReadOnly(state: 'on' | 'off'): Promise<void> {
   await admin.query(`alter database ${rows[0]?.name} set default_transaction_read_only = ${state}`);
 }
 
-async function otherSessions(): Promise<number> {
-  const { rowCount } = await admin.query(
-    'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  return rowCount ?? 0;
-}
+const otherSessions = (): Promise<number> => countOtherSessions(admin);
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

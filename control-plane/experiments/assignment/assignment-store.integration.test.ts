@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
+import { countWaitingForLocks } from '../../../shared/testing/database-sessions.ts';
 import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
 import { createTestDatabase } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
@@ -47,13 +48,7 @@ function addVisitors(accountId: string, ids: readonly string[], mergedInto: stri
   );
 }
 
-async function waitingForLocks(): Promise<number | null> {
-  const { rowCount } = await one.query(
-    `select from pg_locks l join pg_database d on d.oid = l.database
-      where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`,
-  );
-  return rowCount;
-}
+const waitingForLocks = (): Promise<number> => countWaitingForLocks(one);
 
 const names = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
 
