@@ -47,3 +47,9 @@ async function occupy(port: number, host: string): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening');
 }
+
+test('free port: one that was found is not found again, so that whoever asked for it may listen on it later', async () => {
+  const ports = new Set<number>();
+  for (let n = 0; n < 400; n += 1) ports.add(await findFreePort());
+  expect(ports.size).toBe(400);
+});

@@ -10,14 +10,17 @@ const portMin = 20_000;
 const portMax = 32_000;
 const attemptsMax = 64;
 
-/** A TCP port nobody listens on: `preferred` if it is free, else a random one. The caller must still expect to lose a race for it. */
+/**
+ * A TCP port nobody listens on: `preferred` if it is free, else a random one, which no process of this machine is given
+ * by this function for a while. The caller must still expect to lose a race for it to another program.
+ */
 export async function findFreePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isPortFree(preferred))) {
     return preferred;
   }
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const port = randomInt(portMin, portMax);
-    if (await isPortFree(port)) {
+    if ((await reserve(port)) && (await isPortFree(port))) {
       return port;
     }
   }
@@ -25,6 +28,26 @@ export async function findFreePort(preferred?: number): Promise<number> {
     'port_busy',
     `found no free TCP port between ${portMin} and ${portMax} in ${attemptsMax} tries`,
   );
+}
+
+/** Until then whoever asked for a port listens on it, or has ended; it may start again on it a few times. */
+const reservedMs = 600_000;
+
+/**
+ * Keeps a port from being found again, here and in other processes: an abstract socket of its number, which the system
+ * closes with the process. Where there are none (they are Linux's) nothing is reserved. False where it is reserved.
+ */
+async function reserve(port: number): Promise<boolean> {
+  const holder = createServer();
+  holder.unref();
+  holder.listen(`\0sluice-port-${port}`);
+  try {
+    await once(holder, 'listening');
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE');
+  }
+  setTimeout(() => holder.close(), reservedMs).unref();
+  return true;
 }
 
 /** Whether this process could listen on the port, on loopback and on all addresses. */
