@@ -3,7 +3,8 @@ import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts
 import { createStoreFrame } from './store-frame.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  // The clock too: what is measured is the time of the timers, whatever the machine's.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -84,12 +84,13 @@ test('drain: connections on which nothing is asked are ended after their time, n
   const { kept, gateway } = await draining({ SHUTDOWN_IDLE_MS: String(idleMs) }, 2);
   const startedMs = performance.now();
   await gateway.stop();
+  // Later is fine: that is a slow machine.
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(idleMs - 50);
   for (const each of kept) expect(await each.ended).toBe('ended');
 });
 
 test('drain: a load balancer is given time: connections are taken for as long as it needs', async () => {
-  const { gateway } = await draining({ SHUTDOWN_ACCEPT_MS: '2000', SHUTDOWN_IDLE_MS: '20000' }, 0);
+  const { gateway } = await draining({ SHUTDOWN_ACCEPT_MS: '10000', SHUTDOWN_IDLE_MS: '10000' }, 0);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);
   const late = await keepConnection(gateway.port);

@@ -13,7 +13,7 @@ afterAll(() => rig.stop());
 test.each([...fieldRows, ...requestRows])(
   'contract: $name → $status',
   async ({ path = 'track', body, headers, status, error }) => {
-    const answer = await rig.post(path, body, headers);
+    const answer = await rig.post(path, typeof body === 'function' ? body() : body, headers);
     expect(answer.status).toBe(status);
     expect(answer.body['success']).toBe(status === 200);
     if (status === 200) expect(answer.body).toEqual({ success: true });

@@ -5,6 +5,7 @@ export type ContractRow = {
   readonly name: string;
   /** Below /api/v1. Default track. */
   readonly path?: string;
+  /** A function makes it when it is sent: what it says of the time is true then. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly status: number;

@@ -52,17 +52,16 @@ test('order over every end of a dispatcher: a dispatcher that is cut off from th
   await store(30);
   for (let life = 1; life <= 4; life += 1) {
     const own = await connectLog({ url: nats.url, name: `life-${life}` });
-    const mortal = await rig.start({ concurrency, healthFlushMs: 50 }, 'test', own);
+    const mortal = await rig.start({ concurrency, healthFlushMs: 50, ackWaitMs: 3_600_000 }, 'test', own);
     await arrived(life * 40);
     await own[client].nc.close();
     mortal.done.catch(() => undefined);
     void mortal.stop(0);
   }
-  const startedAtMs = performance.now();
   const before = sink.requests.length;
-  await rig.start({ concurrency });
+  // Far beyond the time of the test: the successor does not wait until the log takes back what its predecessor had.
+  await rig.start({ concurrency, ackWaitMs: 3_600_000 });
   await until('the first one is asked for', () => sink.requests.length > before);
-  expect(performance.now() - startedAtMs).toBeLessThan(3_000);
   await store(10);
   await idle();
   const { missing, repeated, outOfOrder } = ledger.compare(sink);

@@ -94,16 +94,14 @@ test('dispatcher: groups: events that travel apart are in requests of their own,
   await until('it is counted', async () => (await rig.counted()).join() === '60,0,0,0');
 });
 
-test('dispatcher: retry: a failed attempt is made again after about a second, and counted', async () => {
+test('dispatcher: retry: a failed attempt is made again under the same key, and counted', async () => {
   let failures = 2;
   sink.answer(() => (failures-- > 0 ? 500 : 200));
   await rig.start();
   await rig.send([{ id: 'a' }]);
   await until('it arrived', () => sink.taken().length === 1);
   await idle();
-  const [first, second] = sink.requests;
-  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(400);
-  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeLessThan(2_500);
+  expect(sink.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['a', 'a', 'a']);
   await until('the retry log is empty', async () => (await rig.retries()).size === 0);
   await until('it is counted', async () => (await rig.counted()).join() === '1,2,0,0');
   expect(await rig.deadLetters()).toEqual([]);
@@ -115,7 +113,8 @@ test('dispatcher: retry: does not hold up the frame or fresh events', async () =
   await rig.send([{ id: 'bad1' }, ...numbered(5)]);
   await idle();
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
-  expect([...(await rig.retries()).values()]).toEqual([1]);
+  // It fails for good: by now it may be in a later tier as well, as the earlier one is emptied a while after.
+  expect(new Set((await rig.retryRecords()).map(({ event }) => event.event.id))).toEqual(new Set(['bad1']));
 });
 
 test('dispatcher: retry: waits in the log over a stop, and comes with the next dispatcher', async () => {
@@ -130,13 +129,15 @@ test('dispatcher: retry: waits in the log over a stop, and comes with the next d
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: Retry-After: is waited for', async () => {
-  sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': '2' } } : 200));
+test('dispatcher: Retry-After: the next attempt is not made before its time', async () => {
+  const afterS = 2;
+  sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': `${afterS}` } } : 200));
   await rig.start();
   await rig.send([{ id: 'a' }]);
   await until('it arrived', () => sink.taken().length === 1);
   const [first, second] = sink.requests;
-  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(1_900);
+  // Later is fine: that is a slow machine. Both clocks are read in this process, in whole ms.
+  expect(second?.atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
 
 test('dispatcher: reject: becomes a dead letter with its reason and without secrets', async () => {

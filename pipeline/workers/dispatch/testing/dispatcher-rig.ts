@@ -5,6 +5,8 @@ import pino from 'pino';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import { decodeRetryFrame } from '../../../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { decodeJson, isJsonObject } from '../../../../shared/runtime/json.ts';
 import { compressFrame } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
@@ -211,6 +213,16 @@ export async function createDispatcherRig(natsUrl: string) {
     frameSeqs: storedSeqs as readonly number[],
     /** Frames in each tier of the retry log, by subject. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
+    /** What waits in the retry log, oldest first. */
+    async retryRecords(): Promise<RetryRecord[]> {
+      const records: RetryRecord[] = [];
+      for (let seq = 1; ;) {
+        const found = await readNext(connection, streams.retry, retriesOfDestination(destinationId), seq);
+        if (found === undefined) return records;
+        records.push(...decodeRetryFrame(found.data));
+        seq = found.seq + 1;
+      }
+    },
     /** Frames of the account's log that the dispatcher was given and has not acknowledged. */
     async handedOut(): Promise<number> {
       const { num_ack_pending: handedOut } = await connection[client].jsm.consumers.info(
