@@ -56,6 +56,14 @@ test.each([
   [{ type: 'Telegraph' }, /type must be one of AlchemerWebhook/],
   [{ type: 'RedirectSource' }, /redirectUrl is required for a RedirectSource/],
   [{ type: 'RedirectSource', redirectUrl: 'javascript:alert(1)' }, /redirectUrl must be an absolute http or https URL/],
+  [
+    { type: 'RedirectSource', redirectUrl: 'https://example.com/\r\nSet-Cookie: a=b' },
+    /redirectUrl must be an absolute/,
+  ],
+  [
+    { type: 'RedirectSource', redirectUrl: ' https://example.com/a b' },
+    /redirectUrl must be an absolute http or https URL/,
+  ],
   [{ type: 'WebSource', whitelistIps: ['10.0.0.0/99'] }, /whitelistIps must hold addresses or CIDR ranges/],
   [{ type: 'WebSource', whitelistDomains: ['https://example.com'] }, /whitelistDomains must hold domain names/],
   [{ type: 'WebSource', botControlMode: 'Maybe' }, /botControlMode must be one of Allow, Block, Threshold or null/],

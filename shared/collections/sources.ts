@@ -109,8 +109,11 @@ function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
+// What parses URLs passes over white space and control characters, which no address is meant to hold.
+const unprintable = /[\s\p{Cc}]/u;
+
 function isWebUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (unprintable.test(text) || !URL.canParse(text)) return false;
   const { protocol } = new URL(text);
   return protocol === 'http:' || protocol === 'https:';
 }
