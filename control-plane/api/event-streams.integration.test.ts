@@ -11,7 +11,6 @@ let client: Client;
 
 beforeAll(async () => {
   // Here only what this process does itself ends a stream.
-  expect(streaming).not.toEqual([]);
   plane = await startTestControlPlane({ EVENT_STREAM_KEEP_ALIVE_MS: 3_600_000 });
   other = await plane.startAnother({ EVENT_STREAM_KEEP_ALIVE_MS: 1_000 });
   client = await plane.newAccount();
@@ -80,7 +79,7 @@ test('live streams: end with a revoked key, and those of other keys stay', async
   ];
   expect((await client.delete(`/keys/${revoked.keyId}`)).status).toBe(200);
   await allEnded(ends);
-  expect(openOf(stays)).toBe(stays.length);
+  expect([ends.length > 0, openOf(stays)]).toEqual([true, stays.length]);
 });
 
 test('live streams: end with a sign-out, and those of another browser with the same key stay', async () => {
@@ -117,4 +116,5 @@ test('live streams: end in other control planes with a sign-out, and with a sess
     .fork()
     .execute(`update sessions set expires_at = now() where account_id = ?`, [over['x-sluice-account']]);
   await allEnded(ends);
+  expect(openOf(ends)).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -137,6 +137,8 @@ test('audit: what cannot be audited is not done, and shows nothing', async () =>
     begin raise exception 'no room for the audit'; end $$ language plpgsql`);
   await pool.query(`create constraint trigger refuse_audit after insert on audit_entries deferrable initially deferred
     for each row when (new.account_id = '${client.accountId}') execute function refuse_audit()`);
+  const allowAudit = (): Promise<unknown> => pool.query('drop trigger if exists refuse_audit on audit_entries');
+  onTestFinished(() => allowAudit().then(() => undefined));
   const answers = [
     await client.post(replays, { what: 'dead-letters', reason: 'status 400' }),
     await client.post(`${replays}s/${running.id}/cancel`),
@@ -146,7 +148,7 @@ test('audit: what cannot be audited is not done, and shows nothing', async () =>
     await client.post('/keys', { name: 'x', scopes: ['all'] }),
   ];
   expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
-  await pool.query('drop trigger refuse_audit on audit_entries');
+  await allowAudit();
   expect((await client.get(`${replays}s`)).body.entities).toEqual([running]);
   expect((await client.get('/visitors/kept')).body).toMatchObject({ id: 'kept', properties: { city: 'Bern' } });
   expect((await client.get('/keys')).body.entities).toHaveLength(1);
