@@ -43,3 +43,8 @@ export async function liveSessions(em: EntityManager, ids: readonly string[], no
 export async function endSession(em: EntityManager, id: string): Promise<void> {
   await em.execute('delete from sessions where id = ?', [id]);
 }
+
+/** Signs out every browser that is signed in with the API key of this live sign-in. */
+export async function endSessionsOfKey(em: EntityManager, id: string): Promise<void> {
+  await em.execute('delete from sessions where key_id = (select key_id from sessions where id = ?)', [id]);
+}

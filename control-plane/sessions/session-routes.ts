@@ -11,7 +11,7 @@ import type { CoreServices } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Authenticate } from '../keys/authenticate.ts';
 import type { LogIn } from '../keys/log-in.ts';
-import { endSession, liveSessions, startSession } from './live-sessions.ts';
+import { endSession, endSessionsOfKey, liveSessions, startSession } from './live-sessions.ts';
 import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
 import type { Session } from './session-cookie.ts';
 import { sessionReply, viewSignedIn } from './session-view.ts';
@@ -117,28 +117,34 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
       return signIn(request, reply, { key, mayBeGuessed: false });
     });
   });
-  app.delete<{ Params: { accountId: string } }>(`${path}/:accountId`, (request, reply) => {
-    fromConsole(request);
-    const nowMs = now().getTime();
-    const { accountId } = request.params;
-    const session = readSession(request.headers, secretBox, nowMs);
-    const ending = session?.keys.find((one) => one.accountId === accountId);
-    const keys = session?.keys.filter((one) => one !== ending) ?? [];
-    const rest = session === undefined || keys.length === 0 ? undefined : { ...session, keys };
-    const secure = isSecure(request, options);
-    return amongLogins(request.raw, async () => {
-      const em = storage.fork();
-      if (ending !== undefined) {
-        await endSession(em, ending.id);
-        await options.recheckStreams(accountId);
-      }
-      void reply.header(
-        'set-cookie',
-        rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
-      );
-      return answer(reply, em, rest);
-    });
-  });
+  app.delete<{ Params: { accountId: string }; Querystring: { everywhere?: unknown } }>(
+    `${path}/:accountId`,
+    (request, reply) => {
+      fromConsole(request);
+      const { everywhere } = request.query;
+      if (everywhere !== undefined && everywhere !== 'true') throw badRequest('everywhere must be true, or left out');
+      const end = everywhere === undefined ? endSession : endSessionsOfKey;
+      const nowMs = now().getTime();
+      const { accountId } = request.params;
+      const session = readSession(request.headers, secretBox, nowMs);
+      const ending = session?.keys.find((one) => one.accountId === accountId);
+      const keys = session?.keys.filter((one) => one !== ending) ?? [];
+      const rest = session === undefined || keys.length === 0 ? undefined : { ...session, keys };
+      const secure = isSecure(request, options);
+      return amongLogins(request.raw, async () => {
+        const em = storage.fork();
+        if (ending !== undefined) {
+          await end(em, ending.id);
+          await options.recheckStreams(accountId);
+        }
+        void reply.header(
+          'set-cookie',
+          rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
+        );
+        return answer(reply, em, rest);
+      });
+    },
+  );
 }
 
 function fromConsole(request: FastifyRequest): void {
@@ -166,7 +172,15 @@ function operation(id: string, summary: string, body: TSchema | undefined): Json
     parameters: [
       { name: consoleHeader, in: 'header', required: true, schema: { type: 'string' } },
       ...(id === 'deleteSession'
-        ? [{ name: 'accountId', in: 'path', required: true, schema: { type: 'string' } }]
+        ? [
+            { name: 'accountId', in: 'path', required: true, schema: { type: 'string' } },
+            {
+              name: 'everywhere',
+              in: 'query',
+              description: 'Signs out every browser that is signed in with the same API key.',
+              schema: { type: 'string', enum: ['true'] },
+            },
+          ]
         : []),
     ],
     ...(body === undefined

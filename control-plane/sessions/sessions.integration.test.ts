@@ -116,6 +116,24 @@ test('session: a sign-out ends it, whoever kept the cookie, in every control pla
   expect(await worksFor(later, third.accountId)).toEqual([true, true]);
 });
 
+test('session: a sign-out everywhere ends those of the same key, and no others', async () => {
+  const another = await plane.newKey(client, ['all']);
+  const [first, second, kept] = [
+    cookieOf(await signIn(client.key)),
+    cookieOf(await signIn(client.key)),
+    cookieOf(await signIn(another.key)),
+  ];
+  const end = (query: string): Promise<Response> =>
+    send('DELETE', `/session/${client.accountId}${query}`, { headers: { ...fromConsole, cookie: first } });
+  expect((await end('?everywhere=yes')).status).toBe(400);
+  expect((await end('?everywhere=true')).status).toBe(200);
+  for (const cookie of [first, second]) expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
+  expect(await worksFor(kept, client.accountId)).toEqual([true, true]);
+  // A cookie that is over ends nothing.
+  await end('?everywhere=true');
+  expect(await worksFor(kept, client.accountId)).toEqual([true, true]);
+});
+
 test('session: signing out of one account ends every cookie of it, older ones too, and no other account', async () => {
   const second = await plane.newAccount();
   const alone = cookieOf(await signIn(client.key));

@@ -26,7 +26,9 @@ export async function redeemLink(code: string): Promise<void> {
   addAccounts((await request<Session>('POST', '/session/redeem', { code })).accounts);
 }
 
-export async function signOut(account: SignedInAccount): Promise<void> {
-  if (account.key === undefined) await request('DELETE', `/session/${account.accountId}`);
+/** Signs this browser out or, with `everywhere`, every browser that is signed in with the same key. */
+export async function signOut(account: SignedInAccount, everywhere = false): Promise<void> {
+  const query = everywhere ? '?everywhere=true' : '';
+  if (account.key === undefined) await request('DELETE', `/session/${account.accountId}${query}`);
   removeAccount(account.accountId);
 }

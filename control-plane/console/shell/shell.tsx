@@ -131,6 +131,11 @@ function Who(): ReactElement | null {
         <button type="button" className="plain" onClick={() => void signOut(current)}>
           Sign out
         </button>
+        {current.key === undefined ? (
+          <button type="button" className="plain" onClick={() => void signOut(current, true)}>
+            Sign out everywhere
+          </button>
+        ) : null}
         <button type="button" className="plain" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
           {isAdding ? 'Not now' : 'Other account'}
         </button>

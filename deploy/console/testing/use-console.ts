@@ -10,7 +10,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('Stay signed in on this browser').check();
   await page.getByRole('button', { name: 'Sign in' }).click();
   // On a narrow screen it is there, in a menu that is closed.
-  await page.getByText('Sign out').waitFor({ state: 'attached', timeout: timeoutMs });
+  await page.getByText('Sign out', { exact: true }).waitFor({ state: 'attached', timeout: timeoutMs });
 }
 
 /** Waits until the page shows a text somewhere. */
