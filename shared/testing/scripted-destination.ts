@@ -25,13 +25,15 @@ export type DestinationAnswer =
       readonly body?: string;
     };
 
+type Script = (request: DestinationRequest) => DestinationAnswer | Promise<DestinationAnswer>;
+
 export type ScriptedDestination = {
   readonly url: string;
   readonly requests: readonly DestinationRequest[];
   /** Ids of the events it took with a 2xx, in the order they came, by path. */
   taken(path?: string): string[];
-  /** Decides about each request from now on. */
-  answer(script: (request: DestinationRequest) => DestinationAnswer): void;
+  /** Decides about each request from now on; a promise holds the answer back. */
+  answer(script: Script): void;
   close(): Promise<void>;
 };
 
@@ -39,7 +41,7 @@ export type ScriptedDestination = {
 export async function startScriptedDestination(): Promise<ScriptedDestination> {
   const requests: DestinationRequest[] = [];
   const taken: { readonly path: string; readonly id: string }[] = [];
-  let script: (request: DestinationRequest) => DestinationAnswer = () => 200;
+  let script: Script = () => 200;
   let concurrent = 0;
   const server = createServer((incoming, response) => {
     concurrent += 1;
@@ -60,20 +62,24 @@ export async function startScriptedDestination(): Promise<ScriptedDestination> {
         concurrent,
       };
       requests.push(request);
-      const answer = script(request);
-      if (answer === 'hang') return;
-      const {
-        status,
-        delayMs = 0,
-        headers = {},
-        body: text = '',
-      } = typeof answer === 'number' ? { status: answer } : answer;
-      const send = (): void => {
-        if (status < 300) for (const id of idsOf(body)) taken.push({ path: request.path, id });
-        reply(response, status, headers, text);
+      const act = (answer: DestinationAnswer): void => {
+        if (answer === 'hang') return;
+        const {
+          status,
+          delayMs = 0,
+          headers = {},
+          body: text = '',
+        } = typeof answer === 'number' ? { status: answer } : answer;
+        const send = (): void => {
+          if (status < 300) for (const id of idsOf(body)) taken.push({ path: request.path, id });
+          reply(response, status, headers, text);
+        };
+        if (delayMs > 0) setTimeout(send, delayMs);
+        else send();
       };
-      if (delayMs > 0) setTimeout(send, delayMs);
-      else send();
+      const answer = script(request);
+      if (answer instanceof Promise) void answer.then(act);
+      else act(answer);
     });
   });
   await new Promise<void>((resolve) => {

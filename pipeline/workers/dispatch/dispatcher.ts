@@ -3,8 +3,6 @@ import type { OfferedDestination } from '../../../shared/destinations/common-set
 import { headOf } from '../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
-import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
-import type { Decision, DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import type { AccountShare } from './account-shares.ts';
@@ -12,6 +10,8 @@ import type { Actor } from '../worker/define-worker.ts';
 import { isSetAside, isWatched } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import type { DispatchTarget, DispatcherOptions } from './dispatcher-context.ts';
+import { decideAttempt, isDecided } from './decide-attempt.ts';
+import type { AttemptDecision, Exclusion } from './decide-attempt.ts';
 import { openDispatcherParts } from './dispatcher-parts.ts';
 import type { DispatcherParts } from './dispatcher-parts.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
@@ -26,6 +26,7 @@ import type { ReleasedEvent } from './parked/visitor-order.ts';
 import type { RetryFrame } from './retry/retry-reader.ts';
 import type { Delivered } from './sending/deliver.ts';
 import type { Batch } from './sending/sending.ts';
+import type { Turn } from './sending/visitor-lanes.ts';
 
 export type DispatcherActor = Actor & {
   /** A new version may have changed the target. */
@@ -90,14 +91,14 @@ const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
 /** Fresh events that may be parked in search of one a destination can be tried out with. */
 const parkedForProbeMax = 256;
-/** What a request has of an event beside what a mapping made of it. */
-const headBytes = 300;
 /** What a frame costs beside its events, in units of work: it is received, kept account of and acknowledged. */
 const frameUnits = 4_000;
 /** What a request costs beside its events, in units of work. */
 const requestUnits = 4_000;
 /** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
 const movedUnits = 4_000;
+/** What an event costs that is decided again, beside the work of its rules. */
+const decidedAgainUnits = 100;
 /** Parked events that the log is given in one turn: each takes some 40 µs, and a failure may park thousands at once. */
 const parkedATurn = 32;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
@@ -451,25 +452,48 @@ export class Dispatcher {
     }
   }
 
-  /** Decides about an event by the rules of now. `isLast`: whatever waits of its visitor goes before it. */
-  #admit(item: DispatchItem, { plan, prepared }: DispatchTarget, isLast: boolean): void {
-    const { inbox, sending, outbox, visitorOrder } = this.#parts;
+  /** Takes an event that the live version sends into its lane. `isLast`: whatever waits of its visitor goes before it. */
+  #admit(item: DispatchItem, target: DispatchTarget, isLast: boolean): void {
     this.#counts.events += 1;
-    const decision = plan === undefined ? undefined : this.#decide(item, plan);
-    switch (decision?.kind) {
+    const decision = this.#decide(item, target);
+    if (decision.kind !== 'send') this.#exclude(item, decision);
+    else if (!isLast || this.#mayGoNext(item)) this.#parts.sending.add(item);
+  }
+
+  #decide(item: DispatchItem, target: DispatchTarget): AttemptDecision {
+    return decideAttempt(item, target, {
+      eventWorkMax: this.#options.settings.eventWorkMax,
+      spend: (units) => this.#share.spend(units),
+    });
+  }
+
+  /** Decides again about an event in the lanes whose decision does not hold any more, before a request is made of it. */
+  #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
+    if (isDecided(item, target)) return 'take';
+    if (!this.#share.mayWork()) {
+      this.#share.wait();
+      return 'stay';
+    }
+    this.#share.spend(decidedAgainUnits);
+    try {
+      const decision = this.#decide(item, target);
+      if (decision.kind === 'send') return 'take';
+      this.#exclude(item, decision);
+    } catch (error) {
+      if (item.isReadable) throw error;
+      this.#deadLetterLine(item);
+    }
+    // It leaves room for others.
+    this.#ringOnceARound();
+    return 'leave';
+  }
+
+  /** Settles an event that is not sent. */
+  #exclude(item: DispatchItem, decision: Exclusion): void {
+    const { inbox, outbox, visitorOrder } = this.#parts;
+    switch (decision.kind) {
       case 'over-budget':
         this.#whenStored(outbox.deadLetterOverBudget(item, decision.reason), () => inbox.settle(item));
-        return;
-      case 'send':
-        if (decision.mapped !== undefined) item.mapped = decision.mapped;
-        if (prepared?.accepts?.(item) === false) {
-          this.#counts.skipped += 1;
-          break;
-        }
-        if (isLast && !this.#mayGoNext(item)) return;
-        item.group = prepared?.groupOf?.(item);
-        item.work = new Work(this.#options.settings.eventWorkMax);
-        sending.add(item);
         return;
       case 'stop':
       case 'global-stop':
@@ -477,32 +501,10 @@ export class Dispatcher {
         item.frame.isStarted = true;
         break;
       case 'skip':
-      case undefined:
         this.#counts.skipped += 1;
-        break;
     }
     if (item.lane === 'retried') visitorOrder?.done(item.head, item.follower);
     inbox.skip(item);
-  }
-
-  #decide(
-    item: DispatchItem,
-    plan: DispatchPlan,
-  ): Decision | { readonly kind: 'over-budget'; readonly reason: string } {
-    const work = new Work(this.#options.settings.eventWorkMax);
-    item.work = work;
-    try {
-      const decision = plan.decide(item.head, item);
-      // What a mapping makes of an event may be many times as large, and is all that is sent of it.
-      if (decision.kind === 'send' && decision.mapped !== undefined) item.bytes = headBytes + work.written;
-      return decision;
-    } catch (error) {
-      if (!(error instanceof OverBudgetError)) throw error;
-      return { kind: 'over-budget', reason: error.message };
-    } finally {
-      item.work = undefined;
-      if (work.spent > 0) this.#share.spend(work.spent);
-    }
   }
 
   /** Whether nothing of the event's visitor waits. Otherwise the event is taken care of. */
@@ -550,7 +552,10 @@ export class Dispatcher {
         this.#share.wait();
         return hasSent;
       }
-      const batch = sending.next(target.prepared, this.#state.kind === 'running');
+      const batch = sending.next(target.prepared, {
+        isPatient: this.#state.kind === 'running',
+        turnOf: (item) => this.#turnOf(item, target),
+      });
       if (batch === undefined) return hasSent;
       this.#share.spend(requestUnits + batch.bytes);
       batch.delivered.then(

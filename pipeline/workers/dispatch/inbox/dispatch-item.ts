@@ -3,6 +3,7 @@ import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/even
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
 import type { ByteWriter } from '../../../../shared/json/byte-writer.ts';
+import type { DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
 import type { Work } from '../../../../shared/routing/values/work.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
@@ -44,11 +45,15 @@ export class DispatchItem implements OutboundEvent, Subject {
   readonly head: EventHead;
   /** About what it takes in a request. */
   bytes: number;
+  /** The same without a mapping. */
+  readonly bytesRead: number;
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
   readonly heldAtMs: number | undefined;
+  /** The rules of the version that the decision to send it, its mapped properties, size and group are from. */
+  decidedBy: DispatchPlan | undefined;
   mapped: OutboundEvent['mapped'];
-  /** Set while the rules decide about it, and anew for its request. */
+  /** Set while the rules decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;
   /** Set where it was parked. */
@@ -69,6 +74,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     this.index = index;
     this.head = head;
     this.bytes = bytes;
+    this.bytesRead = bytes;
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;
     this.heldAtMs = attempted.heldAtMs;

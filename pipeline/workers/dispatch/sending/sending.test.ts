@@ -3,6 +3,7 @@ import type { OfferedDestination } from '../../../../shared/destinations/common-
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
 import { Sending } from './sending.ts';
+import type { NextOptions } from './sending.ts';
 
 const destination = (own: Partial<OfferedDestination> = {}): OfferedDestination => ({
   order: 'visitor',
@@ -19,6 +20,8 @@ function itemOf(id: string): DispatchItem {
   const event = wholeEvent({ ...sample, visitor: { ...sample.visitor, id } }, 100);
   return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined });
 }
+
+const next: NextOptions = { isPatient: true, turnOf: () => 'take' };
 
 /** What waits for its answers for ever. */
 function open(concurrency: number): Sending {
@@ -43,9 +46,9 @@ test('sending: wants the events of the next request, and those of the one behind
   const sending = open(2);
   const prepared = destination();
   expect(fill(sending, prepared)).toBe(3);
-  expect(sending.next(prepared, true)?.items).toHaveLength(3);
+  expect(sending.next(prepared, next)?.items).toHaveLength(3);
   expect(fill(sending, prepared)).toBe(3);
-  expect(sending.next(prepared, true)?.items).toHaveLength(3);
+  expect(sending.next(prepared, next)?.items).toHaveLength(3);
   expect(fill(sending, prepared)).toBe(0);
 });
 
@@ -62,18 +65,18 @@ test('sending: what finds out whether a destination is back takes one event', ()
     const down = { attempts: [], requests: 1, isUp: false, isOverloaded: false, isAccessRefused: false };
     for (let hasOpened = false; !hasOpened;) {
       fill(sending, prepared);
-      const batch = sending.next(prepared, true);
+      const batch = sending.next(prepared, next);
       if (batch === undefined) return expect.unreachable('nothing may be sent, and the breaker is closed');
       expect(batch).toMatchObject({ isProbe: false, items: { length: 3 } });
       vi.advanceTimersByTime(10_000);
       hasOpened = sending.ended(batch, down);
       sending.release(batch);
     }
-    expect(sending.next(prepared, true)).toBeUndefined();
+    expect(sending.next(prepared, next)).toBeUndefined();
     vi.advanceTimersByTime(1_000);
     fill(sending, prepared);
-    expect(sending.next(prepared, true)).toMatchObject({ isProbe: true, items: { length: 1 } });
-    expect(sending.next(prepared, true)).toBeUndefined();
+    expect(sending.next(prepared, next)).toMatchObject({ isProbe: true, items: { length: 1 } });
+    expect(sending.next(prepared, next)).toBeUndefined();
   } finally {
     vi.useRealTimers();
   }

@@ -9,6 +9,7 @@ import { nextLane } from './next-lane.ts';
 import { RequestGate } from './request-gate.ts';
 import type { AccessRetry } from './request-gate.ts';
 import { VisitorLanes } from './visitor-lanes.ts';
+import type { Turn } from './visitor-lanes.ts';
 
 export type SendingOptions = {
   readonly sender: Sender;
@@ -35,6 +36,13 @@ export type Batch = {
   readonly startedMs: number;
   /** Rejects for a bug only. */
   readonly delivered: Promise<Delivered>;
+};
+
+export type NextOptions = {
+  /** Whether a batch that is not full may wait a moment for more. */
+  readonly isPatient: boolean;
+  /** Called for each event before it is put into a request; must not change what waits. */
+  readonly turnOf: (item: DispatchItem) => Turn;
 };
 
 /**
@@ -102,19 +110,28 @@ export class Sending {
     this.#lanes.add(item);
   }
 
-  /** Sends the next batch if one may be sent now. `isPatient`: one that is not full may wait a moment for more. */
-  next(prepared: OfferedDestination, isPatient: boolean): Batch | undefined {
-    const lane = this.#gate.room > 0 ? this.#nextLane() : undefined;
-    const max = this.#eventsMax(prepared);
-    this.#isLingering = isPatient && lane !== undefined && this.#shouldLinger(lane, max);
-    if (lane === undefined || this.#isLingering) return undefined;
-    this.#lingerUntilMs = undefined;
-    const { sender, keepsOrder, requestBytesMax } = this.#options;
-    const items = this.#lanes.take(lane, {
-      itemsMax: max,
-      bytesMax: requestBytesMax,
-      isOneEach: keepsOrder && prepared.retriesRows === true,
-    });
+  /** Sends the next batch if one may be sent now. */
+  next(prepared: OfferedDestination, { isPatient, turnOf }: NextOptions): Batch | undefined {
+    for (;;) {
+      const lane = this.#gate.room > 0 ? this.#nextLane() : undefined;
+      const max = this.#eventsMax(prepared);
+      this.#isLingering = isPatient && lane !== undefined && this.#shouldLinger(lane, max);
+      if (lane === undefined || this.#isLingering) return undefined;
+      this.#lingerUntilMs = undefined;
+      const limits = {
+        itemsMax: max,
+        bytesMax: this.#options.requestBytesMax,
+        isOneEach: this.#options.keepsOrder && prepared.retriesRows === true,
+      };
+      const items = this.#lanes.take(lane, limits, turnOf);
+      if (items.length > 0) return this.#send(prepared, lane, items);
+      // Without one of the lane that has to stay, all of them have left, and the other lane may have some.
+      if (this.#lanes.readyCount(lane) > 0) return undefined;
+    }
+  }
+
+  #send(prepared: OfferedDestination, lane: LaneClass, items: readonly DispatchItem[]): Batch {
+    const { sender } = this.#options;
     const isProbe = !this.#gate.isBreakerClosed;
     const startedMs = this.#gate.started(lane);
     for (const { frame } of items) frame.isStarted = true;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { VisitorLanes } from './visitor-lanes.ts';
+import type { Turn } from './visitor-lanes.ts';
 import type { LaneClass } from '../inbox/dispatch-item.ts';
 
 type Item = { visitorId: string; lane: LaneClass; n: number; bytes: number; group?: string };
@@ -52,6 +53,32 @@ test('visitor lanes: remove: what is left goes on', () => {
   expect(lanes.size).toBe(2);
 });
 
+test('visitor lanes: turns: what leaves lets what is behind it go, and nothing is taken past what stays', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const n of [1, 2, 3]) lanes.add({ ...item('a', n), bytes: 10 });
+  lanes.add(item('b', 4));
+  lanes.add(item('c', 5));
+  const turnOf = ({ n }: Item): Turn => (n === 5 ? 'stay' : n === 1 || n === 4 ? 'leave' : 'take');
+  expect(lanes.take('fresh', upTo(9), turnOf)).toEqual([]);
+  expect({ size: lanes.size, bytes: lanes.bytes, ready: lanes.readyCount('fresh') }).toEqual({
+    size: 3,
+    bytes: 21,
+    ready: 2,
+  });
+  expect(lanes.take('fresh', upTo(9)).map(({ n }) => n)).toEqual([5, 2, 3]);
+});
+
+test('visitor lanes: turns: an item that is decided again goes with its new group and size', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const n of [1, 2, 3]) lanes.add({ ...item(`v${n}`, n), bytes: 10, group: 'old' });
+  const turnOf = (decided: Item): Turn => {
+    Object.assign(decided, { bytes: 50, group: decided.n === 2 ? 'other' : 'new' });
+    return 'take';
+  };
+  expect(lanes.take('fresh', upTo(9, 120), turnOf).map(({ n }) => n)).toEqual([1, 3]);
+  expect(lanes.bytes).toBe(150);
+});
+
 test('visitor lanes: property: every event comes out once, in order of its visitor, never two takes of one visitor at a time', () => {
   const step = fc.oneof(
     fc.record({
@@ -60,7 +87,13 @@ test('visitor lanes: property: every event comes out once, in order of its visit
       retried: fc.boolean(),
       group: fc.constantFrom('a', 'b', 'c'),
     }),
-    fc.record({ kind: fc.constant('take' as const), max: fc.integer({ min: 1, max: 4 }), retried: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('take' as const),
+      max: fc.integer({ min: 1, max: 4 }),
+      retried: fc.boolean(),
+      leaving: fc.integer({ min: 2, max: 9 }),
+      staying: fc.integer({ min: 2, max: 9 }),
+    }),
     fc.record({ kind: fc.constant('release' as const), which: fc.nat(5) }),
     fc.record({ kind: fc.constant('remove' as const), modulus: fc.integer({ min: 2, max: 5 }) }),
   );
@@ -83,8 +116,15 @@ test('visitor lanes: property: every event comes out once, in order of its visit
         if (step.kind === 'add') {
           const next = item(`v${step.visitor}`, (added += 1), step.retried ? 'retried' : 'fresh');
           lanes.add(isGrouped ? { ...next, group: step.group } : next);
-        } else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', upTo(step.max)));
-        else if (step.kind === 'release') lanes.release(flying.splice(step.which % (flying.length || 1), 1)[0] ?? []);
+        } else if (step.kind === 'take') {
+          const turnOf = ({ n }: Item): Turn => {
+            if (n % step.staying === 0) return 'stay';
+            if (n % step.leaving !== 0) return 'take';
+            removed += 1;
+            return 'leave';
+          };
+          took(lanes.take(step.retried ? 'retried' : 'fresh', upTo(step.max), turnOf));
+        } else if (step.kind === 'release') lanes.release(flying.splice(step.which % (flying.length || 1), 1)[0] ?? []);
         else removed += lanes.remove(({ n }) => n % step.modulus === 0).length;
       }
       while (lanes.size > 0) {

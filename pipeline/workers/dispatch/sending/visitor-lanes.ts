@@ -17,18 +17,33 @@ export type TakeLimits = {
   readonly isOneEach: boolean;
 };
 
+/**
+ * What becomes of an item whose turn it is: it is taken; it has been settled and leaves; or it stays, and nothing more is
+ * taken for now.
+ */
+export type Turn = 'take' | 'leave' | 'stay';
+
 /** Items that are being taken together. */
 class Taking<Item extends LaneItem> {
   readonly items: Item[] = [];
   readonly #limits: TakeLimits;
+  readonly #turnOf: (item: Item) => Turn;
   #bytes = 0;
+  #isOver = false;
 
-  constructor(limits: TakeLimits) {
+  constructor(limits: TakeLimits, turnOf: (item: Item) => Turn) {
     this.#limits = limits;
+    this.#turnOf = turnOf;
   }
 
   get isFull(): boolean {
-    return this.items.length >= this.#limits.itemsMax;
+    return this.#isOver || this.items.length >= this.#limits.itemsMax;
+  }
+
+  turnOf(item: Item): Turn {
+    const turn = this.#isOver ? 'stay' : this.#turnOf(item);
+    this.#isOver ||= turn === 'stay';
+    return turn;
   }
 
   mayFollow(): boolean {
@@ -90,9 +105,12 @@ export class VisitorLanes<Item extends LaneItem> {
     }
   }
 
-  /** Takes items that may travel in one request; each is given back with `release`. */
-  take(lane: LaneClass, limits: TakeLimits): Item[] {
-    const taking = new Taking<Item>(limits);
+  /**
+   * Takes items that may travel in one request; each is given back with `release`. `turnOf` is asked about each item before
+   * its group and size are looked at, both of which it may change; it must not call the lanes.
+   */
+  take(lane: LaneClass, limits: TakeLimits, turnOf: (item: Item) => Turn = () => 'take'): Item[] {
+    const taking = new Taking<Item>(limits, turnOf);
     const first = this.#shift(lane, taking);
     if (first === undefined) return [];
     this.#takeAlong(taking, first);
@@ -170,10 +188,13 @@ export class VisitorLanes<Item extends LaneItem> {
     if (!taking.mayFollow()) return;
     const behind = this.#waiting.get(item.visitorId);
     if (behind === undefined) return;
-    for (let next = behind[0]; next !== undefined; next = behind[0]) {
-      if (next.lane !== item.lane || next.group !== item.group || !taking.hasRoomFor(next)) return;
+    for (let next = behind[0]; next !== undefined && next.lane === item.lane; next = behind[0]) {
+      const turn = this.#turnOf(taking, next);
+      if (turn === 'stay') return;
+      if (turn === 'take' && (next.group !== item.group || !taking.hasRoomFor(next))) return;
       behind.shift();
-      taking.add(next);
+      if (turn === 'take') taking.add(next);
+      else this.#forget([next]);
     }
   }
 
@@ -181,32 +202,52 @@ export class VisitorLanes<Item extends LaneItem> {
   #takeGroup(taking: Taking<Item>, lane: LaneClass, group: string): void {
     const items = this.#readyItems(lane);
     const passed: Item[] = [];
+    const left: Item[] = [];
     let looked = 0;
     while (looked < Math.min(items.length, lookAheadMax) && !taking.isFull) {
       const item = items[looked];
-      if (item === undefined || (item.group === group && !taking.hasRoomFor(item))) break;
+      if (item === undefined) break;
+      const turn = this.#turnOf(taking, item);
+      const isOfGroup = turn === 'take' && item.group === group;
+      if (turn === 'stay' || (isOfGroup && !taking.hasRoomFor(item))) break;
       looked += 1;
-      if (item.group === group) this.#takeAlong(taking, item);
-      else passed.push(item);
+      if (isOfGroup) this.#takeAlong(taking, item);
+      else if (turn === 'take') passed.push(item);
+      else left.push(item);
     }
     if (passed.length === looked) return;
     this.#ready[lane] = [...passed, ...items.slice(looked)];
     this.#heads[lane] = 0;
+    this.#forget(left);
+    for (const { visitorId } of left) this.#releaseVisitor(visitorId);
   }
 
   /** The next item, if there is room for it. */
   #shift(lane: LaneClass, taking: Taking<Item>): Item | undefined {
     const items = this.#ready[lane];
-    const head = this.#heads[lane];
-    const item = items[head];
-    if (item === undefined || !taking.hasRoomFor(item)) return undefined;
-    items[head] = undefined;
-    this.#heads[lane] = head + 1;
-    if (head + 1 === items.length || head >= holesMax) {
-      items.splice(0, head + 1);
-      this.#heads[lane] = 0;
+    for (;;) {
+      const head = this.#heads[lane];
+      const item = items[head];
+      if (item === undefined) return undefined;
+      const turn = this.#turnOf(taking, item);
+      if (turn === 'stay' || (turn === 'take' && !taking.hasRoomFor(item))) return undefined;
+      items[head] = undefined;
+      this.#heads[lane] = head + 1;
+      if (head + 1 === items.length || head >= holesMax) {
+        items.splice(0, head + 1);
+        this.#heads[lane] = 0;
+      }
+      if (turn === 'take') return item;
+      this.#forget([item]);
+      this.#releaseVisitor(item.visitorId);
     }
-    return item;
+  }
+
+  #turnOf(taking: Taking<Item>, item: Item): Turn {
+    const { bytes } = item;
+    const turn = taking.turnOf(item);
+    this.#bytes += item.bytes - bytes;
+    return turn;
   }
 
   #readyItems(lane: LaneClass): Item[] {

@@ -1,0 +1,68 @@
+import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
+import type { Decision } from '../../../shared/routing/dispatch-plan.ts';
+import type { DispatchTarget } from './dispatcher-context.ts';
+import type { DispatchItem } from './inbox/dispatch-item.ts';
+
+/** What becomes of an event at one attempt. */
+export type AttemptDecision =
+  | { readonly kind: 'send' }
+  /** The destination does not get this event; health does not count it. */
+  | { readonly kind: 'skip' }
+  /** A rule stops it; health counts it. */
+  | Extract<Decision, { readonly kind: 'stop' | 'global-stop' }>
+  /** The rules take more work than one event may cost. */
+  | { readonly kind: 'over-budget'; readonly reason: string };
+
+/** What is not sent, and why. */
+export type Exclusion = Exclude<AttemptDecision, { readonly kind: 'send' }>;
+
+export type DecisionCost = {
+  /** Units of work that the rules may spend on one event. */
+  readonly eventWorkMax: number;
+  spend(units: number): void;
+};
+
+const send: AttemptDecision = { kind: 'send' };
+const skip: AttemptDecision = { kind: 'skip' };
+/** What a request holds of an event beside its mapped properties, in bytes. */
+const headBytes = 300;
+
+/**
+ * Decides an attempt by the live version, and gives the item what that version makes of it: mapped properties, size and
+ * group. Every attempt of every event passes here: from the account's log, a retry, a parked event, a replay. Nothing
+ * of an earlier version is kept. Throws where the rules read a line that cannot be parsed.
+ */
+export function decideAttempt(item: DispatchItem, target: DispatchTarget, cost: DecisionCost): AttemptDecision {
+  item.decidedBy = target.plan;
+  item.mapped = undefined;
+  item.group = undefined;
+  item.bytes = item.bytesRead;
+  const { plan, prepared } = target;
+  if (plan === undefined) return skip;
+  const work = new Work(cost.eventWorkMax);
+  item.work = work;
+  try {
+    const decision = plan.decide(item.head, item);
+    if (decision.kind !== 'send') return decision;
+    if (decision.mapped !== undefined) {
+      item.mapped = decision.mapped;
+      // The mapped properties may be many times as large as the event, and are all that is sent of it.
+      item.bytes = headBytes + work.written;
+    }
+  } catch (error) {
+    if (!(error instanceof OverBudgetError)) throw error;
+    return { kind: 'over-budget', reason: error.message };
+  } finally {
+    item.work = undefined;
+    if (work.spent > 0) cost.spend(work.spent);
+  }
+  if (prepared.accepts?.(item) === false) return skip;
+  item.group = prepared.groupOf?.(item);
+  item.work = new Work(cost.eventWorkMax);
+  return send;
+}
+
+/** Whether the decision about an event that waits in memory still holds: the same version is live. */
+export function isDecided(item: DispatchItem, target: DispatchTarget): boolean {
+  return item.decidedBy === target.plan;
+}
