@@ -186,3 +186,33 @@ test('connections: a sender that begins while the last one before it ends is not
   expect(await send(another, `${server.url}/at-once`)).toBe('/at-once');
   expect(await ofOne).toBe('network SENDER_CLOSED');
 });
+
+test('connections: a request that is withdrawn while it waits for a connection is never sent, and those behind it are', async () => {
+  const server = await startServer();
+  const sender = sendersWith(1).create('a');
+  const first = send(sender, `${server.url}/first`);
+  await vi.waitFor(() => expect(paths(server)).toEqual(['/first']), patiently);
+  let isLive = true;
+  const request = { method: 'POST', url: `${server.url}/withdrawn`, headers: {}, body: '{}' } as const;
+  const withdrawn = sender.send(request, () => isLive);
+  const last = send(sender, `${server.url}/last`);
+  isLive = false;
+  server.waiting.shift()?.answer();
+  expect(await withdrawn).toEqual({ kind: 'failed', failure: 'withdrawn', reason: 'WITHDRAWN', permanent: false });
+  await answerAll(server, [last]);
+  expect(await Promise.all([first, last])).toEqual(['/first', '/last']);
+  expect(server.counts.connections).toBe(1);
+});
+
+test('connections: a request that is withdrawn while its connection is made is not sent on it', async () => {
+  const server = await startServer();
+  const sender = sendersWith(1).create('a');
+  let isLive = true;
+  const request = { method: 'POST', url: `${server.url}/withdrawn`, headers: {}, body: '{}' } as const;
+  const withdrawn = sender.send(request, () => isLive);
+  isLive = false;
+  expect(await withdrawn).toMatchObject({ failure: 'withdrawn' });
+  expect(await send(sender, `${server.url}/at-once`)).toBe('/at-once');
+  expect(server.waiting).toEqual([]);
+  expect(server.counts.connections).toBe(1);
+});

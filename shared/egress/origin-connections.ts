@@ -8,8 +8,8 @@ import type { WrittenRequest } from './write-request.ts';
 /** A request on its way, until somebody ends it: with an answer, an error, or because its time is over. */
 export type Exchange = {
   readonly request: WrittenRequest;
-  /** Nobody waits for its answer any more, so it need not be sent. */
-  readonly isSettled: boolean;
+  /** Whether it is still to be sent: its time is not over, and it was not withdrawn. */
+  mayBegin(): boolean;
   /** It waits for nobody else from now on. */
   begun(): void;
   answered(answer: OutboundAnswer): void;
@@ -180,8 +180,8 @@ export class OriginConnections implements ConnectionOwner {
     const connection = new HttpConnection(socket, this, this.#options.silences);
     connection.slot = this.#connections.push(connection) - 1;
     this.#underWay.push(undefined);
-    if (exchange.isSettled) this.#pass(connection, sweepEveryMs, lane);
-    else this.#use(connection, lane, exchange);
+    if (exchange.mayBegin()) this.#use(connection, lane, exchange);
+    else this.#pass(connection, sweepEveryMs, lane);
   }
 
   /** A connection is free: for the lane that had it where that has no other, for the next in turn, or for later. */
@@ -227,7 +227,7 @@ export class OriginConnections implements ConnectionOwner {
     const at = this.#turns.indexOf(lane);
     if (at >= 0) this.#turns.splice(at, 1);
     let next = lane.waiting.shift();
-    while (next?.isSettled === true) next = lane.waiting.shift();
+    while (next?.mayBegin() === false) next = lane.waiting.shift();
     if (lane.waiting.length > 0) this.#turns.push(lane);
     return next;
   }

@@ -23,9 +23,9 @@ export type SenderLimits = {
 
 /**
  * Why there is no answer: the rules forbid the address, the request cannot be sent as it is, the destination was too slow,
- * or the connection was not made or broke.
+ * the connection was not made or broke, or the request was withdrawn before any byte of it was sent.
  */
-export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection';
+export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection' | 'withdrawn';
 
 export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
@@ -43,7 +43,8 @@ export type SendResult =
 
 /** Sends requests over kept connections. Redirects are not followed. */
 export type Sender = {
-  send(request: OutboundRequest): Promise<SendResult>;
+  /** `mayBegin` is asked before the first byte is sent, which may be long after the call: false withdraws the request. */
+  send(request: OutboundRequest, mayBegin?: () => boolean): Promise<SendResult>;
   /** Ends its requests in flight with their connections, and all connections that nobody shares with it. */
   close(): Promise<void>;
 };
@@ -71,6 +72,12 @@ export class SendTimeoutError extends Error {
 export class SenderClosedError extends Error {
   readonly code = 'SENDER_CLOSED';
 }
+
+class WithdrawnError extends Error {
+  readonly code = 'WITHDRAWN';
+}
+
+const always = (): boolean => true;
 
 /** A sender that shares its connections with nobody. */
 export function createSender(options: SenderOptions): Sender {
@@ -102,15 +109,16 @@ export function createSenders({ rules, lookupFor, limits }: SenderOptions): Send
       group.senders += 1;
       let isClosed = false;
       const sender: Sender = {
-        send: (request) =>
+        send: (request, mayBegin = always) =>
           new Promise((resolve) => {
             try {
               if (isClosed) throw new SenderClosedError('sending: the sender is closed');
+              if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
               const url = parseUrl(request.url);
               if (url === undefined) throw new InvalidRequestError('sending: the URL cannot be used');
               const written = writeRequest(request, url);
               const connections = group.origins.get(url.origin) ?? open(url, group);
-              connections.send(sender, new Sending(written, { deadlines, connections, settle: resolve }));
+              connections.send(sender, new Sending(written, { deadlines, connections, mayBegin, settle: resolve }));
             } catch (error) {
               resolve(failureOf(error));
             }
@@ -139,6 +147,7 @@ type Group = { readonly origins: Map<string, OriginConnections>; senders: number
 type SendingOptions = {
   readonly deadlines: Deadlines;
   readonly connections: OriginConnections;
+  readonly mayBegin: () => boolean;
   readonly settle: (result: SendResult) => void;
 };
 
@@ -147,7 +156,7 @@ class Sending implements Exchange, Timed {
   readonly request: WrittenRequest;
   readonly #options: SendingOptions;
   #deadline: Deadline | undefined;
-  isSettled = false;
+  #isSettled = false;
 
   constructor(request: WrittenRequest, options: SendingOptions) {
     this.request = request;
@@ -158,12 +167,19 @@ class Sending implements Exchange, Timed {
     this.#deadline ??= this.#options.deadlines.begin(this);
   }
 
+  mayBegin(): boolean {
+    if (!this.#isSettled && !this.#options.mayBegin()) {
+      this.failed(new WithdrawnError('sending: the request was withdrawn'));
+    }
+    return !this.#isSettled;
+  }
+
   answered(answer: OutboundAnswer): void {
     this.#settle({ kind: 'answered', answer });
   }
 
   failed(error: unknown): void {
-    if (!this.isSettled) this.#settle(failureOf(error));
+    if (!this.#isSettled) this.#settle(failureOf(error));
   }
 
   expire(): void {
@@ -172,8 +188,8 @@ class Sending implements Exchange, Timed {
   }
 
   #settle(result: SendResult): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     if (this.#deadline !== undefined) this.#options.deadlines.end(this.#deadline);
     this.#options.settle(result);
   }
@@ -183,6 +199,9 @@ function failureOf(error: unknown): SendResult {
   if (error instanceof EgressError) return { kind: 'failed', failure: 'blocked', reason: error.code, permanent: true };
   if (error instanceof InvalidRequestError) {
     return { kind: 'failed', failure: 'invalid', reason: error.code, permanent: true };
+  }
+  if (error instanceof WithdrawnError) {
+    return { kind: 'failed', failure: 'withdrawn', reason: error.code, permanent: false };
   }
   const code = error instanceof Error ? codeOf(error) : 'unknown';
   return {

@@ -62,7 +62,10 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, cost: 
   return send;
 }
 
-/** Whether the decision about an event that waits in memory still holds: the same version is live. */
-export function isDecided(item: DispatchItem, target: DispatchTarget): boolean {
-  return item.decidedBy === target.plan;
+/**
+ * Whether the decision to send an event still holds: the version that took it is live. Asked when the event's turn has
+ * come, and before the first byte of its request is sent.
+ */
+export function isDecided(item: DispatchItem, target: DispatchTarget | undefined): boolean {
+  return item.decidedBy !== undefined && item.decidedBy === target?.plan;
 }

@@ -555,6 +555,7 @@ export class Dispatcher {
       const batch = sending.next(target.prepared, {
         isPatient: this.#state.kind === 'running',
         turnOf: (item) => this.#turnOf(item, target),
+        isLive: (item) => isDecided(item, this.#options.target()),
       });
       if (batch === undefined) return hasSent;
       this.#share.spend(requestUnits + batch.bytes);

@@ -28,8 +28,8 @@ const publishesMax = 3;
  */
 export function storeFetched(sender: Sender, options: StoreFetchedOptions): Sender {
   return {
-    async send(request) {
-      const result = await sender.send(request);
+    async send(request, mayBegin) {
+      const result = await sender.send(request, mayBegin);
       const event = result.kind === 'answered' ? fetchedEvent(options.fetch, result.answer) : undefined;
       if (event === undefined) return result;
       try {

@@ -10,18 +10,23 @@ import type { TokenResult, TokenSource } from './token-source.ts';
  * give one, the destination is held until somebody mends its credentials.
  */
 export function withOAuth(sender: Sender, tokens: TokenSource): Sender {
-  const sendWithToken = async (request: OutboundRequest, oauth: OAuthNeed): Promise<SendResult> => {
+  const sendWithToken = async (
+    request: OutboundRequest,
+    oauth: OAuthNeed,
+    mayBegin?: () => boolean,
+  ): Promise<SendResult> => {
     const first = await tokens.get(oauth.grant, sender);
     if (first.kind === 'none') return failed(first);
-    const result = await sender.send(authorized(request, first.accessToken));
+    const result = await sender.send(authorized(request, first.accessToken), mayBegin);
     if (result.kind === 'failed' || result.answer.status !== 401) return result;
     const second = await tokens.get(oauth.grant, sender, first.accessToken);
     if (second.kind === 'none') return failed(second);
-    return sender.send(authorized(request, second.accessToken));
+    return sender.send(authorized(request, second.accessToken), mayBegin);
   };
   return {
     // Nearly all need none, and each promise more is felt.
-    send: (request) => (request.oauth === undefined ? sender.send(request) : sendWithToken(request, request.oauth)),
+    send: (request, mayBegin) =>
+      request.oauth === undefined ? sender.send(request, mayBegin) : sendWithToken(request, request.oauth, mayBegin),
     close: () => sender.close(),
   };
 }

@@ -65,6 +65,11 @@ export function breakerStarted(state: BreakerState): BreakerState {
   return state.kind === 'half-open' ? { ...state, probing: true } : state;
 }
 
+/** What was started came to no request. */
+export function breakerUnasked(state: BreakerState): BreakerState {
+  return state.kind === 'half-open' ? { ...state, probing: false } : state;
+}
+
 /** A request that ended, by a clock that never goes back. */
 export type EndedRequest = { readonly ok: boolean; readonly startedMs: number; readonly endedMs: number };
 

@@ -29,6 +29,7 @@ async function deliverTo(
   prepared: OfferedDestination,
   events: readonly OutboundEvent[],
   answer: (body: string) => Partial<OutboundAnswer>,
+  isLive?: () => boolean,
 ) {
   const bodies: string[] = [];
   const sender = {
@@ -39,7 +40,7 @@ async function deliverTo(
     },
     close: async () => undefined,
   };
-  const delivered = await deliver(prepared, sender, events);
+  const delivered = await deliver(prepared, sender, events, isLive);
   return { bodies, delivered, kinds: delivered.attempts.map((attempt) => attempt?.outcome.kind) };
 }
 
@@ -205,4 +206,42 @@ test('split groups: property: every event once, one group a request, each visito
       }
     }),
   );
+});
+
+test('deliver: a batch that is not live any more: no further request of it is sent', async () => {
+  let isLive = true;
+  const { bodies, delivered, kinds } = await deliverTo(
+    byLetter,
+    many(4),
+    (body) => {
+      isLive = body.includes(',');
+      return { status: body.length > 2 ? 400 : 200 };
+    },
+    () => isLive,
+  );
+  expect(bodies).toEqual(['a0,a1,a2,a3', 'a0,a1', 'a0']);
+  expect(kinds).toEqual(['delivered', undefined, undefined, undefined]);
+  expect(delivered.requests).toBe(3);
+});
+
+test('deliver: groups: of a batch that is not live any more the later ones are not sent', async () => {
+  let requests = 0;
+  const isLive = (): boolean => requests < 1;
+  const { bodies, kinds } = await deliverTo(
+    byLetter,
+    [event('a1'), event('b1')],
+    () => {
+      requests += 1;
+      return {};
+    },
+    isLive,
+  );
+  expect({ bodies, kinds }).toEqual({ bodies: ['a1'], kinds: ['delivered', undefined] });
+});
+
+test('deliver: a request that was withdrawn: no attempt, and nothing is said of the destination', async () => {
+  const withdrawn = { kind: 'failed', failure: 'withdrawn', reason: 'WITHDRAWN', permanent: false } as const;
+  const sender = { send: async () => withdrawn, close: async () => undefined };
+  const delivered = await deliver(byLetter, sender, many(2));
+  expect(delivered).toMatchObject({ attempts: [undefined, undefined], requests: 0 });
 });

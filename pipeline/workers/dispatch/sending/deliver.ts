@@ -21,12 +21,13 @@ export type Attempt = {
   readonly outcome: Outcome;
   readonly request?: RequestSummary;
   /** Why a request has no answer. */
-  readonly failure?: SendFailure;
+  readonly failure?: Exclude<SendFailure, 'withdrawn'>;
 };
 
 /**
  * The attempts, one an event in order, and what the requests say about the destination itself. None for an event that was
- * not sent, since an earlier one of its visitor failed in the same go and is to be sent again.
+ * not sent, since an earlier one of its visitor failed in the same go and is to be sent again, or the batch was not live
+ * any more.
  */
 export type Delivered = {
   readonly attempts: readonly (Attempt | undefined)[];
@@ -47,22 +48,30 @@ const searchedAtOnceMax = 8;
 const samples = 3;
 
 /**
- * Sends events in one request; in one a group, one after the other, should they be of several: those held while a new
- * version changed the groups. Where the platform refuses a whole request for what may be one event in it, the halves are
+ * Sends events in one request; in one a group, one after the other, should they be of several. Where the platform refuses a whole request for what may be one event in it, the halves are
  * tried by themselves, so that only the events at fault are refused: n events cost 2n - 1 requests where all are. Before
  * many are searched so, a few are tried alone; where it takes none of them, and says the same of each as of all, it is not
  * about the events, and all get that outcome. With order `visitor` what follows a failed event of the same visitor in a
- * later one of these requests is not sent.
+ * later one of these requests is not sent. `isLive` is asked before each request: from the first false on none is sent.
  */
 export function deliver(
   prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
+  isLive: () => boolean = () => true,
 ): Promise<Delivered> {
+  const delivering = { prepared, sender, isLive };
   const groupOf = prepared.groupOf?.bind(prepared);
-  if (groupOf === undefined || events.length < 2) return deliverGroup(prepared, sender, events, newSearch());
-  return deliverInTurn(prepared, sender, events, splitGroups(groupOf, events));
+  if (groupOf === undefined || events.length < 2) return deliverGroup(delivering, events, newSearch());
+  return deliverInTurn(delivering, events, splitGroups(groupOf, events));
 }
+
+/** What a batch is sent with. */
+type Delivering = {
+  readonly prepared: OfferedDestination;
+  readonly sender: Sender;
+  readonly isLive: () => boolean;
+};
 
 /** What is known of a request that was refused as a whole while the events at fault are looked for. */
 type Search = {
@@ -79,8 +88,7 @@ type Parts = readonly (readonly number[])[] | ((attempts: (Attempt | undefined)[
 
 /** Sends parts of a batch one after the other. */
 async function deliverInTurn(
-  prepared: OfferedDestination,
-  sender: Sender,
+  delivering: Delivering,
   events: readonly OutboundEvent[],
   parts: Parts,
   search?: Search,
@@ -95,13 +103,14 @@ async function deliverInTurn(
   for (const part of typeof parts === 'function' ? parts(attempts) : parts) {
     const indexes = waiting.size === 0 ? part : part.filter((index) => !waiting.has(visitorAt(index)));
     if (indexes.length === 0) continue;
+    if (!delivering.isLive()) break;
     const group = indexes.flatMap((index) => events[index] ?? []);
-    const delivered = await deliverGroup(prepared, sender, group, search ?? newSearch());
+    const delivered = await deliverGroup(delivering, group, search ?? newSearch());
     for (const [i, index] of indexes.entries()) {
       const attempt = delivered.attempts[i];
       attempts[index] = attempt;
       const isWaiting = attempt === undefined || attempt.outcome.kind === 'retry';
-      if (isWaiting && prepared.order === 'visitor') waiting.add(visitorAt(index));
+      if (isWaiting && delivering.prepared.order === 'visitor') waiting.add(visitorAt(index));
     }
     said = both(said, delivered);
   }
@@ -109,25 +118,20 @@ async function deliverInTurn(
 }
 
 /** Sends events of one group. One promise more than the sender's own: nearly every request needs no other. */
-function deliverGroup(
-  prepared: OfferedDestination,
-  sender: Sender,
-  events: readonly OutboundEvent[],
-  search: Search,
-): Promise<Delivered> {
+function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], search: Search): Promise<Delivered> {
+  const { prepared, sender, isLive } = delivering;
   const request = build(prepared, events);
   if (typeof request !== 'string') {
-    return sender.send(request).then((result) => readResult(prepared, sender, events, { request, result }, search));
+    return sender.send(request, isLive).then((result) => readResult(delivering, events, { request, result }, search));
   }
-  if (events.length > 1) return deliverInTurn(prepared, sender, events, halves([...events.keys()]), search);
+  if (events.length > 1) return deliverInTurn(delivering, events, halves([...events.keys()]), search);
   const attempts = [{ outcome: { kind: 'reject', reason: request } as const }];
   return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false });
 }
 
 /** What the answer means for each event; where it tells too little, what the halves come to. */
 function readResult(
-  prepared: OfferedDestination,
-  sender: Sender,
+  delivering: Delivering,
   events: readonly OutboundEvent[],
   { request, result }: { readonly request: OutboundRequest; readonly result: SendResult },
   search: Search,
@@ -135,6 +139,10 @@ function readResult(
   const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
     const { reason, permanent, failure } = result;
+    if (failure === 'withdrawn') {
+      const attempts = events.map(() => undefined);
+      return { attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false };
+    }
     const isAccessRefused = result.refusesAccess === true;
     const attempt: Attempt = {
       outcome: permanent
@@ -152,7 +160,7 @@ function readResult(
   const summary = { method: request.method, host, status: answer.status };
   const isOverloaded = answer.status === 429;
   const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
-  const rows = prepared.readAnswer?.(answer, events);
+  const rows = delivering.prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
     const attempts = rows.map((outcome) => ({ outcome, request: summary }));
     search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
@@ -163,7 +171,7 @@ function readResult(
     return { attempts, ...said, isUp, isOverloaded: isOverloaded || isThrottled, isAccessRefused };
   }
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
-    return searchCulprits(prepared, sender, events, answer, search);
+    return searchCulprits(delivering, events, answer, search);
   }
   search.hasTaken ||= whole.kind === 'delivered';
   if (whole.kind === 'reject' && events.length === 1) search.refusal = lookOf(answer);
@@ -175,8 +183,7 @@ const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' &&
 
 /** Finds out which events of a refused request are at fault. What is too large is so for all of them, not for any. */
 async function searchCulprits(
-  prepared: OfferedDestination,
-  sender: Sender,
+  delivering: Delivering,
   events: readonly OutboundEvent[],
   answer: OutboundAnswer,
   search: Search,
@@ -196,7 +203,7 @@ async function searchCulprits(
     const alike = attempts[tried[0] ?? 0];
     for (const index of indexes) attempts[index] ??= alike;
   };
-  const found = await deliverInTurn(prepared, sender, events, isSampled ? parts : halves(indexes), search);
+  const found = await deliverInTurn(delivering, events, isSampled ? parts : halves(indexes), search);
   return { ...found, requests: found.requests + 1 };
 }
 

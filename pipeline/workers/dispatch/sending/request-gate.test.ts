@@ -1,12 +1,17 @@
 import { expect, test, vi } from 'vitest';
 import { RequestGate } from './request-gate.ts';
 
-type Said = { readonly isUp: boolean; readonly isOverloaded?: boolean; readonly isAccessRefused?: boolean };
+type Said = {
+  readonly requests?: number;
+  readonly isUp: boolean;
+  readonly isOverloaded?: boolean;
+  readonly isAccessRefused?: boolean;
+};
 
 const accessRetry = { minMs: 60_000, maxMs: 600_000 };
 
 function ask(gate: RequestGate, said: Said): void {
-  gate.ended('fresh', gate.started('fresh'), { isOverloaded: false, isAccessRefused: false, ...said });
+  gate.ended('fresh', gate.started('fresh'), { requests: 1, isOverloaded: false, isAccessRefused: false, ...said });
 }
 
 test('request gate: a destination that takes a part and says it is too much is asked less, and not left alone', () => {
@@ -54,4 +59,20 @@ test('request gate: a held destination is asked at once where it may have anothe
   for (let times = 0; times < 50; times += 1) ask(down, { isUp: false });
   down.askAgain();
   expect([down.isShut, down.isAccessRefused]).toEqual([true, false]);
+});
+
+test('request gate: a probe that came to no request finds nothing out, and the next one is made', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const gate = new RequestGate(8, accessRetry);
+    for (let times = 0; times < 3; times += 1) ask(gate, { isUp: false, isAccessRefused: true });
+    vi.advanceTimersByTime(60_001);
+    expect(gate.room).toBe(1);
+    ask(gate, { requests: 0, isUp: true });
+    expect([gate.isBreakerClosed, gate.room]).toEqual([false, 1]);
+    ask(gate, { isUp: true });
+    expect(gate.isBreakerClosed).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
 });

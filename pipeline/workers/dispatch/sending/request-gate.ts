@@ -5,6 +5,7 @@ import {
   breakerLimits,
   breakerRoom,
   breakerStarted,
+  breakerUnasked,
   closedBreaker,
 } from './breaker.ts';
 import type { BreakerLimits, BreakerState } from './breaker.ts';
@@ -18,7 +19,7 @@ import type { LaneClass } from '../inbox/dispatch-item.ts';
 const freshProbeMs = 500;
 
 /** What a request that ended says of the destination. */
-type GateReport = Pick<Delivered, 'isUp' | 'isOverloaded' | 'isAccessRefused'>;
+type GateReport = Pick<Delivered, 'requests' | 'isUp' | 'isOverloaded' | 'isAccessRefused'>;
 
 /** How long a destination that refuses its key or token is left alone: at first, and at most, in ms. */
 export type AccessRetry = { readonly minMs: number; readonly maxMs: number };
@@ -110,6 +111,11 @@ export class RequestGate {
   /** Returns whether this request's end opened the breaker. */
   ended(lane: LaneClass, startedMs: number, said: GateReport): boolean {
     this.#inFlight[lane] -= 1;
+    if (said.requests === 0) {
+      // Nothing was sent, so nothing was found out.
+      this.#breaker = breakerUnasked(this.#breaker);
+      return false;
+    }
     const before = this.#breaker;
     const nowMs = performance.now();
     if (said.isUp || said.isOverloaded) {

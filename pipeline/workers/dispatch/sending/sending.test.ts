@@ -21,7 +21,7 @@ function itemOf(id: string): DispatchItem {
   return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined });
 }
 
-const next: NextOptions = { isPatient: true, turnOf: () => 'take' };
+const next: NextOptions = { isPatient: true, turnOf: () => 'take', isLive: () => true };
 
 /** What waits for its answers for ever. */
 function open(concurrency: number): Sending {

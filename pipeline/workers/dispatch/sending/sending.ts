@@ -43,6 +43,8 @@ export type NextOptions = {
   readonly isPatient: boolean;
   /** Called for each event before it is put into a request; must not change what waits. */
   readonly turnOf: (item: DispatchItem) => Turn;
+  /** Whether the decision to send an event of a batch still holds; asked before each request of it. */
+  readonly isLive: (item: DispatchItem) => boolean;
 };
 
 /**
@@ -111,7 +113,7 @@ export class Sending {
   }
 
   /** Sends the next batch if one may be sent now. */
-  next(prepared: OfferedDestination, { isPatient, turnOf }: NextOptions): Batch | undefined {
+  next(prepared: OfferedDestination, { isPatient, turnOf, isLive }: NextOptions): Batch | undefined {
     for (;;) {
       const lane = this.#gate.room > 0 ? this.#nextLane() : undefined;
       const max = this.#eventsMax(prepared);
@@ -124,18 +126,23 @@ export class Sending {
         isOneEach: this.#options.keepsOrder && prepared.retriesRows === true,
       };
       const items = this.#lanes.take(lane, limits, turnOf);
-      if (items.length > 0) return this.#send(prepared, lane, items);
+      if (items.length > 0) return this.#send(prepared, lane, items, isLive);
       // Without one of the lane that has to stay, all of them have left, and the other lane may have some.
       if (this.#lanes.readyCount(lane) > 0) return undefined;
     }
   }
 
-  #send(prepared: OfferedDestination, lane: LaneClass, items: readonly DispatchItem[]): Batch {
+  #send(
+    prepared: OfferedDestination,
+    lane: LaneClass,
+    items: readonly DispatchItem[],
+    isLive: NextOptions['isLive'],
+  ): Batch {
     const { sender } = this.#options;
     const isProbe = !this.#gate.isBreakerClosed;
     const startedMs = this.#gate.started(lane);
     for (const { frame } of items) frame.isStarted = true;
-    const delivered = deliver(prepared, sender, items);
+    const delivered = deliver(prepared, sender, items, () => items.every(isLive));
     let bytes = 0;
     for (const item of items) {
       item.forgetParsed();
