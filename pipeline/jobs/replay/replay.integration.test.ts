@@ -244,7 +244,7 @@ test('replay: crash: what was put before the destination but not noted is sent a
     { limit: 300 },
     { bytesMax: 1024 ** 2, timeMs: 60_000 },
   );
-  const events = letters.toReversed().map(({ seq, letter }) => ({ seq, event: letter.event }));
+  const events = letters.toReversed().map(({ seq, letter }) => ({ seq, origin: letter.origin, event: letter.event }));
   const firstSeq = events[0]?.seq ?? 0;
   const job = await replay({ what: 'dead-letters' });
   // As an instance leaves it that dies while it removes what it has queued.

@@ -9,6 +9,8 @@ import type { ReplayNotes, ReplayNotesOptions } from './replay-notes.ts';
 import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';
 import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter.ts';
 import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../../shared/contracts/events/dead-letter.ts';
+import { eventKey } from '../../../shared/contracts/events/event-origin.ts';
+import type { EventOrigin } from '../../../shared/contracts/events/event-origin.ts';
 import { readResolvedEvents } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { findSeqAt, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
@@ -81,8 +83,8 @@ async function collect({ connection, turns, signal }: Working, source: ReplaySou
     signal.throwIfAborted();
     const message = await readNext(connection, source.stream, source.subject, nextSeq);
     if (message === undefined || message.seq > range.endSeq) break;
-    for (const { event, characters } of source.events(message)) {
-      if (!event.event.test) events.push({ seq: message.seq, event });
+    for (const { event, origin, characters } of source.events(message)) {
+      if (!event.event.test) events.push({ seq: message.seq, origin, event });
       const over = turns.spend(eventUnits + characters);
       if (over !== undefined) await over;
     }
@@ -103,7 +105,7 @@ type ReplaySource = {
   /** Where to begin and where to end when it starts: what comes later, from the replay itself too, is not part of it. */
   range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
   /** The events of a message that are to be sent again, and how long their lines are; none is read before it is asked for. */
-  events(message: StoredMessage): ReturnType<typeof readResolvedEvents>;
+  events(message: StoredMessage): Iterable<ReadEvent>;
   /** Whether a message leaves its stream once its events are before the destination again. */
   readonly isConsumed: boolean;
 };
@@ -134,22 +136,35 @@ function replaySourceOf(connection: LogConnection, { destinationId, accountId, r
           nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
           endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
         }),
-        events: ({ data }) => readResolvedEvents(data),
+        events: loggedEvents,
       };
   }
 }
 
-function* deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): ReturnType<typeof readResolvedEvents> {
+function* loggedEvents({ seq, data }: StoredMessage): Generator<ReadEvent, void, undefined> {
+  for (const { event, line, characters } of readResolvedEvents(data))
+    yield { event, origin: { seq, line }, characters };
+}
+
+function* deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): Generator<ReadEvent, void, undefined> {
   const letter = decodeDeadLetter(data);
-  if (letter !== undefined && matchesFilter(letter, filter)) yield { event: letter.event, characters: data.length };
+  if (letter === undefined || !matchesFilter(letter, filter)) return;
+  yield { event: letter.event, origin: letter.origin, characters: data.length };
 }
 
 function earlier(timeMs: number): number {
   return Math.max(0, timeMs - clockSlackMs);
 }
 
+type ReadEvent = {
+  readonly event: ResolvedEvent;
+  /** Undefined for dead letters of earlier builds. */
+  readonly origin: EventOrigin | undefined;
+  readonly characters: number;
+};
+
 /** An event of a replay and the message it is from. */
-type ReplayedEvent = { readonly seq: number; readonly event: ResolvedEvent };
+type ReplayedEvent = Pick<ReadEvent, 'event' | 'origin'> & { readonly seq: number };
 
 /**
  * Frames of a replay before the destination at a time: the retry log is for everybody's retries. A frame is what its
@@ -192,11 +207,12 @@ async function* framesOf(events: readonly ReplayedEvent[], turns: Turns): AsyncG
     digest = createHash('sha256');
     return frame;
   };
-  for (const { seq, event } of events) {
-    const line = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event });
+  for (const { seq, origin, event } of events) {
+    const own = origin === undefined ? {} : { origin };
+    const line = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', ...own, event });
     if (writer.length > 0 && writer.length + line.length > frameBytesMax) yield close();
     writer.appendLine(line);
-    digest.update(`${seq}\n${event.event.id}\n`);
+    digest.update(`${seq}\n${eventKey(event.event.id, origin)}\n`);
     const over = turns.spend(eventUnits + line.length);
     if (over !== undefined) await over;
   }

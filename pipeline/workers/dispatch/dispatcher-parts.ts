@@ -8,6 +8,7 @@ import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { Periodic } from '../../../shared/runtime/every.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
@@ -21,6 +22,7 @@ import type { FrameOpener } from './inbox/opened-frames.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import { createOutcomeObserver } from './outbox/outcome-observer.ts';
 import { Outbox } from './outbox/outbox.ts';
+import { watchLostHeads } from './parked/lost-heads.ts';
 import { ParkedFrames } from './parked/parked-frames.ts';
 import { readWaiting } from './parked/read-waiting.ts';
 import { VisitorOrder } from './parked/visitor-order.ts';
@@ -47,6 +49,7 @@ export type DispatcherParts = {
   readonly retryShare: RetryShare;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly visitorOrder: VisitorOrder | undefined;
+  readonly lostHeads: Periodic | undefined;
   readonly health: HealthKeeper;
   /** Ends the tries of what is being written to the log. */
   readonly abort: AbortController;
@@ -153,6 +156,14 @@ async function openPartsOn(
     requestBytesMax: settings.requestBytesMax,
     keepsOrder: visitorOrder !== undefined,
   });
+  const lostHeadsOptions = {
+    connection,
+    destinationId,
+    everyMs: settings.lostHeadsEveryMs,
+    warn,
+    onLost: (events: number): void =>
+      logger.error({ destinationId, events }, 'dispatcher: events that were to be retried are gone from the retry log'),
+  };
   const opener = options.openedFrames.join(options.accountId);
   const inbox = new Inbox({
     pullConsumer,
@@ -190,6 +201,7 @@ async function openPartsOn(
     retryWriter,
     retryShare,
     visitorOrder,
+    lostHeads: visitorOrder && watchLostHeads({ ...lostHeadsOptions, order: visitorOrder }),
     health,
     abort,
   };

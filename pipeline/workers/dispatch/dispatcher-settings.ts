@@ -29,6 +29,8 @@ export type DispatcherSettings = {
   readonly accessRetry: AccessRetry;
   /** Past any of them no fresh events are taken. */
   readonly order: OrderLimits;
+  /** How often the retry log is checked for events that others wait behind. */
+  readonly lostHeadsEveryMs: number;
   /** What one destination may have in the retry log, and what it leaves to others. */
   readonly retryShare: { readonly bytesMax: number } & ShareSettings;
   /** Events of one request, as the log has them with their visitors; a larger one goes by itself. */
@@ -156,6 +158,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
       eventsMax: env.DISPATCH_PARKED_EVENTS_MAX,
       bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
     },
+    lostHeadsEveryMs: 60_000,
     retryShare: { bytesMax: env.DISPATCH_RETRY_BYTES_MAX, ...readShareSettings(env) },
     requestBytesMax: env.DISPATCH_REQUEST_BYTES_MAX,
     eventWorkMax: env.DISPATCH_EVENT_WORK_MAX,

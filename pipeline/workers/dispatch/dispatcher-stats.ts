@@ -25,6 +25,8 @@ export const dispatcherCounters = {
   missed_events: 'Events the destination was passed over for, as they had waited for too long or taken too much room',
   parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
+  retries_lost:
+    'Events that were gone from the retry log while others of their visitor waited behind them: those go on, these are lost',
   already_waiting: 'Events that came a second time while they waited',
   order_pauses: 'Times no fresh events were taken because too many visitors or events waited',
   retry_share_pauses: 'Times no fresh events were taken because its share of the retry log was full',

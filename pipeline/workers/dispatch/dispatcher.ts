@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
-import { headOf } from '../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
@@ -21,8 +20,9 @@ import { seqOf } from './inbox/frames-in-flight.ts';
 import type { FrameInFlight } from './inbox/frames-in-flight.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
 import { aloneWithinMs } from './inbox/isolation.ts';
-import type { VisitorOrder } from './parked/visitor-order.ts';
-import type { ReleasedEvent } from './parked/visitor-order.ts';
+import { eventOfRecord } from './parked/event-of-visitor.ts';
+import type { ReleasedEvent, VisitorOrder } from './parked/visitor-order.ts';
+import type { HeadPlace } from './parked/waiting-visitors.ts';
 import type { RetryFrame } from './retry/retry-reader.ts';
 import type { Delivered } from './sending/deliver.ts';
 import type { Batch } from './sending/sending.ts';
@@ -356,7 +356,7 @@ export class Dispatcher {
       const items = inbox.takeRetries(frame, content.records);
       this.#beginTurn();
       for (const item of items) {
-        if (!isReplay) this.#noteReturned(item);
+        if (!isReplay) this.#noteReturned(item, { tier: frame.tier, seq });
         this.#admit(item, target, isReplay);
       }
       return items[0]?.frame;
@@ -367,8 +367,9 @@ export class Dispatcher {
   /** What waits behind these events goes on; a replay has nothing behind it. */
   #setAsideRetries(frame: RetryFrame, records: readonly RetryRecord[]): void {
     const { outbox, retries, visitorOrder } = this.#parts;
-    this.#whenStored(Promise.all(records.map((record) => outbox.setAside(record))), () => {
-      for (const { event } of frame.isReplay ? [] : records) visitorOrder?.done(headOf(event), undefined);
+    const kept = records.map((record, index) => outbox.setAside(record, { seq: frame.seq, index }));
+    this.#whenStored(Promise.all(kept), () => {
+      for (const record of frame.isReplay ? [] : records) visitorOrder?.done(eventOfRecord(record), undefined);
       retries.finished(frame);
     });
   }
@@ -398,7 +399,7 @@ export class Dispatcher {
     if (content.kind === 'unreadable') {
       this.#whenStored(outbox.deadLetterLine(content.line), () => order.drop(follower));
     } else if (isSetAside(this.#options.suspicion.retry, follower.place?.seq ?? 0, follower.place?.index)) {
-      this.#whenStored(outbox.setAside(content.record), () => order.drop(follower));
+      this.#whenStored(outbox.setAside(content.record, follower.place), () => order.drop(follower));
     } else if (target?.plan === undefined || !this.#takesRetries || !order.mayGo(follower)) {
       order.giveBack(follower);
     } else {
@@ -503,20 +504,20 @@ export class Dispatcher {
       case 'skip':
         this.#counts.skipped += 1;
     }
-    if (item.lane === 'retried') visitorOrder?.done(item.head, item.follower);
+    if (item.lane === 'retried') visitorOrder?.done(item, item.follower);
     inbox.skip(item);
   }
 
   /** Whether nothing of the event's visitor waits. Otherwise the event is taken care of. */
   #mayGoNext(item: DispatchItem): boolean {
     const { inbox, visitorOrder } = this.#parts;
-    const place = visitorOrder?.placeOf(item.head) ?? 'next';
+    const place = visitorOrder?.placeOf(item) ?? 'next';
     if (visitorOrder === undefined || place === 'next') return true;
     item.frame.isStarted = true;
     if (place === 'known') {
       // It came a second time. Its frame is done with it once the log surely has the first.
       this.#counts.already_waiting += 1;
-      this.#whenStored(visitorOrder.stored(item.head), () => inbox.settle(item));
+      this.#whenStored(visitorOrder.stored(item), () => inbox.settle(item));
     } else {
       this.#putBehind(item, visitorOrder);
     }
@@ -524,11 +525,11 @@ export class Dispatcher {
   }
 
   /** An event that comes back from its wait and was not known to wait: what is behind it waits from now on. */
-  #noteReturned({ head }: DispatchItem): void {
+  #noteReturned(returned: DispatchItem, place: HeadPlace): void {
     const { sending, visitorOrder } = this.#parts;
-    if (visitorOrder?.returned(head) !== true) return;
+    if (visitorOrder?.returned(returned, place) !== true) return;
     const isBehind = (item: DispatchItem): boolean =>
-      item.visitorId === head.visitorId && !visitorOrder.isHead(item.head);
+      item.visitorId === returned.visitorId && !visitorOrder.isHead(item);
     for (const item of sending.remove(isBehind)) this.#putBehind(item, visitorOrder);
   }
 
@@ -661,7 +662,7 @@ export class Dispatcher {
     const { sending, visitorOrder } = this.#parts;
     if (visitorOrder === undefined) return;
     for (const visitorId of visitorOrder.takeFailed()) {
-      const isBehind = ({ head }: DispatchItem): boolean => !visitorOrder.isHead(head);
+      const isBehind = (item: DispatchItem): boolean => !visitorOrder.isHead(item);
       for (const item of sending.removeBehind(visitorId, isBehind)) this.#putBehind(item, visitorOrder);
     }
   }
@@ -834,7 +835,7 @@ export class Dispatcher {
 
   /** Never rejects. */
   async #closeParts(): Promise<void> {
-    const { abort, pullConsumer, sending, health, inbox, retries, visitorOrder } = this.#parts;
+    const { abort, pullConsumer, sending, health, inbox, retries, visitorOrder, lostHeads } = this.#parts;
     this.#state = { kind: 'closing' };
     abort.abort(new Error('the dispatcher ended'));
     this.#share.leave();
@@ -846,7 +847,7 @@ export class Dispatcher {
     const storing = async (): Promise<void> => {
       await health.stop();
       inbox.handBackAll();
-      await Promise.all([retries.stop(), visitorOrder?.stop()]);
+      await Promise.all([retries.stop(), visitorOrder?.stop(), lostHeads?.stop()]);
     };
     // Without the log what is not stored yet is not acknowledged either, and comes again.
     await withDeadline(Promise.allSettled([storing()]), storingMs);

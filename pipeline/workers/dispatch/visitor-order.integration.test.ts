@@ -2,16 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
+import type { EventOrigin } from '../../../shared/contracts/events/event-origin.ts';
+import {
+  decodeRetryFrame,
+  encodeRetryRecord,
+  parkedTier,
+  replayTier,
+  settledNoteTier,
+} from '../../../shared/contracts/events/retry-record.ts';
+import { readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
-import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { dispatcherConsumer, retrySubject } from '../../../shared/contracts/subjects.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
+import { forgetPlaces } from './inbox/dispatch-place.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
@@ -47,15 +57,34 @@ const retryLogIsEmpty = (): Promise<void> =>
 const takenOf = (visitor: string): string[] => sink.taken().filter((id) => id.startsWith(`${visitor}:`));
 const has = (body: string, id: string): boolean => idsOf(body).includes(id);
 
-/** Puts events into a tier of the retry log. */
-async function putIntoTier(tier: number, ids: readonly string[], attempts: number): Promise<void> {
+/** Events in the retry log of the destination. */
+async function recordsWaiting(): Promise<number> {
+  let records = 0;
+  for (const subject of (await rig.retries()).keys()) {
+    for (let seq = 1; ;) {
+      const found = await readNext(rig.connection, streams.retry, subject, seq);
+      if (found === undefined) break;
+      if (!subject.endsWith(`.${settledNoteTier}`)) records += decodeRetryFrame(found.data).length;
+      seq = found.seq + 1;
+    }
+  }
+  return records;
+}
+
+/** Puts events into a tier of the retry log; without an origin, as earlier builds did. */
+async function putIntoTier(
+  tier: number,
+  ids: readonly string[],
+  attempts: number,
+  originOf: (id: string) => { origin?: EventOrigin } = () => ({}),
+): Promise<void> {
   const at = Date.now();
   const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
   const lines = ids.map((id) => {
     const sample = sampleEvent({ id });
     const [visitor = ''] = id.split(':');
     const resolved = { ...sample, visitor: { ...sample.visitor, id: visitor } };
-    return encodeRetryRecord({ v: 1, attempts, ...times, reason: 'test', event: resolved });
+    return encodeRetryRecord({ v: 1, attempts, ...times, reason: 'test', ...originOf(id), event: resolved });
   });
   const message = { subject: retrySubject(rig.destinationId, tier), payload: Buffer.from(`${lines.join('\n')}\n`) };
   await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
@@ -245,15 +274,17 @@ test('order over retries: restart: what waits is known again, and what comes a s
   const first = await rig.start();
   const visitors = ['a', 'b', 'c'];
   for (let n = 0; n < 4; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
-  await until('they wait', () => first.stats()['events_parked'] === 9);
+  await until('they wait', async () => (await recordsWaiting()) === 12);
   await first.stop(1_000);
+  // As after a crash before anything was acknowledged: all frames are handed out again.
+  await rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
+  await forgetPlaces(rig.healthBucket, rig.destinationId);
   sink.answer(() => 200);
   const second = await rig.start();
   expect(second.stats()).toMatchObject({ visitors_waiting: 3, events_parked: 9 });
-  // As after a crash before they were acknowledged.
-  await rig.send(visitors.map((visitor) => event(visitor, 2)));
   await rig.send(visitors.map((visitor) => event(visitor, 4)));
   await until('all arrived', () => sink.taken().length === 15);
+  expect(second.stats()['already_waiting']).toBe(12);
   await idle();
   for (const visitor of visitors) expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4).map(({ id }) => id));
   await retryLogIsEmpty();
@@ -351,7 +382,8 @@ test('order over retries: replay: its events join the end of their visitor’s l
   const dispatcher = await rig.start();
   await rig.send(events('a', 5));
   await until('it waits', () => dispatcher.stats()['visitors_waiting'] === 1);
-  await putIntoTier(replayTier, ['a:001', 'b:001', 'a:002', 'a:005'], 0);
+  const waiting = { origin: { seq: rig.frameSeqs.at(-1) ?? 0, line: 0 } };
+  await putIntoTier(replayTier, ['a:001', 'b:001', 'a:002', 'a:005'], 0, (id) => (id === 'a:005' ? waiting : {}));
   dispatcher.retriesStored(replayTier);
   await until('that of the other visitor passed', () => takenOf('b').length === 1);
   await until('the others wait', () => dispatcher.stats()['events_parked'] === 2);

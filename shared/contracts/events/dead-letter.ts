@@ -1,4 +1,5 @@
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
+import type { EventOrigin } from './event-origin.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
 /**
@@ -16,6 +17,8 @@ export type DeadLetter = {
   readonly lastAttemptAt: number;
   /** The last request without what may be secret in it: no path, query, header or body. */
   readonly request?: RequestSummary;
+  /** Undefined in what earlier builds wrote. */
+  readonly origin?: EventOrigin;
   readonly event: ResolvedEvent;
 };
 

@@ -383,20 +383,20 @@ export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
   return [...readResolvedEvents(bytes)].map(({ event }) => event);
 }
 
-/** The same one by one, each with the characters of its line: none is parsed before it is asked for. */
+/** The same one by one, each with its line and the characters of that: none is parsed before it is asked for. */
 export function* readResolvedEvents(
   bytes: Uint8Array,
-): Generator<{ readonly event: ResolvedEvent; readonly characters: number }, void, undefined> {
+): Generator<{ readonly event: ResolvedEvent; readonly line: number; readonly characters: number }, void, undefined> {
   const opened = openIfReadable(bytes);
   const lines = opened === undefined ? [] : textLines(opened);
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     let event: ResolvedEvent | undefined;
     try {
       event = parseAmong(line, lines);
     } catch {
       continue;
     }
-    yield { event, characters: line.length };
+    yield { event, line: index, characters: line.length };
   }
 }
 

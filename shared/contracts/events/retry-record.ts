@@ -1,4 +1,5 @@
 import { FrameError, frameLines, lineDepthMax, parseLine } from './frame.ts';
+import type { EventOrigin } from './event-origin.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 import type { RequestSummary } from './dead-letter.ts';
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
@@ -26,6 +27,8 @@ export type RetryRecord = {
   readonly heldAt?: number;
   readonly reason: string;
   readonly request?: RequestSummary;
+  /** Undefined in what earlier builds wrote. */
+  readonly origin?: EventOrigin;
   readonly event: ResolvedEvent;
 };
 

@@ -1,3 +1,5 @@
+import { eventKey } from '../../../../shared/contracts/events/event-origin.ts';
+import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import { encodeResolved, headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
@@ -40,7 +42,7 @@ export class FrameLine {
 export class DispatchItem implements OutboundEvent, Subject {
   readonly frame: FrameInFlight;
   readonly lane: LaneClass;
-  /** Which line of its frame it is; undefined for one of the retry log. */
+  /** Which line of its frame it is; undefined for one that was parked. */
   readonly index: number | undefined;
   readonly head: EventHead;
   /** About what it takes in a request. */
@@ -58,10 +60,11 @@ export class DispatchItem implements OutboundEvent, Subject {
   group: string | undefined;
   /** Set where it was parked. */
   follower: Follower | undefined;
+  /** Set for one of the retry log, unless an earlier build put it there. */
+  recordedOrigin: EventOrigin | undefined;
   /** Undefined where the event came parsed. */
   readonly #line: FrameLine | undefined;
   #resolved: ResolvedEvent | undefined;
-
   constructor(
     frame: FrameInFlight,
     lane: LaneClass,
@@ -84,6 +87,31 @@ export class DispatchItem implements OutboundEvent, Subject {
 
   get visitorId(): string {
     return this.head.visitorId;
+  }
+
+  /** Where EVENTS has it; undefined where an earlier build put it into the retry log. */
+  get origin(): EventOrigin | undefined {
+    const { source } = this.frame;
+    if (this.index === undefined || source.kind !== 'log') return this.recordedOrigin;
+    return { seq: source.message.seq, line: this.index };
+  }
+
+  /** The line it was read from. No other event has it, and read again it has the same. */
+  get readFrom(): string {
+    const { source } = this.frame;
+    switch (source.kind) {
+      case 'log':
+        return `events ${source.message.seq}.${this.index}`;
+      case 'retry':
+        return retryLine({ seq: source.frame.seq, index: this.index });
+      case 'parked':
+        return retryLine(source.follower.place);
+    }
+  }
+
+  /** Tells it apart from all other events of its visitor. */
+  get key(): string {
+    return eventKey(this.head.id, this.origin);
   }
 
   /** The event with its visitor as a line of the log; made anew each time. */
@@ -127,6 +155,11 @@ export class DispatchItem implements OutboundEvent, Subject {
   forgetParsed(): void {
     if (this.#line !== undefined) this.#resolved = undefined;
   }
+}
+
+/** Names a line of the retry log. */
+export function retryLine(place: { readonly seq: number; readonly index: number | undefined } | undefined): string {
+  return `retry ${place?.seq}.${place?.index}`;
 }
 
 /** Reads a line of a frame; undefined for one this build does not know. */

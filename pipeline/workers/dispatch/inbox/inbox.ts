@@ -160,9 +160,11 @@ export class Inbox {
   takeRetries(frame: RetryFrame, records: readonly RetryRecord[]): readonly DispatchItem[] {
     const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.bytes);
     const bytesEach = Math.ceil(frame.bytes / records.length);
-    const items = records.map(
-      (record) => new DispatchItem(inFlight, 'retried', wholeEvent(record.event, bytesEach), tried(record)),
-    );
+    const items = records.map((record, index) => {
+      const item = new DispatchItem(inFlight, 'retried', wholeEvent(record.event, bytesEach), tried(record), index);
+      item.recordedOrigin = record.origin;
+      return item;
+    });
     this.#settle(inFlight, undefined);
     return items;
   }
@@ -172,6 +174,7 @@ export class Inbox {
     const frame = this.#frames.add({ kind: 'parked', follower }, 1, bytes);
     const event = wholeEvent(record.event, bytes);
     const item = new DispatchItem(frame, 'retried', event, follower.attempted ?? tried(record));
+    item.recordedOrigin = record.origin;
     item.follower = follower;
     return item;
   }

@@ -44,11 +44,14 @@ export class DeadLetterWriter {
     this.#subject = deadLetterSubject(options.destinationId);
   }
 
-  /** Settles once the log has it; rejects when the dispatcher ended before that. */
-  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>): Promise<void> {
+  /**
+   * Settles once the log has it; rejects when the dispatcher ended before that. `readFrom` is the line that the event was
+   * read from: one that is read again, and ends so again, is kept once.
+   */
+  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>, readFrom: string): Promise<void> {
     const { destinationId } = this.#options;
     const payload = encodeDeadLetter({ v: 1, destinationId, ...letter });
-    return this.#store(payload, `${letter.event.event.id}\n${letter.firstAttemptAt}\n${letter.attempts}`);
+    return this.#store(payload, `${readFrom}\n${letter.event.event.id}\n${letter.attempts}`);
   }
 
   /** Keeps bytes of the log this build cannot read, as many as fit into a message; settles as `add` does. */

@@ -15,7 +15,7 @@ import { Outbox } from './outbox.ts';
 import type { Whereabouts } from './outbox.ts';
 
 function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sampleEvent({ id }), 100)): DispatchItem {
-  const follower = { visitorId: 'v', eventId: id, turn: 0, place: undefined, attempted: undefined };
+  const follower = { visitorId: 'v', key: id, turn: 0, place: undefined, attempted: undefined };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
   return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
@@ -31,8 +31,8 @@ const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
     warn: () => undefined,
   });
 
-/** An outbox without an order, and what it writes. */
-function open() {
+/** An outbox, and what it writes. */
+function open(order?: VisitorOrder) {
   const retries: { tier: number; record: RetryRecord }[] = [];
   const letters: Omit<DeadLetter, 'v' | 'destinationId'>[] = [];
   const health: string[] = [];
@@ -51,7 +51,7 @@ function open() {
     },
     retryPolicy: createRetryPolicy(60_000, 30_000),
     sourceActivity: { dispatched: () => undefined },
-    order: undefined,
+    order,
     observe: () => undefined,
     counts,
   });
@@ -150,7 +150,7 @@ test('outbox: what is parked waits at once, and the log is given one after the o
   const order = orderOf(waiting);
   const items = ['a', 'b', 'c'].map((id) => itemOf(id));
   const parked = Promise.all(items.map((item) => outbox.park(item, order)));
-  expect(items.map(({ head }) => order.placeOf(head))).toEqual(['known', 'known', 'known']);
+  expect(items.map((item) => order.placeOf(item))).toEqual(['known', 'known', 'known']);
   expect([outbox.parking, counts.parked, retries]).toEqual([3, 3, []]);
   const ids = (): string[] => retries.map(({ record }) => record.event.event.id);
   outbox.storeNextParked();
@@ -175,6 +175,19 @@ test('outbox: what is parked and cannot be read is kept as a dead letter, and wh
   await parked;
   expect(retries.map(({ record }) => record.event.event.id)).toEqual(['next']);
   expect(counts.dead_letters_unreadable).toBe(1);
-  expect(order.placeOf(head)).toBe('behind');
+  expect(order.placeOf(itemOf('broken'))).toBe('behind');
   expect(waiting.canRelease(head.visitorId)).toBe(true);
+});
+
+test('outbox: an event that others wait behind and that was not sent goes back to the retry log, and they wait on', async () => {
+  const waiting = new WaitingVisitors();
+  const order = orderOf(waiting);
+  const { outbox, retries } = open(order);
+  const head = itemOf('head');
+  order.waitsAgain(head);
+  order.park({ visitorId: head.visitorId, key: 'behind' }).place = { seq: 2, index: 0 };
+  await stored(outbox.settle([head], [undefined], false));
+  expect(retries.map(({ tier, record }) => [tier, record.event.event.id, record.attempts])).toEqual([[0, 'head', 0]]);
+  expect([order.isHead(head), waiting.canRelease(head.visitorId), waiting.parked]).toEqual([true, false, 1]);
+  expect(order.placedHeads()).toEqual([{ visitorId: head.visitorId, key: 'head', place: { tier: 0, seq: 1 } }]);
 });

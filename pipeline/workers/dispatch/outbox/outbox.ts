@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
@@ -7,10 +6,10 @@ import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
 import { setAsideReason } from '../../worker/suspicion.ts';
-import { readWholeLine } from '../inbox/dispatch-item.ts';
+import { readWholeLine, retryLine } from '../inbox/dispatch-item.ts';
 import type { DispatchItem } from '../inbox/dispatch-item.ts';
 import type { VisitorOrder } from '../parked/visitor-order.ts';
-import type { Follower } from '../parked/waiting-visitors.ts';
+import type { Follower, RetryPlace } from '../parked/waiting-visitors.ts';
 import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
 import type { RetryWriter } from '../retry/retry-writer.ts';
 import { attemptOutcome, attemptOutcomes } from '../sending/attempt-outcome.ts';
@@ -69,6 +68,7 @@ const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, 
 };
 
 const behindAnother = 'waits behind an earlier event of its visitor';
+const notSent = 'not sent yet: its request was not made';
 
 /**
  * What leaves a dispatcher other than to the destination: events that wait for another attempt go to the retry log, those
@@ -119,9 +119,10 @@ export class Outbox {
   deadLetterOverBudget(item: DispatchItem, reason: string): Promise<void> {
     const nowMs = Date.now();
     const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs, resolved: event } = item;
+    const times = { firstAttemptAt, lastAttemptAt: nowMs };
     item.frame.isStarted = true;
     this.#options.health.record('failed', 1);
-    return this.#deadLetter(item, 'over_budget', { attempts, firstAttemptAt, lastAttemptAt: nowMs, reason, event });
+    return this.#deadLetter(item, 'over_budget', { attempts, ...times, reason, ...originOf(item), event });
   }
 
   /** Parked events that the log has not been given yet. */
@@ -139,12 +140,12 @@ export class Outbox {
     item.forgetParsed();
     const { attempts, firstAttemptAtMs, heldAtMs } = attempted;
     const tried = { attempts, firstAttemptAtMs, heldAtMs };
-    const follower = order.park(item.head);
+    const follower = order.park(item);
     this.#options.counts.parked += 1;
     const stored = new Promise((resolve) => {
       this.#parking.push({ item, order, follower, attempted: tried, reason, resolve });
     });
-    order.storing(item.head, stored);
+    order.storing(item, stored);
     return stored;
   }
 
@@ -153,13 +154,13 @@ export class Outbox {
     const parking = this.#parking.shift();
     if (parking === undefined) return 0;
     const { bytes } = parking.item;
-    parking.resolve(this.#store(parking));
+    parking.resolve(this.#storeParked(parking));
     return bytes;
   }
 
   /** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */
   putBack(item: DispatchItem): Promise<unknown> {
-    this.#options.order?.waitsAgain(item.head);
+    this.#options.order?.waitsAgain(item);
     return this.#retryNow(item, 'switched off');
   }
 
@@ -175,7 +176,7 @@ export class Outbox {
   }
 
   /** Keeps all of a frame of the account's log that is not to be worked on any more; told again, it is kept once. */
-  async deadLetterSetAside({ data, storedAtMs }: Pick<LogMessage, 'data' | 'storedAtMs'>): Promise<void> {
+  async deadLetterSetAside({ seq, data, storedAtMs }: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>): Promise<void> {
     const { counts, deadLetters } = this.#options;
     const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
     const frame = ResolvedFrame.open(data);
@@ -187,19 +188,22 @@ export class Outbox {
       Array.from({ length: events }, (_, index) => {
         const event = readWholeLine(frame, index);
         if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
-        return deadLetters.add({ attempts: 0, ...times, reason: setAsideReason, event });
+        const letter = { attempts: 0, ...times, reason: setAsideReason, origin: { seq, line: index }, event };
+        return deadLetters.add(letter, `events ${seq}.${index}`);
       }),
     );
   }
 
   /** Keeps an event of the retry log that is not to be worked on any more; told again, it is kept once. */
-  setAside({ attempts, firstAttemptAt, lastAttemptAt, request, event }: RetryRecord): Promise<void> {
+  setAside(record: RetryRecord, readFrom: RetryPlace | undefined): Promise<void> {
     const { counts, deadLetters, observe } = this.#options;
+    const { attempts, firstAttemptAt, lastAttemptAt, request, origin, event } = record;
     counts.dead_letters += 1;
     counts.dead_letters_set_aside += 1;
     observe({ head: headOf(event) }, 'rejected', attempts, setAsideReason);
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
-    return deadLetters.add({ ...made, reason: setAsideReason, event });
+    const own = origin === undefined ? {} : { origin };
+    return deadLetters.add({ ...made, reason: setAsideReason, ...own, event }, retryLine(readFrom));
   }
 
   /** Keeps a frame of the retry log this build cannot read. */
@@ -207,7 +211,7 @@ export class Outbox {
     return this.#options.deadLetters.addUnreadable(data, problem);
   }
 
-  #store({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
+  #storeParked({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
     if (!item.isReadable) {
       order.unpark(follower);
       return this.deadLetterLine(item.line);
@@ -217,9 +221,9 @@ export class Outbox {
     const nowMs = Date.now();
     const { attempts, heldAtMs, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
     const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
-    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event: item.resolved } as const;
-    // What was parked before is known from the index: the log must never take this for it.
-    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => order.parked(follower, at));
+    const own = { ...originOf(item), event: item.resolved };
+    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, ...own } as const;
+    const stored = retryWriter.add(parkedTier, record).then((at) => order.parked(follower, at));
     item.forgetParsed();
     return stored;
   }
@@ -263,16 +267,17 @@ export class Outbox {
   #moveOn(item: DispatchItem, attempt: Attempt | undefined, isProbe: boolean, nowMs: number): Whereabouts {
     const { order } = this.#options;
     if (attempt?.outcome.kind === 'delivered' || attempt?.outcome.kind === 'dropped') {
-      order?.done(item.head, item.follower);
+      order?.done(item, item.follower);
       return 'settled';
     }
     if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);
     // A version that brings an order sends in this way before the dispatcher that keeps none has ended.
     if (order === undefined) {
-      return item.isReadable ? this.#retryNow(item, behindAnother) : this.deadLetterLine(item.line);
+      return item.isReadable ? this.#retryNow(item, notSent) : this.deadLetterLine(item.line);
     }
-    order.passedOver(item.head);
-    return this.#waitBehind(item, order, item, behindAnother);
+    order.passedOver(item);
+    if (item.follower === undefined && order.isHead(item)) return this.#retryNow(item, notSent);
+    return this.#waitBehind(item, order, item, notSent);
   }
 
   #moveFailed(
@@ -282,8 +287,8 @@ export class Outbox {
     isProbe: boolean,
     nowMs: number,
   ): Whereabouts {
-    const { order, retryPolicy, retryWriter, counts, observe } = this.#options;
-    if (!item.isReadable) return this.deadLetterLine(item.line).then(() => order?.done(item.head, item.follower));
+    const { order, retryPolicy, counts, observe } = this.#options;
+    if (!item.isReadable) return this.deadLetterLine(item.line).then(() => order?.done(item, item.follower));
     const attempts = item.attempts + 1;
     const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
     const made = {
@@ -292,6 +297,7 @@ export class Outbox {
       lastAttemptAt: nowMs,
       reason: outcome.reason,
       ...(request === undefined ? {} : { request }),
+      ...originOf(item),
       event: item.resolved,
     };
     if (outcome.kind === 'reject') return this.#deadLetter(item, 'refused', made);
@@ -306,37 +312,36 @@ export class Outbox {
     if (decision.kind === 'give-up') {
       return this.#deadLetter(item, 'exhausted', { ...made, reason: `no attempt left: ${outcome.reason}` });
     }
-    if (order?.failed(item.head, item.follower) === false) {
+    if (order?.failed(item, item.follower) === false) {
       const attempted = { attempts, firstAttemptAtMs: firstAttemptAt, heldAtMs: item.heldAtMs };
       return this.#waitBehind(item, order, attempted, outcome.reason);
     }
     counts.retries += 1;
     observe(item, 'retrying', attempts, outcome.reason);
     const record = { v: 1, ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs } as const;
-    const stored = retryWriter.add(decision.tier, record, attemptIdOf(item, record));
-    order?.storing(item.head, stored);
-    return stored;
+    return this.#store(item, decision.tier, record);
   }
 
   /** Puts an event into the retry log until its destination takes its key again: that says nothing of the event. */
   #hold(item: DispatchItem, reason: string, request: Attempt['request'], nowMs: number): Whereabouts {
-    const { order, retryPolicy, retryWriter, counts, observe } = this.#options;
+    const { order, retryPolicy, counts, observe } = this.#options;
     const { attempts, resolved: event } = item;
     counts.held += 1;
-    if (order?.failed(item.head, item.follower) === false) {
+    if (order?.failed(item, item.follower) === false) {
       return this.#waitBehind(item, order, { attempts, firstAttemptAtMs: nowMs, heldAtMs: nowMs }, reason);
     }
     observe(item, 'retrying', attempts, reason);
     const { tier, notBeforeMs: notBefore } = retryPolicy.hold(nowMs, Math.random());
     const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore };
-    const made = request === undefined ? {} : { request };
-    const stored = retryWriter.add(
-      tier,
-      { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event },
-      // What comes again from the account's log is the same; what comes from the retry log is another time.
-      item.lane === 'fresh' ? `${item.head.id}:held` : `${item.head.id}:held:${nowMs}`,
-    );
-    order?.storing(item.head, stored);
+    const made = { ...(request === undefined ? {} : { request }), ...originOf(item) };
+    return this.#store(item, tier, { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event });
+  }
+
+  /** Gives the log an event that waits for its next attempt. */
+  #store(item: DispatchItem, tier: number, record: RetryRecord): Promise<unknown> {
+    const { order, retryWriter } = this.#options;
+    const stored = retryWriter.add(tier, record).then(({ seq }) => order?.placed(item, { tier, seq }));
+    order?.storing(item, stored);
     return stored;
   }
 
@@ -353,8 +358,8 @@ export class Outbox {
     const nowMs = Date.now();
     const { attempts, heldAtMs, firstAttemptAtMs = nowMs, resolved: event } = item;
     const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
-    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event } as const;
-    return this.#options.retryWriter.add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`);
+    const own = { ...originOf(item), event };
+    return this.#store(item, 0, { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, ...own });
   }
 
   #deadLetter(item: DispatchItem, why: DeadLetterReason, letter: Omit<RetryRecord, 'v' | 'notBefore'>): Promise<void> {
@@ -362,7 +367,7 @@ export class Outbox {
     counts.dead_letters += 1;
     counts[`dead_letters_${why}`] += 1;
     observe(item, 'rejected', letter.attempts, letter.reason);
-    return deadLetters.add(letter).then(() => order?.done(item.head, item.follower));
+    return deadLetters.add(letter, item.readFrom).then(() => order?.done(item, item.follower));
   }
 }
 
@@ -380,10 +385,4 @@ type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' | 'dropp
 
 const heldAt = (atMs: number | undefined): Pick<RetryRecord, 'heldAt'> => (atMs === undefined ? {} : { heldAt: atMs });
 
-/**
- * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,
- * and the log would take its attempt for the one of before, and drop it.
- */
-function attemptIdOf({ lane, head }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
-  return lane === 'fresh' ? `${head.id}:${attempts}` : `${head.id}:${attempts}:${firstAttemptAt}`;
-}
+const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> => (origin === undefined ? {} : { origin });

@@ -11,6 +11,8 @@ import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
+import { eventOfRecord } from './event-of-visitor.ts';
+import type { EventOfVisitor } from './event-of-visitor.ts';
 import { parkedLines } from './parked-frames.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { retryTierDelaysMs } from '../retry/retry-policy.ts';
@@ -36,7 +38,7 @@ export async function readWaiting(
     }
   };
   const backOffTiers = [...retryTierDelaysMs.keys()];
-  await Promise.all(backOffTiers.map((tier) => readTier(tier, (message) => takeHeads(message, waiting))));
+  await Promise.all(backOffTiers.map((tier) => readTier(tier, (message) => takeHeads(tier, message, waiting))));
   // Only now: what is in both was being moved, and waits where it was moved to.
   if (tiersStored.has(settledNoteTier)) await frames.readNote();
   await readTier(parkedTier, (message) => takeParkedFrame(message, waiting, frames));
@@ -52,22 +54,25 @@ export function takeParkedFrame(
   frames.stored(seq, lines.length, data.length);
   return lines.map((line, index) => {
     // What cannot be read waits for nobody, and is found out when its turn comes.
-    const { visitorId, eventId } = idsOf(line) ?? { visitorId: '', eventId: `${seq}:${index}` };
+    const { visitorId, key } = eventOf(line) ?? { visitorId: '', key: `${seq}:${index}` };
     const place = { seq, index };
-    if (frames.isSettled(place) || waiting.knows(visitorId, eventId)) frames.finished(place);
-    else waiting.park(visitorId, eventId, place);
+    if (frames.isSettled(place) || waiting.knows(visitorId, key)) frames.finished(place);
+    else waiting.park(visitorId, key, place);
     return visitorId;
   });
 }
 
-function takeHeads({ data }: StoredMessage, waiting: WaitingVisitors): void {
-  for (const { event } of readableRecords(data)) waiting.addHead(event.visitor.id, event.event.id);
+function takeHeads(tier: number, { seq, data }: StoredMessage, waiting: WaitingVisitors): void {
+  for (const record of readableRecords(data)) {
+    const { visitorId, key } = eventOfRecord(record);
+    waiting.addHead(visitorId, key);
+    waiting.placeHead(visitorId, key, { tier, seq });
+  }
 }
 
-function idsOf(line: string): { readonly visitorId: string; readonly eventId: string } | undefined {
+function eventOf(line: string): EventOfVisitor | undefined {
   try {
-    const { event } = parseRetryRecord(line);
-    return { visitorId: event.visitor.id, eventId: event.event.id };
+    return eventOfRecord(parseRetryRecord(line));
   } catch (error) {
     if (error instanceof FrameError || error instanceof TypeError) return undefined;
     throw error;

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import { FrameError } from '../../../../shared/contracts/events/frame.ts';
 import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
 import type { StoredRecord } from '../retry/retry-writer.ts';
+import type { EventOfVisitor } from './event-of-visitor.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { takeParkedFrame } from './read-waiting.ts';
-import type { Follower, WaitingVisitors } from './waiting-visitors.ts';
+import type { Follower, HeadPlace, PlacedHead, WaitingVisitors } from './waiting-visitors.ts';
 
 /** What may wait for a destination to keep the order of its visitors. */
 export type OrderLimits = {
@@ -24,13 +24,10 @@ export type VisitorOrderOptions = {
   readonly waiting: WaitingVisitors;
   readonly frames: ParkedFrames;
   readonly limits: OrderLimits;
-  readonly counts: Record<'order_pauses' | 'parked_lost', number>;
+  readonly counts: Record<'order_pauses' | 'parked_lost' | 'retries_lost', number>;
   /** Told of an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
-
-/** Which event of which visitor. */
-export type EventOfVisitor = Pick<EventHead, 'visitorId' | 'id'>;
 
 /** A parked event whose turn has come: it is the taker's until `finished` or `giveBack`. */
 export type ReleasedEvent = {
@@ -60,7 +57,7 @@ export class VisitorOrder {
   readonly #ready = new Set<string>();
   /** Visitors with events that wait again since this was asked last. */
   readonly #failed: string[] = [];
-  /** Events on their way to the log, by visitor and id. */
+  /** Events on their way to the log, by visitor and key. */
   readonly #storing = new Map<string, Promise<unknown>>();
   #released = 0;
   #releasedTogetherMax = 1;
@@ -108,33 +105,35 @@ export class VisitorOrder {
 
   /**
    * Where an event that may be sent has its place: it goes `next`, or `behind` what waits of its visitor, or it is
-   * `known`, since it came a second time while it waits.
+   * `known`, since it came a second time while it waits. Earlier builds wrote down the id alone.
    */
-  placeOf({ visitorId, id }: EventOfVisitor): 'next' | 'behind' | 'known' {
+  placeOf(event: EventOfVisitor & { readonly head: { readonly id: string } }): 'next' | 'behind' | 'known' {
     const { waiting } = this.#options;
+    const { visitorId, head } = event;
     if (!waiting.isWaiting(visitorId)) return 'next';
-    return waiting.knows(visitorId, id) ? 'known' : 'behind';
+    return waiting.knows(visitorId, event.key) || waiting.knows(visitorId, head.id) ? 'known' : 'behind';
   }
 
   /** Whether an event is the one its visitor waits for. */
-  isHead({ visitorId, id }: EventOfVisitor): boolean {
-    return this.#options.waiting.isHead(visitorId, id);
+  isHead({ visitorId, key }: EventOfVisitor): boolean {
+    return this.#options.waiting.isHead(visitorId, key);
   }
 
-  /** An event comes back from its wait. Returns whether it was not known: somebody else has put it there. */
-  returned({ visitorId, id }: EventOfVisitor): boolean {
+  /** An event comes back from its wait. Returns whether it was not known: another process has put it there. */
+  returned({ visitorId, key }: EventOfVisitor, place: HeadPlace): boolean {
     const { waiting } = this.#options;
-    if (waiting.isHead(visitorId, id)) return false;
-    waiting.addHead(visitorId, id);
+    if (waiting.isHead(visitorId, key)) return false;
+    waiting.addHead(visitorId, key);
+    waiting.placeHead(visitorId, key, place);
     return true;
   }
 
   /** An attempt failed and is to be made again. Returns whether the event is the one its visitor waits for. */
-  failed({ visitorId, id }: EventOfVisitor, follower: Follower | undefined): boolean {
+  failed({ visitorId, key }: EventOfVisitor, follower: Follower | undefined): boolean {
     const { waiting } = this.#options;
     this.#failed.push(visitorId);
-    if (waiting.hasHead(visitorId) && !waiting.isHead(visitorId, id)) return false;
-    waiting.addHead(visitorId, id, follower);
+    if (waiting.hasHead(visitorId) && !waiting.isHead(visitorId, key)) return false;
+    waiting.addHead(visitorId, key, follower);
     return true;
   }
 
@@ -149,13 +148,18 @@ export class VisitorOrder {
   }
 
   /** The event was put back where it waits, and nothing was tried. */
-  waitsAgain({ visitorId, id }: EventOfVisitor): void {
-    this.#options.waiting.addHead(visitorId, id);
+  waitsAgain({ visitorId, key }: EventOfVisitor): void {
+    this.#options.waiting.addHead(visitorId, key);
+  }
+
+  /** The log has an event that waits for its next attempt. */
+  placed({ visitorId, key }: EventOfVisitor, place: HeadPlace): void {
+    this.#options.waiting.placeHead(visitorId, key, place);
   }
 
   /** Puts an event behind all others of its visitor; `parked` says where the log has it. */
-  park({ visitorId, id }: EventOfVisitor): Follower {
-    return this.#options.waiting.park(visitorId, id);
+  park({ visitorId, key }: EventOfVisitor): Follower {
+    return this.#options.waiting.park(visitorId, key);
   }
 
   /** An event that was put there is kept elsewhere, before the log had it. */
@@ -171,11 +175,28 @@ export class VisitorOrder {
   }
 
   /** The event is not tried any more, whatever became of it: the next one of its visitor may go. */
-  done({ visitorId, id }: EventOfVisitor, follower: Follower | undefined): void {
+  done(event: EventOfVisitor, follower: Follower | undefined): void {
     const { waiting } = this.#options;
     if (waiting.size === 0) return;
-    waiting.settle(visitorId, id, follower);
-    this.#offer(visitorId);
+    waiting.settle(event.visitorId, event.key, follower);
+    this.#offer(event.visitorId);
+  }
+
+  /** The heads that the log has as far as this process knows. */
+  placedHeads(): readonly PlacedHead[] {
+    return [...this.#options.waiting.placedHeads()];
+  }
+
+  /**
+   * The log has a head no more where it was. Unless the head has been settled or moved since, nothing would ever come back
+   * for it, and what waits behind it goes on. Returns whether that was so.
+   */
+  dropLost({ visitorId, key, place }: PlacedHead): boolean {
+    const { waiting, counts } = this.#options;
+    if (waiting.placeOfHead(visitorId, key) !== place || this.#storing.has(keyOf({ visitorId, key }))) return false;
+    counts.retries_lost += 1;
+    this.done({ visitorId, key }, undefined);
+    return true;
   }
 
   /** The log is being written an event. */
@@ -308,7 +329,7 @@ export class VisitorOrder {
   }
 
   #remove(follower: Follower): void {
-    this.done({ visitorId: follower.visitorId, id: follower.eventId }, follower);
+    this.done(follower, follower);
     this.finished(follower);
   }
 
@@ -324,8 +345,8 @@ export class VisitorOrder {
   }
 }
 
-function keyOf({ visitorId, id }: EventOfVisitor): string {
-  return `${visitorId}\n${id}`;
+function keyOf({ visitorId, key }: EventOfVisitor): string {
+  return `${visitorId}\n${key}`;
 }
 
 function readContent(line: string): ReleasedEvent['content'] {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { WaitingVisitors } from './waiting-visitors.ts';
 import type { Follower } from './waiting-visitors.ts';
 
-const ids = (followers: readonly Follower[]): string => followers.map(({ eventId }) => eventId).join(' ');
+const ids = (followers: readonly Follower[]): string => followers.map(({ key }) => key).join(' ');
 
 test('waiting visitors: follower: goes once the head is settled, and not before', () => {
   const waiting = new WaitingVisitors();
@@ -185,7 +185,7 @@ class Destination {
   release(visitor: string): void {
     if (!this.waiting.canRelease(visitor)) return;
     for (const follower of this.waiting.release(visitor, 3)) {
-      of(this.#lanes, visitor, () => []).push({ n: Number(follower.eventId), follower });
+      of(this.#lanes, visitor, () => []).push({ n: Number(follower.key), follower });
     }
   }
 

@@ -6,7 +6,8 @@ export type RetryPlace = { readonly seq: number; readonly index: number };
 /** An event that is parked: it waits behind an earlier one of its visitor. */
 export type Follower = {
   readonly visitorId: string;
-  readonly eventId: string;
+  /** Of the event, among those of its visitor: see `eventKey`. */
+  readonly key: string;
   /** Its turn among all that were parked; those of one visitor go in this order. */
   readonly turn: number;
   /** Undefined until the log has it. */
@@ -15,19 +16,31 @@ export type Follower = {
   attempted: Attempted | undefined;
 };
 
+/** Which message of the retry log has an event that waits for its next attempt. */
+export type HeadPlace = { readonly tier: number; readonly seq: number };
+
+/** An event that failed and waits for its next attempt, or is being tried again. */
+type Head = {
+  readonly key: string;
+  /** Undefined until the log has it. */
+  place: HeadPlace | undefined;
+};
+
+export type PlacedHead = { readonly visitorId: string; readonly key: string; readonly place: HeadPlace };
+
 type Waiting = {
-  /** Events that failed and wait for their next attempt, or are being tried again. Nearly always one. */
-  readonly heads: string[];
+  /** Nearly always one. */
+  readonly heads: Head[];
   /** Events that were parked and are on their way. */
   readonly released: Follower[];
   /** Those that wait, in order, from `first` on. */
   parked: Follower[];
   first: number;
-  /** Ids of `parked`, once they are too many to look through. */
-  ids: Set<string> | undefined;
+  /** Keys of `parked`, once they are too many to look through. */
+  keys: Set<string> | undefined;
 };
 
-/** From so many parked events of a visitor on their ids are kept apart. */
+/** From so many parked events of a visitor on their keys are kept apart. */
 const lookThroughMax = 32;
 /** Released events leave a hole behind; the holes go together. */
 const holesMax = 256;
@@ -62,20 +75,20 @@ export class WaitingVisitors {
   }
 
   /** Whether the event waits already, in whatever way: it may have come a second time. */
-  knows(visitorId: string, eventId: string): boolean {
+  knows(visitorId: string, key: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return false;
-    if (waiting.heads.includes(eventId) || waiting.released.some((follower) => follower.eventId === eventId))
-      return true;
+    const isIt = (event: { readonly key: string }): boolean => event.key === key;
+    if (waiting.heads.some(isIt) || waiting.released.some(isIt)) return true;
     if (waiting.parked.length <= lookThroughMax) {
-      return waiting.parked.some((follower, i) => i >= waiting.first && follower.eventId === eventId);
+      return waiting.parked.some((follower, i) => i >= waiting.first && isIt(follower));
     }
-    waiting.ids ??= new Set(waiting.parked.slice(waiting.first).map((follower) => follower.eventId));
-    return waiting.ids.has(eventId);
+    waiting.keys ??= new Set(waiting.parked.slice(waiting.first).map((follower) => follower.key));
+    return waiting.keys.has(key);
   }
 
-  isHead(visitorId: string, eventId: string): boolean {
-    return this.#visitors.get(visitorId)?.heads.includes(eventId) === true;
+  isHead(visitorId: string, key: string): boolean {
+    return this.#headOf(visitorId, key) !== undefined;
   }
 
   hasHead(visitorId: string): boolean {
@@ -83,31 +96,49 @@ export class WaitingVisitors {
   }
 
   /** The event waits for its next attempt; one that was released is no follower any more. */
-  addHead(visitorId: string, eventId: string, follower?: Follower): void {
+  addHead(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#of(visitorId);
     if (follower !== undefined) this.#dropReleased(waiting, follower);
-    if (!waiting.heads.includes(eventId)) waiting.heads.push(eventId);
+    if (!this.isHead(visitorId, key)) waiting.heads.push({ key, place: undefined });
+  }
+
+  /** The log has the event that waits for its next attempt; before, another message may have had it. */
+  placeHead(visitorId: string, key: string, place: HeadPlace): void {
+    const head = this.#headOf(visitorId, key);
+    if (head !== undefined) head.place = place;
+  }
+
+  /** Where the log has it; undefined for an event that does not wait, or is not stored yet. */
+  placeOfHead(visitorId: string, key: string): HeadPlace | undefined {
+    return this.#headOf(visitorId, key)?.place;
+  }
+
+  /** The heads that the log has. */
+  *placedHeads(): Iterable<PlacedHead> {
+    for (const [visitorId, { heads }] of this.#visitors) {
+      for (const { key, place } of heads) if (place !== undefined) yield { visitorId, key, place };
+    }
   }
 
   /** Parks an event behind all others of its visitor. */
-  park(visitorId: string, eventId: string, place?: RetryPlace): Follower {
+  park(visitorId: string, key: string, place?: RetryPlace): Follower {
     const turn = (this.#turns += 1);
-    const follower = { visitorId, eventId, turn, place, attempted: undefined };
+    const follower = { visitorId, key, turn, place, attempted: undefined };
     const waiting = this.#of(visitorId);
     waiting.parked.push(follower);
-    waiting.ids?.add(eventId);
+    waiting.keys?.add(key);
     this.#parked += 1;
     return follower;
   }
 
   /** An event that the log does not have yet does not wait any more. */
   unpark(follower: Follower): void {
-    const { visitorId, eventId } = follower;
+    const { visitorId, key } = follower;
     const waiting = this.#visitors.get(visitorId);
     const at = waiting?.parked.indexOf(follower, waiting.first) ?? -1;
     if (waiting === undefined || at === -1) return;
     waiting.parked.splice(at, 1);
-    waiting.ids?.delete(eventId);
+    waiting.keys?.delete(key);
     this.#parked -= 1;
     this.#forgetIfOver(visitorId, waiting);
   }
@@ -127,7 +158,7 @@ export class WaitingVisitors {
       const next = waiting.parked[waiting.first];
       if (next?.place === undefined) break;
       waiting.first += 1;
-      waiting.ids?.delete(next.eventId);
+      waiting.keys?.delete(next.key);
       waiting.released.push(next);
     }
     if (waiting.first >= holesMax || waiting.first === waiting.parked.length) {
@@ -146,26 +177,30 @@ export class WaitingVisitors {
     const isBehind = ({ turn }: Follower): boolean => turn > follower.turn;
     const behind = waiting.parked.findIndex((other, i) => i >= waiting.first && isBehind(other));
     waiting.parked.splice(behind === -1 ? waiting.parked.length : behind, 0, follower);
-    waiting.ids?.add(follower.eventId);
+    waiting.keys?.add(follower.key);
   }
 
   /** The event is where it belongs, and not tried any more: a head, or one that was released. */
-  settle(visitorId: string, eventId: string, follower?: Follower): void {
+  settle(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return;
     if (follower !== undefined) {
       this.#dropReleased(waiting, follower);
     } else {
-      const at = waiting.heads.indexOf(eventId);
+      const at = waiting.heads.findIndex((head) => head.key === key);
       if (at !== -1) waiting.heads.splice(at, 1);
     }
     this.#forgetIfOver(visitorId, waiting);
   }
 
+  #headOf(visitorId: string, key: string): Head | undefined {
+    return this.#visitors.get(visitorId)?.heads.find((head) => head.key === key);
+  }
+
   #of(visitorId: string): Waiting {
     const found = this.#visitors.get(visitorId);
     if (found !== undefined) return found;
-    const made = { heads: [], released: [], parked: [], first: 0, ids: undefined };
+    const made = { heads: [], released: [], parked: [], first: 0, keys: undefined };
     this.#visitors.set(visitorId, made);
     return made;
   }

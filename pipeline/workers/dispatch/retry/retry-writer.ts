@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
@@ -31,15 +31,14 @@ const parkedFrameBytesMax = 16 * 1024;
 
 type Waiting = {
   readonly line: string;
-  readonly id: string;
   resolve(stored: StoredRecord): void;
   reject(error: unknown): void;
 };
 
 /**
  * Writes events that wait for another attempt to the retry log of one destination. Group commit: while a frame of a tier
- * is on its way to the log the next one grows, so a storm of failures costs few writes. An event of a frame that is
- * delivered again is recognised by the frame's message id.
+ * is on its way to the log the next one grows, so a storm of failures costs few writes. The message id of a frame is its
+ * own: the log recognises a try that is repeated, and never takes one frame for another, such as one that has left it.
  */
 export class RetryWriter {
   readonly #options: RetryWriterOptions;
@@ -51,13 +50,10 @@ export class RetryWriter {
     this.#options = options;
   }
 
-  /**
-   * Settles once the log has the record; rejects when the dispatcher ended before that. `attemptId` is the same for an
-   * attempt that is made again since its frame was, and for no other attempt.
-   */
-  add(tier: number, record: RetryRecord, attemptId: string): Promise<StoredRecord> {
+  /** Settles once the log has the record; rejects when the dispatcher ended before that. */
+  add(tier: number, record: RetryRecord): Promise<StoredRecord> {
     return new Promise((resolve, reject) => {
-      const own = { line: encodeRetryRecord(record), id: attemptId, resolve, reject };
+      const own = { line: encodeRetryRecord(record), resolve, reject };
       const waiting = this.#tiers.get(tier);
       if (waiting !== undefined) {
         waiting.push(own);
@@ -94,11 +90,11 @@ export class RetryWriter {
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'>> {
     const { connection, destinationId, signal, onRetry, onStored } = this.#options;
     const payload = bytesOf(frame);
-    const msgId = idOf(destinationId, tier, frame);
+    const msgId = randomUUID();
     const subject = retrySubject(destinationId, tier);
     const policy = { signal, onRetry, backoff: crowdBackoff };
-    const { seq, duplicate } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
-    if (!duplicate) onStored(tier, payload.length);
+    const { seq } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
+    onStored(tier, payload.length);
     return { seq, records: frame.length, bytes: payload.length };
   }
 }
@@ -118,10 +114,4 @@ function bytesOf(frame: readonly Waiting[]): Uint8Array {
   const writer = new FrameWriter(4_096);
   for (const { line } of frame) writer.appendLine(line);
   return writer.bytes();
-}
-
-function idOf(destinationId: string, tier: number, frame: readonly Waiting[]): string {
-  const hash = createHash('sha256').update(`${destinationId}\n${tier}`);
-  for (const { id } of frame) hash.update(`\n${id}`);
-  return hash.digest('base64url');
 }

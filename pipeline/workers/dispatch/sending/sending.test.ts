@@ -13,7 +13,7 @@ const destination = (own: Partial<OfferedDestination> = {}): OfferedDestination 
 });
 
 function itemOf(id: string): DispatchItem {
-  const follower = { visitorId: id, eventId: id, turn: 0, place: undefined, attempted: undefined };
+  const follower = { visitorId: id, key: id, turn: 0, place: undefined, attempted: undefined };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: false, slot: 0 };
   const sample = sampleEvent({ id });
