@@ -334,15 +334,20 @@ export class CheckpointWriter {
   }
 }
 
-/** What became of a frame that was in EVENTS: it may have been removed with all before it, which retention does. */
+/**
+ * What became of a frame that was in EVENTS. One that is absent was removed: retention purges by account, so older frames of
+ * another account may still be there. A log that lost its end has not come as far, or gave the sequence out again.
+ */
 export async function whereIs(
   connection: LogConnection,
   witness: Witness,
   events: StreamState,
 ): Promise<'there' | 'removed' | 'lost'> {
+  if (events.lastSeq < witness.seq) return 'lost';
   if (witness.seq < events.firstSeq) return 'removed';
   const found = await storedAt(connection, streams.events, witness.seq);
-  return found?.msgId === witness.msgId ? 'there' : 'lost';
+  if (found === undefined) return 'removed';
+  return found.msgId === witness.msgId ? 'there' : 'lost';
 }
 
 /** Ids in the order of the log; those noted within a step share their time. */

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
-import { countBySubject, deleteMessage } from '../../../shared/nats/messages/subject-log.ts';
-import { deduplicationSubject } from '../../../shared/contracts/subjects.ts';
+import { countBySubject, deleteMessage, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { deduplicationSubject, eventsOfAccount } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
@@ -71,6 +72,10 @@ async function resolve(rig: ResolverRig, events: number, settings = often, parti
   await resolver.stop(5_000);
   return resolver;
 }
+
+/** Removes what EVENTS has of an account, as retention does once its destinations have it. */
+const purgeAccount = (rig: ResolverRig, account: string): Promise<unknown> =>
+  purgeSubject(rig.connection, streams.events, eventsOfAccount(account));
 
 /** What a resolver takes for new of events that were sent before, and what its start had to read. */
 async function resend(rig: ResolverRig, from: number, to: number) {
@@ -219,6 +224,55 @@ test('checkpoints: a log that takes none holds up neither a start nor an event',
   }));
 
 /** An id in the table whose event is not in the log would have the event dropped when it comes again. */
+describe('checkpoints of frames that retention removed while older ones of another account wait', () => {
+  const body = { event: 'E', userId: 'u' };
+
+  test('checkpoints: a reconnect finds nothing lost, and the resolver goes on', () =>
+    withRig(async (rig) => {
+      const [slow, quick] = [randomUUID(), randomUUID()];
+      const connection = await connectLog({ url: nats.url, name: 'resolver' });
+      try {
+        const resolver = await rig.start(0, { connection, settings: often });
+        let failure: unknown;
+        resolver.done.catch((error: unknown) => {
+          failure = error;
+        });
+        await rig.send(0, [{ id: 'old', account: slow, body }]);
+        await until(resolver, 'resolved', 1);
+        await rig.send(0, [{ id: 'new', account: quick, body }]);
+        await until(resolver, 'resolved', 2);
+        await purgeAccount(rig, quick);
+        const { reconnects } = connection;
+        await connection[client].nc.reconnect();
+        await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), { timeout: 45_000 });
+        await rig.send(0, [{ id: 'next', account: quick, body }]);
+        await until(resolver, 'resolved', 3);
+        expect([failure, resolver.stats()['lost_frames']]).toEqual([undefined, 0]);
+        await resolver.stop(5_000);
+      } finally {
+        await connection.close();
+      }
+    }));
+
+  test('checkpoints: the next start keeps each of them and knows every event', () =>
+    withRig(async (rig) => {
+      const [slow, quick] = [randomUUID(), randomUUID()];
+      const first = await rig.start(0, { settings: often });
+      await rig.send(0, [{ id: 'old', account: slow, body }]);
+      await until(first, 'resolved', 1);
+      for (const id of ['new1', 'new2', 'new3']) await rig.send(0, [{ id, account: quick, body }]);
+      await until(first, 'resolved', 4);
+      await first.stop(5_000);
+      await purgeAccount(rig, quick);
+      const next = await rig.start(0, { settings: often });
+      for (const id of ['new1', 'new2', 'new3']) await rig.send(0, [{ id, account: quick, body }]);
+      await until(next, 'events', 3);
+      await until(next, 'duplicates', 3);
+      expect(next.stats()).toMatchObject({ resolved: 0, lost_frames: 0, rebuild_frames: 0 });
+      await next.stop(5_000);
+    }));
+});
+
 describe('checkpoints of frames that the log lost', () => {
   type Life = { readonly rig: ResolverRig; restart(change?: () => Promise<void>): Promise<void> };
 
