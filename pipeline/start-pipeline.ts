@@ -39,10 +39,9 @@ import { createUnreadableEntities } from '../shared/collections/unreadable-entit
 import { followAccounts } from './cluster/follow-accounts.ts';
 import type { FollowedAccounts } from './cluster/follow-accounts.ts';
 import { readPoolSettings } from './supervisor/pool-settings.ts';
-import { actorIdOf, idOfSpec, logActors, workerOf } from './workers/registry.ts';
-import type { AccountActor } from './workers/registry.ts';
+import { actorIdOf, logActors, workerOf } from './workers/registry.ts';
 import { createPool } from './supervisor/pool.ts';
-import { findForgotten, removeRetiredConsumers, retireActor } from './cluster/retire-actors.ts';
+import { Retirement, removeRetiredConsumers } from './cluster/retire-actors.ts';
 import { shareActors } from './cluster/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
 import type { StatsLedger } from './supervisor/stats-ledger.ts';
@@ -53,6 +52,7 @@ const closingMs = 3_000;
 /** What one step of closing may take, in ms. */
 const stepMs = 400;
 const forgottenEveryMs = 60_000;
+const retirementEveryMs = 10_000;
 const deploymentEveryMs = 5_000;
 
 export type RunningPipeline = {
@@ -163,10 +163,14 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logger,
   });
 
-  const retire = async (spec: AccountActor): Promise<void> => {
-    await retireActor(connection, buckets.health, spec);
-    logger.info({ actor: idOfSpec(spec) }, 'removed the consumer of an actor that no longer exists');
-  };
+  const retirement = new Retirement({
+    connection,
+    buckets,
+    wanted: () => accounts.wanted(),
+    owns: (actorId) => membership.owns(actorId),
+    hasApplied: (revision) => accounts.isCurrent && accounts.applied >= revision,
+    logger,
+  });
   const unreadable = createUnreadableEntities(logger);
   const accounts = await followAccounts({
     bucket: buckets.config,
@@ -176,7 +180,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     unreadable,
     logger,
     onApplied: (revision) => lease.report(revision),
-    onRetired: retire,
+    onDropped: (spec) => retirement.suspect(spec),
   });
   const replays = await startReplayRunner({
     connection,
@@ -202,14 +206,19 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   endsAs('retention', () => withDeadline(retention.stop(), stepMs));
   for (const spec of logActors(partitions)) void placement.want(spec);
   const removeForgotten = async (): Promise<void> => {
-    if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
-    for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
+    if (!accounts.isCurrent) return;
+    await retirement.findForgotten();
+    if (!membership.owns('forgotten')) return;
     for (const consumer of await removeRetiredConsumers(connection)) {
       logger.info({ consumer }, 'removed a consumer of an earlier version');
     }
   };
   const forgotten = every(forgottenEveryMs, () =>
     removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for orphaned consumers failed')),
+  );
+
+  const retiring = every(retirementEveryMs, () =>
+    retirement.round().catch((error: unknown) => logger.warn({ err: error }, 'retiring actors failed')),
   );
 
   const backlog = watchBacklog({
@@ -287,6 +296,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   endsAs('actors', () => supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)));
   endsAs('configuration', () => {
     void forgotten.stop();
+    void retiring.stop();
     accounts.stop();
     membership.stop();
     lease.leave();

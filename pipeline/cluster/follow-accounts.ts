@@ -22,13 +22,15 @@ export type FollowAccountsOptions = {
   readonly logger: Logger;
   /** Every configuration up to this revision runs. */
   onApplied(revision: number): void;
-  /** An actor of an account is wanted no more and is gone. */
-  onRetired(spec: AccountActor): Promise<void>;
+  /** The live version has an actor no more that was this instance's, and the actor has ended. */
+  onDropped(spec: AccountActor): void;
 };
 
 export type FollowedAccounts = ConfigFeed & {
   /** The newest revision up to which everything runs. */
   readonly applied: number;
+  /** Whether the configuration is followed now, which it is not while a new connection catches up. */
+  readonly isCurrent: boolean;
   /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** What dispatchers are for now: published destinations, and sources whose notices are followed. */
@@ -78,7 +80,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       const wasOurs = await placement.drop(actorId);
       // Published again meanwhile: it goes on where it was.
       const isWanted = wanted.get(spec.accountId)?.has(actorId) === true;
-      if (wasOurs && !isWanted) await options.onRetired(spec);
+      if (wasOurs && !isWanted) options.onDropped(spec);
     } catch (error) {
       logger.error({ accountId: spec.accountId, actor: actorId, err: error }, 'retiring an actor failed');
     }
@@ -105,12 +107,15 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       },
     });
   let wasReady = false;
+  let isFollowing = true;
   let feed = await follow();
   const again = afterReconnect(
     options.connection,
     async () => {
+      isFollowing = false;
       feed.stop();
       feed = await follow();
+      isFollowing = true;
     },
     (error) => logger.warn({ err: error }, 'resubscribing to configurations failed'),
   );
@@ -121,6 +126,9 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     get ready() {
       // Following again does not take back what was loaded.
       return (wasReady ||= feed.ready);
+    },
+    get isCurrent() {
+      return isFollowing && feed.ready && options.connection.connected;
     },
     get applied() {
       return revisions.current;

@@ -1,12 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { isUnread } from '../../shared/nats/consume/consumers.ts';
+import { isRead, isUnread } from '../../shared/nats/consume/consumers.ts';
 import { openPullConsumer } from '../../shared/nats/consume/pull-consumer.ts';
-import { eventsOfAll } from '../../shared/contracts/subjects.ts';
+import {
+  accountKey,
+  dispatcherConsumer,
+  eventsOfAccount,
+  eventsOfAll,
+  retrySubject,
+} from '../../shared/contracts/subjects.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
+import { accountConfig, httpEntity } from '../testing/account-config.ts';
+import { Retirement } from './retire-actors.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 
 let nats: NatsServer;
@@ -42,3 +56,147 @@ test('retired consumers: one that somebody reads is not unread, one that nobody 
   const hourMs = 3_600_000;
   expect(await isUnread(connection, consumer, hourMs)).toBe(false);
 });
+
+/** A destination with a consumer and an event that waits for another attempt, and what looks after it. */
+async function createDestination() {
+  const [accountId, destinationId] = [randomUUID(), randomUUID()];
+  const buckets = await openBuckets(connection, 1);
+  const consumer = {
+    stream: streams.events,
+    name: dispatcherConsumer(destinationId),
+    filterSubject: eventsOfAccount(accountId),
+    startFrom: 'first',
+    ackWaitMs: 30_000,
+    ackPendingMax: 10,
+  } as const;
+  const read = () => openPullConsumer(connection, { consumer, bufferedMax: 10 });
+  await (await read()).close();
+  const subject = retrySubject(destinationId, 0);
+  await publish(connection, subject, Buffer.from('waits'), { msgId: randomUUID(), timeoutMs: 5_000 });
+  const facts: { isOwner: boolean; isCurrent: boolean; known: readonly string[] } = {
+    isOwner: true,
+    isCurrent: true,
+    // As a view that is older than the destination.
+    known: [],
+  };
+  const retirement = new Retirement({
+    connection,
+    buckets,
+    wanted: () => new Map([[accountId, new Set(facts.known)]]),
+    owns: () => facts.isOwner,
+    hasApplied: () => facts.isCurrent,
+    logger: pino({ level: 'silent' }),
+  });
+  const has = (destinations: readonly string[]): Promise<number> => {
+    const entities = destinations.map((id) => httpEntity(id, 'http://127.0.0.1/'));
+    const config = accountConfig(accountId, { destinations: entities });
+    return buckets.config.put(accountKey(accountId), Buffer.from(JSON.stringify(config)));
+  };
+  return {
+    accountId,
+    destinationId,
+    config: buckets.config,
+    read,
+    facts,
+    has,
+    suspect: () => retirement.findForgotten(),
+    async rounds(count: number): Promise<void> {
+      for (let round = 0; round < count; round += 1) await retirement.round();
+    },
+    /** Whether all of it is still there. */
+    async isThere(): Promise<boolean> {
+      const consumers = await listConsumerProgress(connection, streams.events);
+      const waiting = await countBySubject(connection, streams.retry, subject);
+      const found = [consumers.some(({ name }) => name === consumer.name), waiting.get(subject) === 1];
+      expect(new Set(found).size).toBe(1);
+      return found[0] === true;
+    },
+  };
+}
+
+test('retirement: a destination that CONFIG has is left alone, however old the view that does not know it', async () => {
+  const it = await createDestination();
+  await it.has([it.destinationId]);
+  await it.suspect();
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+});
+
+test('retirement: one that CONFIG does not have goes in the second round, with what waits for it', async () => {
+  const it = await createDestination();
+  await it.has([]);
+  await it.suspect();
+  await it.rounds(1);
+  expect(await it.isThere()).toBe(true);
+  await it.rounds(1);
+  expect(await it.isThere()).toBe(false);
+});
+
+test('retirement: one that is published between two rounds stays', async () => {
+  const it = await createDestination();
+  await it.has([]);
+  await it.suspect();
+  await it.rounds(1);
+  await it.has([it.destinationId]);
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+});
+
+test('retirement: one that a copy of CONFIG does not have yet stays where this process knows it by now', async () => {
+  const it = await createDestination();
+  await it.has([]);
+  await it.suspect();
+  it.facts.known = [`dispatcher-${it.destinationId}`];
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+});
+
+test('retirement: those of an account that was removed go', async () => {
+  const it = await createDestination();
+  await it.has([it.destinationId]);
+  await it.config.delete(accountKey(it.accountId));
+  await it.suspect();
+  await it.rounds(2);
+  expect(await it.isThere()).toBe(false);
+});
+
+test('retirement: nothing is retired for an entry that is missing, unreadable, or newer than what is applied', async () => {
+  const it = await createDestination();
+  await it.suspect();
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+  await it.config.put(accountKey(it.accountId), Buffer.from('{"v":999}'));
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+  await it.has([]);
+  it.facts.isCurrent = false;
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+  it.facts.isCurrent = true;
+  await it.rounds(2);
+  expect(await it.isThere()).toBe(false);
+});
+
+test('retirement: another instance, and a consumer that is read, are left alone', async () => {
+  const it = await createDestination();
+  await it.has([]);
+  it.facts.isOwner = false;
+  await it.suspect();
+  it.facts.isOwner = true;
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+  const reader = await it.read();
+  const taking = reader.take(1);
+  await it.suspect();
+  await expect.poll(() => isBeingRead(it.destinationId), { timeout: 20_000 }).toBe(true);
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+  await reader.close();
+  await taking;
+  await expect.poll(() => isBeingRead(it.destinationId), { timeout: 20_000 }).toBe(false);
+  await it.rounds(2);
+  expect(await it.isThere()).toBe(false);
+});
+
+const isBeingRead = (destinationId: string): Promise<boolean> =>
+  isRead(connection, { stream: streams.events, name: dispatcherConsumer(destinationId) });

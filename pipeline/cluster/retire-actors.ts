@@ -1,11 +1,14 @@
+import { readLiveConfig } from '../../shared/collections/live-config.ts';
+import { decodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { deleteConsumer, isUnread } from '../../shared/nats/consume/consumers.ts';
+import { deleteConsumer, isRead, isUnread } from '../../shared/nats/consume/consumers.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { purgeSubject } from '../../shared/nats/messages/subject-log.ts';
-import { retiredEventsConsumers } from '../../shared/contracts/subjects.ts';
+import { accountKey, retiredEventsConsumers } from '../../shared/contracts/subjects.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
-import { accountActorOf, idOfSpec, traceOf } from '../workers/registry.ts';
+import { accountActorOf, accountActors, idOfSpec, traceOf } from '../workers/registry.ts';
 import type { AccountActor } from '../workers/registry.ts';
 
 /** Removes what an account's actor leaves in the log: its consumer, its place, and what was there for it alone. */
@@ -16,24 +19,100 @@ export async function retireActor(connection: LogConnection, health: Bucket, spe
   for (const { stream, subject } of subjects) await purgeSubject(connection, stream, subject);
 }
 
+export type RetirementOptions = {
+  readonly connection: LogConnection;
+  readonly buckets: { readonly config: Bucket; readonly health: Bucket };
+  /** Ids of the actors that live versions have as this process knows them, by account; accounts it does not know are missing. */
+  wanted(): ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whether this instance is the one that runs an actor. */
+  owns(actorId: string): boolean;
+  /** Whether this instance follows the configuration, and has applied what was published up to a revision. */
+  hasApplied(revision: number): boolean;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+};
+
+/** Rounds in which an actor has to be absent. */
+const roundsMin = 2;
+
 /**
- * Finds actors that went while no pipeline ran: their consumers would keep the log from being cleaned. Only accounts
- * whose configuration is there are judged, so that a lost bucket costs no consumer.
+ * Retires the actors that no live version has any more. What retiring removes is gone for good, and what this process
+ * knows of an account may be old, so none is retired by it: the account's entry is read from CONFIG for each round, and
+ * the actor has to be absent there in several rounds, with nothing left that reads its consumer. An entry that is missing
+ * or that this build cannot read says nothing.
  */
-export async function findForgotten(
-  connection: LogConnection,
-  wanted: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<AccountActor[]> {
-  const forgotten: AccountActor[] = [];
-  for (const { name, filterSubject } of await listConsumerProgress(connection, streams.events)) {
-    const accountId = filterSubject.split('.')[1] ?? '';
-    const actors = wanted.get(accountId);
-    if (actors === undefined) continue;
-    const spec = accountActorOf(name, accountId);
-    if (spec !== undefined && !actors.has(idOfSpec(spec))) forgotten.push(spec);
+export class Retirement {
+  readonly #options: RetirementOptions;
+  /** Actors that may have to go, and in how many rounds each was absent. */
+  readonly #suspects = new Map<string, { readonly spec: AccountActor; rounds: number }>();
+
+  constructor(options: RetirementOptions) {
+    this.#options = options;
   }
-  return forgotten;
+
+  /** The live version that this process knows does not have the actor. That of another instance is left to that one. */
+  suspect(spec: AccountActor): void {
+    const actorId = idOfSpec(spec);
+    if (this.#options.owns(actorId) && !this.#suspects.has(actorId)) this.#suspects.set(actorId, { spec, rounds: 0 });
+  }
+
+  /** Finds actors that went while no pipeline ran: their consumers would keep the log from being cleaned. */
+  async findForgotten(): Promise<void> {
+    const consumers = await listConsumerProgress(this.#options.connection, streams.events);
+    // Only now: an actor that was published in between is among those wanted.
+    const wanted = this.#options.wanted();
+    for (const { name, filterSubject } of consumers) {
+      const accountId = filterSubject.split('.')[1] ?? '';
+      const spec = accountActorOf(name, accountId);
+      if (spec !== undefined && wanted.get(accountId)?.has(idOfSpec(spec)) === false) this.suspect(spec);
+    }
+  }
+
+  /** Looks at each suspect, and retires those that were absent often enough. */
+  async round(): Promise<void> {
+    if (this.#suspects.size === 0) return;
+    const wanted = this.#options.wanted();
+    const { owns, connection, buckets, logger } = this.#options;
+    const published = new Map<string, Promise<Published>>();
+    for (const [actorId, suspect] of this.#suspects) {
+      const { accountId } = suspect.spec;
+      let entry = published.get(accountId);
+      if (entry === undefined) published.set(accountId, (entry = this.#readPublished(accountId)));
+      const found = await entry;
+      const isWanted = wanted.get(accountId)?.has(actorId) === true || (found !== 'unknown' && found.has(actorId));
+      if (isWanted || !owns(actorId)) {
+        this.#suspects.delete(actorId);
+      } else if (found === 'unknown' || (await this.#isRead(suspect.spec))) {
+        suspect.rounds = 0;
+      } else {
+        suspect.rounds += 1;
+        if (suspect.rounds < roundsMin) continue;
+        await retireActor(connection, buckets.health, suspect.spec);
+        this.#suspects.delete(actorId);
+        logger.info({ actor: actorId }, 'removed the consumer of an actor that no longer exists');
+      }
+    }
+  }
+
+  #isRead(spec: AccountActor): Promise<boolean> {
+    return isRead(this.#options.connection, { stream: streams.events, name: traceOf(spec).consumer });
+  }
+
+  /** Ids of the actors that an account has, as CONFIG says now; none of an account that was removed. */
+  async #readPublished(accountId: string): Promise<Published> {
+    const { buckets, hasApplied, logger } = this.#options;
+    const entry = await buckets.config.get(accountKey(accountId));
+    if (entry === undefined || !hasApplied(entry.revision)) return 'unknown';
+    if (entry.value === undefined) return new Set();
+    try {
+      return new Set(accountActors(readLiveConfig(decodeAccountConfig(entry.value))).map(idOfSpec));
+    } catch (error) {
+      logger.warn({ accountId, err: error }, 'no actor is retired by a configuration that this build cannot read');
+      return 'unknown';
+    }
+  }
 }
+
+type Published = ReadonlySet<string> | 'unknown';
 
 /** A pipeline of an earlier version asks more often, while one runs beside those of this one. */
 const unreadMs = 60_000;

@@ -224,6 +224,15 @@ export async function isUnread(
   return info.num_waiting === 0 && Date.now() - lastGivenMs > forMs;
 }
 
+/** Whether pulls of a consumer wait for messages; false for one that is not there. */
+export async function isRead(
+  connection: LogConnection,
+  consumer: Pick<DurableConsumer, 'stream' | 'name'>,
+): Promise<boolean> {
+  const info = await findConsumer(connection, consumer);
+  return info !== undefined && info.num_waiting > 0;
+}
+
 async function findConsumer(
   { [client]: { jsm } }: LogConnection,
   { stream, name }: Pick<DurableConsumer, 'stream' | 'name'>,
