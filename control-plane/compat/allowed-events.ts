@@ -165,7 +165,7 @@ async function viewWhole(row: ConfigEntityRow, pool: Queryable): Promise<JsonObj
   const { rows } = await pool.query<{ triggered: Date | null; dispatched: Date | null }>(
     `select max(e.received_at) as triggered, max(o.at) as dispatched
      from recent_events e
-     left join event_outcomes o on o.account_id = e.account_id and o.event_id = e.id and o.outcome = 'delivered'
+     left join event_outcomes o on o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin and o.outcome = 'delivered'
        and o.destination_id = any($3::text[])
      where e.account_id = $1 and lower(e.name) = lower($2) and not e.test`,
     [row.accountId, view.name, view.destinationIds],

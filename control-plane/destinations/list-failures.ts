@@ -13,7 +13,7 @@ export async function listFailures(db: Queryable, accountId: string, destination
   }>(
     `select o.reason, o.outcome, sum(e.sample_of) as events, max(o.at) as last_at,
        (array_agg(o.event_id order by o.at desc))[1] as last_event_id
-     from event_outcomes o join recent_events e on e.account_id = o.account_id and e.id = o.event_id
+     from event_outcomes o join recent_events e on e.account_id = o.account_id and e.id = o.event_id and e.origin = o.origin
      where o.account_id = $1 and o.destination_id = $2 and o.outcome in ('retrying', 'rejected')
      group by o.reason, o.outcome order by sum(e.sample_of) desc, max(o.at) desc limit ${reasonsMax}`,
     [accountId, destinationId],

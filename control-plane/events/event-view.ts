@@ -66,7 +66,7 @@ export function viewEvent(record: RecentEventRecord): JsonObject {
 
 /** Where an event stands in the list. */
 export function eventPosition(record: RecentEventRecord): Position {
-  return [record.time.getTime(), record.id];
+  return [record.time.getTime(), record.id, record.origin];
 }
 
 function objectOf(value: unknown): JsonObject {

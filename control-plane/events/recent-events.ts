@@ -22,6 +22,8 @@ export type RecentEventRecord = {
   readonly test: boolean;
   readonly versionNumber: number | null;
   readonly sampleOf: number;
+  /** Tells it apart from others of its id. */
+  readonly origin: number;
   readonly body: JsonObject;
   readonly outcomes: readonly OutcomeRecord[];
 };
@@ -38,6 +40,9 @@ export type RecentEventFilters = {
   readonly destinationId: string | undefined;
 };
 
+/** The least that PostgreSQL's integer holds. */
+const originMin = -(2 ** 31);
+
 /** Up to `limit` events of an account, by their time, newest first, those after a position. */
 export async function listRecentEvents(
   db: Queryable,
@@ -53,20 +58,22 @@ export async function listRecentEvents(
   if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
   if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
   if (filters.outcome !== undefined || filters.destinationId !== undefined) {
-    const wanted = ['o.account_id = e.account_id', 'o.event_id = e.id'];
+    const wanted = ['o.account_id = e.account_id', 'o.event_id = e.id', 'o.origin = e.origin'];
     if (filters.outcome !== undefined) wanted.push(`o.outcome = ${place(filters.outcome)}`);
     if (filters.destinationId !== undefined) wanted.push(`o.destination_id = ${place(filters.destinationId)}`);
     conditions.push(`exists (select 1 from event_outcomes o where ${wanted.join(' and ')})`);
   }
   if (page.after !== undefined) {
-    const [timeMs, id] = page.after;
-    conditions.push(`(e.time, e.id) < (${place(new Date(Number(timeMs)))}, ${place(String(id))})`);
+    // Cursors of earlier builds end with the id.
+    const [timeMs, id, origin = originMin] = page.after;
+    const after = [place(new Date(Number(timeMs))), place(String(id)), place(Number(origin))];
+    conditions.push(`(e.time, e.id, e.origin) < (${after.join(', ')})`);
   }
   const { rows } = await db.query<RecentEventRecord>(
     `with page as materialized (
-      select * from recent_events e where ${conditions.join(' and ')} order by e.time desc, e.id desc limit $2
+      select * from recent_events e where ${conditions.join(' and ')} order by e.time desc, e.id desc, e.origin desc limit $2
     )
-    select ${columns} from page e order by e.time desc, e.id desc`,
+    select ${columns} from page e order by e.time desc, e.id desc, e.origin desc`,
     values,
   );
   return rows;
@@ -89,14 +96,15 @@ export async function listNewestReceived(
   return rows;
 }
 
-/** One event of the view; undefined where it is not in there, or not any more. */
+/** One event of the view, of several of one id the newest; undefined where it is not in there, or not any more. */
 export async function findRecentEvent(
   db: Queryable,
   accountId: string,
   id: string,
 ): Promise<RecentEventRecord | undefined> {
   const { rows } = await db.query<RecentEventRecord>(
-    `select ${columns} from recent_events e where e.account_id = $1 and e.id = $2`,
+    `select ${columns} from recent_events e where e.account_id = $1 and e.id = $2
+      order by e.received_at desc limit 1`,
     [accountId, id],
   );
   return rows[0];
@@ -118,7 +126,7 @@ export async function countRecentEvents(
 const outcomes = `coalesce((
   select jsonb_agg(jsonb_build_object('destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason,
     'attempts', o.attempts, 'at', o.at) order by o.destination_id)
-  from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id), '[]')`;
+  from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin), '[]')`;
 
 const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
-  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.body, ${outcomes} as outcomes`;
+  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.origin, e.body, ${outcomes} as outcomes`;

@@ -34,7 +34,7 @@ function start(changes: Partial<OutcomeRecorderOptions> = {}): OutcomeRecorder {
   return recorder;
 }
 
-function addEvents(ids: readonly string[]): Promise<number> {
+function addEvents(ids: readonly string[], { sourceId = 's', visitorId = 'v' } = {}): Promise<number> {
   return insertRecentEvents(
     rig.pool,
     ids.map((id) => ({
@@ -42,9 +42,9 @@ function addEvents(ids: readonly string[]): Promise<number> {
       id,
       timeMs: nowMs,
       receivedAtMs: nowMs,
-      sourceId: 's',
+      sourceId,
       name: 'Signup',
-      visitorId: 'v',
+      visitorId,
       test: false,
       versionNumber: undefined,
       sampleOf: 1,
@@ -56,6 +56,8 @@ function addEvents(ids: readonly string[]): Promise<number> {
 const outcomeOf = (eventId: string, changes: Partial<Outcome> = {}): Outcome => ({
   accountId: account,
   eventId,
+  sourceId: 's',
+  visitorId: 'v',
   destinationId: 'd1',
   outcome: 'delivered',
   attempts: 1,
@@ -206,4 +208,39 @@ test('outcomes: leave with their event', async () => {
   await vi.waitFor(async () => expect(await written()).toHaveLength(1), within);
   await rig.pool.query('delete from recent_events where account_id = $1', [account]);
   expect(await written()).toEqual([]);
+});
+
+test('outcome recorder: events of one id, of two visitors or two sources, have their own outcomes', async () => {
+  const owners = [
+    { sourceId: 'web', visitorId: 'ann' },
+    { sourceId: 'web', visitorId: 'bob' },
+    { sourceId: 'server', visitorId: 'bob' },
+  ];
+  for (const owner of owners) expect(await addEvents(['signup'], owner)).toBe(1);
+  expect(await addEvents(['signup'], { sourceId: 'web', visitorId: 'ann' })).toBe(0);
+  const recorder = start();
+  owners.forEach((owner, index) => recorder.record(outcomeOf('signup', { ...owner, attempts: index + 1 })));
+  await vi.waitFor(async () => {
+    const { rows } = await rig.pool.query<{ owner: string; attempts: number[] }>(
+      `select e.source_id || ' ' || e.visitor_id as owner, array_agg(o.attempts) as attempts
+       from recent_events e join event_outcomes o on o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin
+       where e.account_id = $1 group by 1 order by 1`,
+      [account],
+    );
+    expect(rows).toEqual([
+      { owner: 'server bob', attempts: [3] },
+      { owner: 'web ann', attempts: [1] },
+      { owner: 'web bob', attempts: [2] },
+    ]);
+  }, within);
+});
+
+test('outcome recorder: an event that an earlier build put into the view takes the newest outcome of its id', async () => {
+  await addEvents(['old']);
+  await rig.pool.query('update recent_events set origin = 0 where account_id = $1', [account]);
+  const recorder = start();
+  recorder.record(outcomeOf('old', { visitorId: 'ann', atMs: nowMs, attempts: 1 }));
+  recorder.record(outcomeOf('old', { visitorId: 'bob', atMs: nowMs + 5, attempts: 2 }));
+  await vi.waitFor(async () => expect(await written()).toEqual([['old', 'd1', 'delivered', null, 2]]), within);
+  expect(recorder.stats()).toMatchObject({ recorded: 2, failed_writes: 0 });
 });

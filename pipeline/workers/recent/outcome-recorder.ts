@@ -8,7 +8,7 @@ import type { OutcomeSettings } from './recent-settings.ts';
 import { createSamplingBucket, createSamplingBuckets } from './sampling-bucket.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
-import { recentEventId } from './recent-event.ts';
+import { recentEventId, recentEventOrigin } from './recent-event.ts';
 
 /** The pool is one that looks up by key. */
 export type OutcomeRecorderOptions = { readonly pool: Pool } & OutcomeSettings;
@@ -148,8 +148,8 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
 /** What an event stands for that two buckets let through: 0 where one of them left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
-function keyOf({ accountId, eventId, destinationId }: Outcome): string {
-  return `${accountId}\n${destinationId}\n${eventId}`;
+function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: Outcome): string {
+  return `${accountId}\n${destinationId}\n${sourceId}\n${visitorId}\n${eventId}`;
 }
 
 function isNewer(a: Outcome, b: Outcome): boolean {
@@ -160,6 +160,9 @@ function isNewer(a: Outcome, b: Outcome): boolean {
 export type Outcome = {
   readonly accountId: string;
   readonly eventId: string;
+  /** With whose visitor they tell events of one id apart. */
+  readonly sourceId: string;
+  readonly visitorId: string;
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   /** Why, where it was not delivered: a code or a short sentence, nothing of what the event holds. */
@@ -198,21 +201,31 @@ function columns(outcomes: readonly Outcome[]): unknown[] {
     outcomes.map((outcome) => cleanText(outcome.reason)?.slice(0, reasonLengthMax) ?? null),
     outcomes.map((outcome) => outcome.attempts),
     outcomes.map((outcome) => new Date(outcome.atMs).toISOString()),
+    outcomes.map(originOf),
   ];
 }
 
-// The events are locked, so that none leaves the view between the look and the insert.
+/** As `readRecentEvent` reads both. */
+function originOf({ sourceId, visitorId }: Outcome): number {
+  return recentEventOrigin({ sourceId: cleanText(sourceId) ?? '', visitorId: cleanText(visitorId) ?? '' });
+}
+
+// The events are locked, so that none leaves the view between the look and the insert. An event of an earlier build, without
+// an origin, takes the outcomes of all events of its id, and of several at once the newest.
 const statement = `
   with known as materialized (
-    select k.* from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[])
-      with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, place)
-    join recent_events e on e.account_id = k.account_id and e.id = k.event_id
-    order by k.account_id, k.event_id, k.destination_id
+    select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.place
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::int[])
+      with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, origin, place)
+    join recent_events e on e.account_id = k.account_id and e.id = k.event_id and e.origin in (0, k.origin)
+    order by k.account_id, k.event_id, e.origin, k.destination_id
     for key share of e
   ), written as (
-    insert into event_outcomes as o (account_id, event_id, destination_id, outcome, reason, attempts, at)
-    select account_id, event_id, destination_id, outcome, reason, attempts, at from known
-    on conflict (account_id, event_id, destination_id) do update
+    insert into event_outcomes as o (account_id, event_id, origin, destination_id, outcome, reason, attempts, at)
+    select distinct on (account_id, event_id, origin, destination_id)
+      account_id, event_id, origin, destination_id, outcome, reason, attempts, at
+    from known order by account_id, event_id, origin, destination_id, at desc, attempts desc
+    on conflict (account_id, event_id, origin, destination_id) do update
       set outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts, at = excluded.at
       where (o.at, o.attempts) <= (excluded.at, excluded.attempts)
   )

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
+import { murmur3 } from '../../../shared/runtime/murmur3.ts';
 import type { SampledLine } from './sample-frame.ts';
 
 /** An event as the view holds it: a row of `recent_events`. */
@@ -53,6 +54,13 @@ export function readRecentEvent({ line, sampleOf }: SampledLine, bodyBytesMax: n
 /** An event's id as the view knows it. */
 export function recentEventId(eventId: string): string | undefined {
   return cleanText(eventId);
+}
+
+/**
+ * Tells events of one id apart: a hash of their source and visitor. Never 0, which rows of earlier builds have.
+ */
+export function recentEventOrigin({ sourceId, visitorId }: Pick<RecentEvent, 'sourceId' | 'visitorId'>): number {
+  return murmur3(`${sourceId}\n${visitorId}`) | 0 || 1;
 }
 
 function parse(line: UnreadLine): ResolvedEvent | undefined {

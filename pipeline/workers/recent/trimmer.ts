@@ -132,10 +132,10 @@ async function deleteUpTo(pool: Pool, accountId: string, { receivedAt, id }: Pla
     // Two trimmers at once skip each other's rows instead of waiting crosswise.
     const { rowCount } = await pool.query(
       `with leaving as (
-        select account_id, id from recent_events where account_id = $1 and (received_at, id) <= ($2, $3)
+        select account_id, id, origin from recent_events where account_id = $1 and (received_at, id) <= ($2, $3)
         order by received_at, id limit $4 for update skip locked
       )
-      delete from recent_events e using leaving l where e.account_id = l.account_id and e.id = l.id`,
+      delete from recent_events e using leaving l where e.account_id = l.account_id and e.id = l.id and e.origin = l.origin`,
       [accountId, receivedAt, id, eventsPerDelete],
     );
     deleted += rowCount ?? 0;

@@ -3,7 +3,7 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 import type { RecentEvent } from './recent-event.ts';
-import { readRecentEvent } from './recent-event.ts';
+import { readRecentEvent, recentEventOrigin } from './recent-event.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { eventUnits } from '../worker/turns.ts';
 import type { Turns } from '../worker/turns.ts';
@@ -87,18 +87,17 @@ export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): 
 // An alias never leads to another alias: merging moves the aliases of the loser along.
 const statement = `
   insert into recent_events
-    (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
-  select distinct on (k.account_id, k.id) k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
-      $7::text[], $8::boolean[], $9::int[], $10::int[], ${jsonbOfLines('$11')})
-    as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
+    (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
+  select distinct on (k.account_id, k.id, k.origin) k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
+      $7::text[], $8::boolean[], $9::int[], $10::int[], $11::int[], ${jsonbOfLines('$12')})
+    as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
   where not exists (
     select 1 from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
     where v.account_id = k.account_id and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null))
-  order by k.account_id, k.id, k.test
-  on conflict (account_id, id) do update
-  set time = excluded.time, received_at = excluded.received_at, source_id = excluded.source_id, name = excluded.name,
-    visitor_id = excluded.visitor_id, test = false, version_number = excluded.version_number,
-    sample_of = excluded.sample_of, body = excluded.body
+  order by k.account_id, k.id, k.origin, k.test
+  on conflict (account_id, id, origin) do update
+  set time = excluded.time, received_at = excluded.received_at, name = excluded.name, test = false,
+    version_number = excluded.version_number, sample_of = excluded.sample_of, body = excluded.body
   where recent_events.test and not excluded.test`;
 
 function columns(events: readonly RecentEvent[]): unknown[] {
@@ -113,6 +112,7 @@ function columns(events: readonly RecentEvent[]): unknown[] {
     events.map((event) => event.test),
     events.map((event) => event.versionNumber ?? null),
     events.map((event) => event.sampleOf),
+    events.map(recentEventOrigin),
     jsonLines(events.map((event) => event.body)),
   ];
 }

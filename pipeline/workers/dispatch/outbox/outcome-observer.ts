@@ -4,6 +4,8 @@ import type { EventHead } from '../../../../shared/contracts/events/resolved-eve
 export type OutcomeNote = {
   readonly accountId: string;
   readonly eventId: string;
+  readonly sourceId: string;
+  readonly visitorId: string;
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   readonly reason: string | undefined;
@@ -13,7 +15,7 @@ export type OutcomeNote = {
 };
 
 export type OutcomeObserver = (
-  event: { readonly head: Pick<EventHead, 'id'> },
+  event: { readonly head: Pick<EventHead, 'id' | 'sourceId' | 'visitorId'> },
   outcome: OutcomeNote['outcome'],
   attempts: number,
   reason?: string,
@@ -33,5 +35,15 @@ export function createOutcomeObserver({
   noteOutcome,
 }: OutcomeObserverOptions): OutcomeObserver {
   return ({ head }, outcome, attempts, reason) =>
-    noteOutcome({ accountId, destinationId, eventId: head.id, outcome, attempts, atMs: Date.now(), reason });
+    noteOutcome({
+      accountId,
+      destinationId,
+      eventId: head.id,
+      sourceId: head.sourceId,
+      visitorId: head.visitorId,
+      outcome,
+      attempts,
+      atMs: Date.now(),
+      reason,
+    });
 }
