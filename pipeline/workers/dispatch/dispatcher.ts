@@ -429,7 +429,9 @@ export class Dispatcher {
     const { sending, outbox } = this.#parts;
     const { eventsHeldMax, bytesHeldMax } = this.#options.settings;
     if (outbox.parking >= parkedATurn) return false;
-    if (sending.size >= eventsHeldMax || sending.bytes >= bytesHeldMax || this.#isRetryLogFull()) return false;
+    if (sending.size >= eventsHeldMax || sending.bytes >= bytesHeldMax) return false;
+    // What is in memory may all come to the retry log.
+    if (this.#isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
     // While it is tried out, a search for an event of a visitor that does not wait would park all others.
     const isSearching = !sending.gate.isBreakerClosed;
     if (isSearching && this.#counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
@@ -437,9 +439,9 @@ export class Dispatcher {
   }
 
   /** Whether so much waits for another attempt that no fresh events are taken. */
-  #isRetryLogFull(): boolean {
+  #isRetryLogFull(heldBytes = 0): boolean {
     const { visitorOrder, retryShare } = this.#parts;
-    return visitorOrder?.isFull() === true || retryShare.isFull();
+    return visitorOrder?.isFull() === true || retryShare.isFull(heldBytes);
   }
 
   #admitFresh(item: DispatchItem, target: DispatchTarget): void {

@@ -20,7 +20,7 @@ import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 export type OutboxOptions = {
-  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'missed'>;
   readonly retryWriter: Pick<RetryWriter, 'add'>;
   readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
   readonly retryPolicy: RetryPolicy;
@@ -40,16 +40,17 @@ export type OutboxCounts = Record<
   | 'stopped'
   | 'global_stopped'
   | 'dead_letters'
+  | 'missed_events'
   | `dead_letters_${DeadLetterReason}`
   | `attempts_${AttemptOutcome}`,
   number
 >;
 
 /**
- * Why an event became a dead letter: the destination said never, no attempt was left, nobody can read it, or its rules take
- * more work than an event may, or threads died while they worked on its frame.
+ * Why an event became a dead letter: the destination said never, no attempt was left, the retry log had no room for another one,
+ * nobody can read it, or its rules take more work than an event may, or threads died while they worked on its frame.
  */
-export const deadLetterReasons = ['refused', 'exhausted', 'unreadable', 'over_budget', 'set_aside'] as const;
+export const deadLetterReasons = ['refused', 'exhausted', 'no_room', 'unreadable', 'over_budget', 'set_aside'] as const;
 export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 /**
@@ -78,6 +79,7 @@ export class Outbox {
   readonly #options: OutboxOptions;
   /** In the order they were parked in. */
   readonly #parking: Parking[] = [];
+  #parkingBytes = 0;
   /** When the destination took an event last. */
   #takenAtMs = -Infinity;
 
@@ -129,6 +131,11 @@ export class Outbox {
     return this.#parking.length;
   }
 
+  /** About what these take, in bytes. */
+  get parkingBytes(): number {
+    return this.#parkingBytes;
+  }
+
   /**
    * Puts an event behind the others of its visitor that wait, from now on; `storeNextParked` gives it to the log, after
    * those that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time
@@ -143,6 +150,7 @@ export class Outbox {
     this.#options.counts.parked += 1;
     const stored = new Promise((resolve) => {
       this.#parking.push({ item, order, follower, attempted: tried, reason, resolve });
+      this.#parkingBytes += item.bytes;
     });
     order.storing(item.head, stored);
     return stored;
@@ -153,6 +161,7 @@ export class Outbox {
     const parking = this.#parking.shift();
     if (parking === undefined) return 0;
     const { bytes } = parking.item;
+    this.#parkingBytes -= bytes;
     parking.resolve(this.#store(parking));
     return bytes;
   }
@@ -164,14 +173,12 @@ export class Outbox {
   }
 
   /** Keeps a line of the log that holds no event this build can read, or the bytes of a frame no line of which it can. */
-  deadLetterLine(line: string | Uint8Array): Promise<void> {
+  async deadLetterLine(line: string | Uint8Array): Promise<void> {
     const { counts, deadLetters } = this.#options;
     counts.dead_letters += 1;
     counts.dead_letters_unreadable += 1;
-    return deadLetters.addUnreadable(
-      typeof line === 'string' ? Buffer.from(line) : line,
-      'not a resolved event this build knows',
-    );
+    const data = typeof line === 'string' ? Buffer.from(line) : line;
+    this.#skipUnless(await deadLetters.addUnreadable(data, 'not a resolved event this build knows'), Date.now());
   }
 
   /** Keeps all of a frame of the account's log that is not to be worked on any more; told again, it is kept once. */
@@ -182,29 +189,30 @@ export class Outbox {
     const events = frame?.length ?? 1;
     counts.dead_letters += events;
     counts.dead_letters_set_aside += events;
-    if (frame === undefined) return deadLetters.addUnreadable(data, setAsideReason);
-    await Promise.all(
-      Array.from({ length: events }, (_, index) => {
-        const event = readWholeLine(frame, index);
-        if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
-        return deadLetters.add({ attempts: 0, ...times, reason: setAsideReason, event });
-      }),
-    );
+    const keep = (index: number): Promise<boolean> => {
+      if (frame === undefined) return deadLetters.addUnreadable(data, setAsideReason);
+      const event = readWholeLine(frame, index);
+      if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
+      return deadLetters.add({ attempts: 0, ...times, reason: setAsideReason, event });
+    };
+    const kept = await Promise.all(Array.from({ length: events }, (_, index) => keep(index)));
+    for (const isKept of kept) this.#skipUnless(isKept, storedAtMs);
   }
 
   /** Keeps an event of the retry log that is not to be worked on any more; told again, it is kept once. */
-  setAside({ attempts, firstAttemptAt, lastAttemptAt, request, event }: RetryRecord): Promise<void> {
+  async setAside({ attempts, firstAttemptAt, lastAttemptAt, request, event }: RetryRecord): Promise<void> {
     const { counts, deadLetters, observe } = this.#options;
     counts.dead_letters += 1;
     counts.dead_letters_set_aside += 1;
     observe({ head: headOf(event) }, 'rejected', attempts, setAsideReason);
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
-    return deadLetters.add({ ...made, reason: setAsideReason, event });
+    const isKept = await deadLetters.add({ ...made, reason: setAsideReason, event });
+    this.#skipUnless(isKept, headOf(event).receivedAtMs, firstAttemptAt);
   }
 
   /** Keeps a frame of the retry log this build cannot read. */
-  deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
-    return this.#options.deadLetters.addUnreadable(data, problem);
+  async deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
+    this.#skipUnless(await this.#options.deadLetters.addUnreadable(data, problem), Date.now());
   }
 
   #store({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
@@ -219,7 +227,11 @@ export class Outbox {
     const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
     const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event: item.resolved } as const;
     // What was parked before is known from the index: the log must never take this for it.
-    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => order.parked(follower, at));
+    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => {
+      if (at !== undefined) return order.parked(follower, at);
+      order.unpark(follower);
+      return this.#deadLetterNoRoom(item, record);
+    });
     item.forgetParsed();
     return stored;
   }
@@ -310,10 +322,13 @@ export class Outbox {
       const attempted = { attempts, firstAttemptAtMs: firstAttemptAt, heldAtMs: item.heldAtMs };
       return this.#waitBehind(item, order, attempted, outcome.reason);
     }
-    counts.retries += 1;
     observe(item, 'retrying', attempts, outcome.reason);
     const record = { v: 1, ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs } as const;
-    const stored = retryWriter.add(decision.tier, record, attemptIdOf(item, record));
+    const stored = retryWriter.add(decision.tier, record, attemptIdOf(item, record)).then((at) => {
+      if (at === undefined) return this.#deadLetterNoRoom(item, record);
+      counts.retries += 1;
+      return undefined;
+    });
     order?.storing(item.head, stored);
     return stored;
   }
@@ -330,12 +345,11 @@ export class Outbox {
     const { tier, notBeforeMs: notBefore } = retryPolicy.hold(nowMs, Math.random());
     const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore };
     const made = request === undefined ? {} : { request };
-    const stored = retryWriter.add(
-      tier,
-      { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event },
+    const record = { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event } as const;
+    const stored = retryWriter
       // What comes again from the account's log is the same; what comes from the retry log is another time.
-      item.lane === 'fresh' ? `${item.head.id}:held` : `${item.head.id}:held:${nowMs}`,
-    );
+      .add(tier, record, item.lane === 'fresh' ? `${item.head.id}:held` : `${item.head.id}:held:${nowMs}`)
+      .then((at) => (at === undefined ? this.#deadLetterNoRoom(item, record) : undefined));
     order?.storing(item.head, stored);
     return stored;
   }
@@ -354,7 +368,14 @@ export class Outbox {
     const { attempts, heldAtMs, firstAttemptAtMs = nowMs, resolved: event } = item;
     const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
     const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event } as const;
-    return this.#options.retryWriter.add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`);
+    return this.#options.retryWriter
+      .add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`)
+      .then((at) => (at === undefined ? this.#deadLetterNoRoom(item, record) : undefined));
+  }
+
+  /** The retry log has no room for another attempt of this account's events. */
+  #deadLetterNoRoom(item: DispatchItem, { v: _, notBefore: __, heldAt: ___, ...made }: RetryRecord): Promise<void> {
+    return this.#deadLetter(item, 'no_room', { ...made, reason: `no room in the retry log: ${made.reason}` });
   }
 
   #deadLetter(item: DispatchItem, why: DeadLetterReason, letter: Omit<RetryRecord, 'v' | 'notBefore'>): Promise<void> {
@@ -362,7 +383,19 @@ export class Outbox {
     counts.dead_letters += 1;
     counts[`dead_letters_${why}`] += 1;
     observe(item, 'rejected', letter.attempts, letter.reason);
-    return deadLetters.add(letter).then(() => order?.done(item.head, item.follower));
+    return deadLetters.add(letter).then((isKept) => {
+      const { source } = item.frame;
+      if (source.kind === 'log') this.#skipUnless(isKept, source.message.storedAtMs);
+      else this.#skipUnless(isKept, item.head.receivedAtMs, letter.firstAttemptAt);
+      order?.done(item.head, item.follower);
+    });
+  }
+
+  /** Records an event as skipped where the dead letters have no room for it either. It was resolved between these times. */
+  #skipUnless(isKept: boolean, fromMs: number, toMs = fromMs): void {
+    if (isKept) return;
+    this.#options.counts.missed_events += 1;
+    this.#options.health.missed(fromMs, 1, toMs);
   }
 }
 
