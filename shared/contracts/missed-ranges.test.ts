@@ -25,7 +25,10 @@ test('missed ranges: however they come, no event is left out or counted twice, a
   fc.assert(
     fc.property(frames, frames, (ours, theirs) => {
       const note = (noted: typeof ours): readonly MissedRange[] =>
-        noted.reduce<readonly MissedRange[]>((ranges, { atMs, events }) => addMissed(ranges, [atMs, atMs + 1, events]), []);
+        noted.reduce<readonly MissedRange[]>(
+          (ranges, { atMs, events }) => addMissed(ranges, [atMs, atMs + 1, events]),
+          [],
+        );
       const all = joinMissed([...note(ours), ...note(theirs)]);
       expect(all.length).toBeLessThanOrEqual(16);
       expect(all.reduce((sum, [, , events]) => sum + events, 0)).toBe(

@@ -16,7 +16,8 @@ export type DeadLetterWriterOptions = {
 };
 
 /** A full stream is given more time than it takes retention to make room there; otherwise as for retries. */
-const tries = { fullMax: 12, othersMax: 24 };
+const tries = { fullMax: 10, othersMax: 24 };
+const triesOnceRefused = { fullMax: 1, othersMax: 1 };
 const batchTimeoutMs = 5_000;
 /** What stands in a message beside the bytes that could not be read, at most. */
 const headBytesMax = 4_096;
@@ -40,6 +41,7 @@ export class DeadLetterWriter {
   readonly #subject: string;
   readonly #waiting: Waiting[] = [];
   #isDraining = false;
+  #isRefused = false;
 
   constructor(options: DeadLetterWriterOptions) {
     this.#options = options;
@@ -87,15 +89,24 @@ export class DeadLetterWriter {
   async #storeLetters(letters: readonly Waiting[]): Promise<void> {
     const { connection, signal, onRetry } = this.#options;
     if (letters.length >= batchMessagesMin && (await this.#isStoredTogether(letters))) {
+      this.#isRefused = false;
       for (const { resolve } of letters) resolve(true);
       return;
     }
+    const limits = this.#isRefused ? triesOnceRefused : tries;
     await Promise.all(
       letters.map(({ payload, msgId, resolve, reject }) => {
-        const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(tries) };
+        const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
         return publishWithRetry(connection, { subject: this.#subject, payload, msgId }, policy).then(
-          () => resolve(true),
-          (error: unknown) => (error instanceof PublishError ? resolve(false) : reject(error)),
+          () => {
+            this.#isRefused = false;
+            resolve(true);
+          },
+          (error: unknown) => {
+            this.#isRefused = error instanceof PublishError;
+            if (this.#isRefused) resolve(false);
+            else reject(error);
+          },
         );
       }),
     );

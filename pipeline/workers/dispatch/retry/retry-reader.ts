@@ -238,7 +238,10 @@ export class RetryReader {
     if (before <= tier.purgedBefore) return;
     await purgeSubject(this.#options.connection, streams.retry, tier.subject, before);
     tier.purgedBefore = before;
-    this.#removed(tier, [...tier.finished.keys()].filter((seq) => seq < before));
+    this.#removed(
+      tier,
+      [...tier.finished.keys()].filter((seq) => seq < before),
+    );
   }
 
   async #deleteFinished(tier: Tier): Promise<void> {

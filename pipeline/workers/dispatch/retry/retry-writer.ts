@@ -29,6 +29,8 @@ export type RetryWriterOptions = {
 
 /** Together with their pauses these last 2 s, where the log is full, and a minute and a half or more. */
 const tries = { fullMax: 5, othersMax: 24 };
+/** While the log refuses what it is given, all that waits would otherwise be tried as long, one frame after the other. */
+const triesOnceRefused = { fullMax: 1, othersMax: 1 };
 
 const frameBytesMax = 256 * 1024;
 /** Of parked events: a frame is read for one visitor after the other, each time the turn of one comes. */
@@ -54,6 +56,7 @@ export class RetryWriter {
   readonly #tiers = new Map<number, Waiting[]>();
   #tiersStored = new Set<number>();
   #bytesWaiting = 0;
+  #isRefused = false;
 
   constructor(options: RetryWriterOptions) {
     this.#options = options;
@@ -100,11 +103,13 @@ export class RetryWriter {
       const frame = takeFrame(waiting, tier === parkedTier ? parkedFrameBytesMax : frameBytesMax);
       try {
         const stored = await this.#store(tier, frame);
+        this.#isRefused = false;
         this.#tiersStored.add(tier);
         for (const [index, { resolve }] of frame.entries()) resolve({ ...stored, index });
       } catch (error) {
+        this.#isRefused = error instanceof PublishError;
         for (const { resolve, reject } of frame) {
-          if (error instanceof PublishError) resolve(undefined);
+          if (this.#isRefused) resolve(undefined);
           else reject(error);
         }
       }
@@ -118,7 +123,12 @@ export class RetryWriter {
     const payload = bytesOf(frame);
     const msgId = idOf(destinationId, tier, frame);
     const subject = retrySubject(destinationId, tier);
-    const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(tries) };
+    const policy = {
+      signal,
+      onRetry,
+      backoff: crowdBackoff,
+      mayTry: limitTries(this.#isRefused ? triesOnceRefused : tries),
+    };
     const { seq, duplicate } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
     if (!duplicate) onStored(tier, payload.length);
     return { seq, records: frame.length, bytes: payload.length };
