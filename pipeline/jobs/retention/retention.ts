@@ -6,7 +6,7 @@ import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
-import type { ShareSettings } from '../../shares/share-settings.ts';
+import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { DeadLetterShares } from './dead-letter-shares.ts';
 import { createMeanSizes } from './mean-sizes.ts';
 import type { MeanSizes } from './mean-sizes.ts';

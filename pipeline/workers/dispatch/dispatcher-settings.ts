@@ -2,8 +2,8 @@ import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
-import { readShareSettings, sharesEnv } from '../../shares/share-settings.ts';
-import type { ShareSettings } from '../../shares/share-settings.ts';
+import { readShareSettings, sharesEnv } from '../../../shared/shares/share-settings.ts';
+import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
 import type { AccessRetry } from './sending/request-gate.ts';
 
