@@ -20,7 +20,8 @@ export class Frame {
     this.writer.appendEnvelope(head, body, start, end);
     const bytes = this.writer.length - before;
     const last = this.#accounts.length - 1;
-    if (last >= 0 && this.#accounts[last] === accountId) this.#accountBytes[last] = (this.#accountBytes[last] ?? 0) + bytes;
+    if (last >= 0 && this.#accounts[last] === accountId)
+      this.#accountBytes[last] = (this.#accountBytes[last] ?? 0) + bytes;
     else {
       this.#accounts.push(accountId);
       this.#accountBytes.push(bytes);

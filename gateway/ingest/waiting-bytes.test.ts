@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { WaitingBytes } from './waiting-bytes.ts';
 
-const state = (firstSeq: number, lastSeq: number, bytes = 1_000) => () =>
-  Promise.resolve({ bytes, messages: lastSeq - firstSeq + 1, firstSeq, lastSeq });
+const state =
+  (firstSeq: number, lastSeq: number, bytes = 1_000) =>
+  () =>
+    Promise.resolve({ bytes, messages: lastSeq - firstSeq + 1, firstSeq, lastSeq });
 const all = (waiting: WaitingBytes, bytes = 1e9) => Object.fromEntries(waiting.all(bytes));
 
 test('waiting bytes: what was stored waits until the log begins behind it', async () => {

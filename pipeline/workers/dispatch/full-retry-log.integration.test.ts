@@ -93,7 +93,7 @@ test('full retry log: a destination that is passed over acknowledges what a writ
   const dispatcher = await rig.start();
   for (let frame = 0; frame < 5; frame += 1) await rig.send(numbered(20, `e${frame}-`));
   await until('the log has refused some', () => (dispatcher.stats()['log_retries'] ?? 0) > 0);
-  dispatcher.passOver(rig.frameSeqs.at(-1) ?? 0);
+  await dispatcher.passOver(rig.frameSeqs.at(-1) ?? 0);
   await settled();
   const { missed_events: skipped = 0, dead_letters: letters = 0 } = dispatcher.stats();
   expect(skipped + letters).toBe(100);
