@@ -129,7 +129,7 @@ export const dispatcherEnv = {
     size,
   ),
   DISPATCH_RETRY_BYTES_MAX: count(
-    'Bytes one destination may have in the retry log, parked events included; less where its account (LOG_ACCOUNT_SHARE_PERCENT) or all together (LOG_SHARES_PERCENT) have much there. Past it, it takes no fresh events until its retries have made room',
+    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is filling (LOG_SHARES_PERCENT). With half of it the destination takes no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
     128 * mebibyte,
     size,
   ),
