@@ -69,7 +69,7 @@ test('waiting bytes: for however long the log stands, what is kept is bounded an
 
 test('waiting bytes: growth is reported by steps, from each look on', async () => {
   const waiting = new WaitingBytes();
-  const grown = vi.fn();
+  const grown = vi.fn<() => void>();
   waiting.onGrown(10, grown);
   for (let i = 0; i < 25; i += 1) waiting.add('a', 1);
   expect(grown).toHaveBeenCalledTimes(2);

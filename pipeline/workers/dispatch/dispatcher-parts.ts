@@ -142,7 +142,7 @@ async function openPartsOn(
   };
   retryWriter = new RetryWriter({
     ...storing,
-    hasRoom: (bytes) => retryShare.hasRoom(bytes),
+    hasRoom: (bytes, isReplacement) => retryShare.hasRoom(bytes, isReplacement),
     onStored: (tier, bytes) => {
       if (tier !== parkedTier || !hasOrder) retryShare.stored(bytes);
     },

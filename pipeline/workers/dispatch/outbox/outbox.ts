@@ -227,7 +227,7 @@ export class Outbox {
     const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
     const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event: item.resolved } as const;
     // What was parked before is known from the index: the log must never take this for it.
-    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => {
+    const stored = retryWriter.add(parkedTier, record, randomUUID(), item.lane === 'retried').then((at) => {
       if (at !== undefined) return order.parked(follower, at);
       order.unpark(follower);
       return this.#deadLetterNoRoom(item, record);
@@ -324,11 +324,13 @@ export class Outbox {
     }
     observe(item, 'retrying', attempts, outcome.reason);
     const record = { v: 1, ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs } as const;
-    const stored = retryWriter.add(decision.tier, record, attemptIdOf(item, record)).then((at) => {
-      if (at === undefined) return this.#deadLetterNoRoom(item, record);
-      counts.retries += 1;
-      return undefined;
-    });
+    const stored = retryWriter
+      .add(decision.tier, record, attemptIdOf(item, record), item.lane === 'retried')
+      .then((at) => {
+        if (at === undefined) return this.#deadLetterNoRoom(item, record);
+        counts.retries += 1;
+        return undefined;
+      });
     order?.storing(item.head, stored);
     return stored;
   }
@@ -346,9 +348,10 @@ export class Outbox {
     const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore };
     const made = request === undefined ? {} : { request };
     const record = { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event } as const;
+    const isRetried = item.lane === 'retried';
     const stored = retryWriter
       // What comes again from the account's log is the same; what comes from the retry log is another time.
-      .add(tier, record, item.lane === 'fresh' ? `${item.head.id}:held` : `${item.head.id}:held:${nowMs}`)
+      .add(tier, record, isRetried ? `${item.head.id}:held:${nowMs}` : `${item.head.id}:held`, isRetried)
       .then((at) => (at === undefined ? this.#deadLetterNoRoom(item, record) : undefined));
     order?.storing(item.head, stored);
     return stored;
@@ -369,13 +372,15 @@ export class Outbox {
     const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
     const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event } as const;
     return this.#options.retryWriter
-      .add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`)
+      .add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`, item.lane === 'retried')
       .then((at) => (at === undefined ? this.#deadLetterNoRoom(item, record) : undefined));
   }
 
   /** The retry log has no room for another attempt of this account's events. */
-  #deadLetterNoRoom(item: DispatchItem, { v: _, notBefore: __, heldAt: ___, ...made }: RetryRecord): Promise<void> {
-    return this.#deadLetter(item, 'no_room', { ...made, reason: `no room in the retry log: ${made.reason}` });
+  #deadLetterNoRoom(item: DispatchItem, record: RetryRecord): Promise<void> {
+    const { attempts, firstAttemptAt, lastAttemptAt, request, event } = record;
+    const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }), event };
+    return this.#deadLetter(item, 'no_room', { ...made, reason: `no room in the retry log: ${record.reason}` });
   }
 
   #deadLetter(item: DispatchItem, why: DeadLetterReason, letter: Omit<RetryRecord, 'v' | 'notBefore'>): Promise<void> {

@@ -9,7 +9,7 @@ function open(own: { limits?: RetryLimits; other?: number; measured?: () => numb
   const counts = { retry_share_pauses: 0 };
   const share = new RetryShare(
     {
-      limits: () => own.limits ?? { bytesMax: 200, waitingMax: 100 },
+      limits: () => own.limits ?? { bytesMax: 200, waitingMax: 100, isLogFilling: false },
       otherBytes: () => own.other ?? 0,
       measure: () => Promise.resolve(own.measured?.() ?? 0),
       counts,
@@ -43,12 +43,20 @@ test('retry share: what is parked or on its way to the log counts as well', () =
   const { share } = open({ other: 90 });
   share.stored(20);
   expect([share.isFull(0), share.bytes]).toEqual([true, 110]);
-  expect([share.hasRoom(90), share.hasRoom(91)]).toEqual([true, false]);
+  expect([share.hasRoom(90, false), share.hasRoom(91, false)]).toEqual([true, false]);
 });
 
 test('retry share: however small it is, one event at a time is taken', () => {
-  const { share } = open({ limits: { bytesMax: 0, waitingMax: 0 } });
-  expect([share.isFull(0), share.isFull(1), share.hasRoom(1)]).toEqual([false, true, false]);
+  const { share } = open({ limits: { bytesMax: 0, waitingMax: 0, isLogFilling: false } });
+  expect([share.isFull(0), share.isFull(1), share.hasRoom(1, false)]).toEqual([false, true, false]);
+});
+
+test('retry share: what is there already may be stored again past a limit that has become less, unless others need the room', () => {
+  for (const isLogFilling of [false, true]) {
+    const { share } = open({ limits: { bytesMax: 50, waitingMax: 25, isLogFilling } });
+    share.stored(100);
+    expect([share.hasRoom(1, false), share.hasRoom(1, true)]).toEqual([false, !isLogFilling]);
+  }
 });
 
 test('retry share: where another process has removed what it had, it finds that out', async () => {

@@ -4,6 +4,8 @@ export type RetryLimits = {
   readonly bytesMax: number;
   /** Past it no fresh events are taken. At most half of `bytesMax`. */
   readonly waitingMax: number;
+  /** Whether accounts together have as much there as they may. */
+  readonly isLogFilling: boolean;
 };
 
 export type RetryShareOptions = {
@@ -57,9 +59,13 @@ export class RetryShare {
     this.#sinceAsked -= bytes;
   }
 
-  /** Whether the log may be given so many bytes more. */
-  hasRoom(bytes: number): boolean {
-    const hasRoom = this.bytes + bytes <= this.#options.limits().bytesMax;
+  /**
+   * Whether the log may be given so many bytes more. What takes the place of an earlier record may come even where a new version has
+   * made the limit less than what is there already, unless others need the room.
+   */
+  hasRoom(bytes: number, isReplacement: boolean): boolean {
+    const { bytesMax, isLogFilling } = this.#options.limits();
+    const hasRoom = this.bytes + bytes <= bytesMax || (isReplacement && !isLogFilling);
     if (!hasRoom) this.#measureWhenDue();
     return hasRoom;
   }
@@ -133,5 +139,6 @@ export function retryLimits(
   return {
     bytesMax: ofDestination(free > 0 ? share : reserved),
     waitingMax: ofDestination(Math.max(reserved, Math.min(share, free))) / 2,
+    isLogFilling: free <= 0,
   };
 }

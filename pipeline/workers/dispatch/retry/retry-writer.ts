@@ -21,7 +21,7 @@ export type RetryWriterOptions = {
   readonly destinationId: string;
   readonly signal: AbortSignal;
   /** Whether the destination may have so many bytes more in the log, beside those of `bytesWaiting`. */
-  hasRoom(bytes: number): boolean;
+  hasRoom(bytes: number, isReplacement: boolean): boolean;
   onRetry(reason: PublishFailure, tries: number): void;
   /** Called with each frame the log has stored. */
   onStored(tier: number, bytes: number): void;
@@ -70,12 +70,13 @@ export class RetryWriter {
   /**
    * Settles once the log has the record, or with undefined where it does not take it: the destination has no room there, or the
    * log refused it again and again. Rejects when the dispatcher ended before that. `attemptId` is the same for an
-   * attempt that is made again since its frame was, and for no other attempt.
+   * attempt that is made again since its frame was, and for no other attempt. `isReplacement`: an earlier record of the event
+   * leaves the log for it.
    */
-  add(tier: number, record: RetryRecord, attemptId: string): Promise<StoredRecord | undefined> {
+  add(tier: number, record: RetryRecord, attemptId: string, isReplacement: boolean): Promise<StoredRecord | undefined> {
     const line = encodeRetryRecord(record);
     const bytes = Buffer.byteLength(line) + 1;
-    if (!this.#options.hasRoom(bytes)) return Promise.resolve(undefined);
+    if (!this.#options.hasRoom(bytes, isReplacement)) return Promise.resolve(undefined);
     this.#bytesWaiting += bytes;
     return new Promise((resolve, reject) => {
       const own = { line, bytes, id: attemptId, resolve, reject };
