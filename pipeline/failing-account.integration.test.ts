@@ -14,9 +14,9 @@ import type { PipelineRig } from './testing/pipeline-rig.ts';
 import { until } from './testing/until.ts';
 
 const mebibyte = 1024 ** 2;
-const retryBytesMax = 4 * mebibyte;
+const retryBytesMax = 2 * mebibyte;
 const share = 0.5;
-const destinations = 40;
+const destinations = 20;
 
 let nats: NatsServer;
 let database: TestDatabase;
@@ -70,9 +70,9 @@ test('failing account: however many destinations fail, the retry log keeps room 
   const look = async (): Promise<void> => {
     retryBytes = Math.max(retryBytes, (await readStreamState(rig.connection, streams.retry)).bytes);
   };
-  const rounds = 40;
+  const rounds = 20;
   for (let round = 0; round < rounds; round += 1) {
-    await rig.accept(loud, events(`loud${round}`, 50));
+    await rig.accept(loud, events(`loud${round}`, 30));
     await rig.accept(quiet, events(`quiet${round}`, 1));
     await look();
     await until('the quiet account is delivered beside it', () => sink.taken('/well').length > round);
