@@ -31,6 +31,9 @@ import type { RetryLimits, RetryShareOptions } from './retry/retry-share.ts';
 import { RetryWriter } from './retry/retry-writer.ts';
 import { Sending } from './sending/sending.ts';
 
+/** Of what a destination may have in the retry log: so much of it may be finished and not removed yet, in each tier. */
+const finishedShare = 1 / 16;
+
 /** What a dispatcher works with, from when it has taken its destination over. */
 export type DispatcherParts = {
   readonly order: DeliveryOrder;
@@ -125,6 +128,7 @@ async function openPartsOn(
     connection,
     destinationId,
     isParkedDue: order === 'none',
+    finishedBytesMax: () => retryShare.bytesMax * finishedShare,
     onRemoved: (bytes) => retryShare.removed(bytes),
     warn,
   });

@@ -28,6 +28,8 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
   readonly isParkedDue: boolean;
+  /** What is finished of a tier, and stands behind a frame that is still held, takes no more of the log than this. */
+  readonly finishedBytesMax: () => number;
   /** Called with the bytes of frames that have left the log, of those that failed. */
   readonly onRemoved?: (bytes: number) => void;
   /** Told of an error of the log; what failed is done again. */
@@ -38,8 +40,6 @@ export type RetryReaderOptions = {
 const framesHeldMax = 128;
 const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;
-/** What is finished of a tier, and stands behind a frame that is still held, takes no more of the log than this. */
-const finishedBytesMax = 64 * 1024;
 const deletionsAtOnce = 8;
 const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
@@ -222,7 +222,7 @@ export class RetryReader {
     for (const tier of this.#tiers.values()) {
       try {
         await this.#purgeBefore(tier, Math.min(tier.nextSeq, ...tier.heldSeqs));
-        if (sum(tier.finished.values()) > finishedBytesMax) await this.#deleteFinished(tier);
+        if (sum(tier.finished.values()) > this.#options.finishedBytesMax()) await this.#deleteFinished(tier);
       } catch (error) {
         this.#options.warn(error);
         this.#purgeSoon();

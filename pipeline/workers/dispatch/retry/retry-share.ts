@@ -49,6 +49,11 @@ export class RetryShare {
     return this.#bytes + this.#options.otherBytes();
   }
 
+  /** What it may have in the log. */
+  get bytesMax(): number {
+    return this.#options.limits().bytesMax;
+  }
+
   stored(bytes: number): void {
     this.#bytes += bytes;
     this.#sinceAsked += bytes;
