@@ -5,6 +5,7 @@ import { activityEnv } from '../shared/contracts/activity-settings.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
+import { sharesEnv } from '../shared/shares/share-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { commitEnv } from './commit/commit-settings.ts';
 import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
@@ -20,6 +21,7 @@ import { gatewayStatusEnv } from './status/status-settings.ts';
 export const gatewayEnv = {
   ...logEnv,
   ...topologyEnv,
+  ...sharesEnv,
   ...serviceEnv,
   ...servingEnv,
   ...gatewayHttpEnv,

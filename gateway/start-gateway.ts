@@ -19,6 +19,7 @@ import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
+import { readShareSettings } from '../shared/shares/share-settings.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
@@ -29,6 +30,7 @@ import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
 import { readRememberedRequestsSettings } from './ingest/remembered-requests.ts';
 import { PublishedSources } from './ingest/published-sources.ts';
+import { WaitingBytes } from './ingest/waiting-bytes.ts';
 import { createSecretOpener } from './ingest/source-secrets.ts';
 import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
@@ -104,7 +106,8 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const pace = new CrowdPace(committing.rounds);
-  const commit = new GroupCommit(committing, pace, gate, store);
+  const waiting = new WaitingBytes();
+  const commit = new GroupCommit(committing, pace, gate, store, (accountId, bytes) => waiting.add(accountId, bytes));
   endsAs('frames', () => commit.stop());
 
   const sources = new PublishedSources(
@@ -131,7 +134,15 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const feed = await followSources(buckets.config, sources, lease, unreadable, logger);
   endsAs('configuration', () => feed.stop());
   const intakes = () => sources.intakes;
-  const backpressure = await followBackpressure({ bucket: buckets.leases, connection, intakes, logger });
+  const backpressure = await followBackpressure({
+    bucket: buckets.leases,
+    connection,
+    intakes,
+    waiting,
+    ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
+    shares: readShareSettings(env),
+    logger,
+  });
   endsAs('backpressure', () => backpressure.stop());
   const reopening = afterReconnect(
     connection,

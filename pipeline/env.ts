@@ -11,7 +11,7 @@ import { EnvError, readEnv, serviceEnv } from '../shared/runtime/env.ts';
 import { backpressureEnv } from './jobs/backlog/backpressure-settings.ts';
 import { membershipEnv, membershipProblems } from './cluster/membership-settings.ts';
 import { retentionEnv, retentionProblems } from './jobs/retention/retention-settings.ts';
-import { sharesEnv } from './shares/share-settings.ts';
+import { sharesEnv } from '../shared/shares/share-settings.ts';
 import { pipelineStatusEnv } from './status/status-settings.ts';
 import { poolEnv } from './supervisor/pool-settings.ts';
 import { hostEnv } from './threads/host-settings.ts';

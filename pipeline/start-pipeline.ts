@@ -34,7 +34,7 @@ import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
 import { createDeadLetterShares } from './jobs/retention/dead-letter-shares.ts';
 import { startRetention } from './jobs/retention/retention.ts';
 import type { WaitingReaders } from './jobs/retention/retention.ts';
-import { readShareSettings } from './shares/share-settings.ts';
+import { readShareSettings } from '../shared/shares/share-settings.ts';
 import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
 import type { FollowedAccounts } from './cluster/follow-accounts.ts';

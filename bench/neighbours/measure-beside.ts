@@ -1,6 +1,7 @@
 import type { Histogram } from 'hdr-histogram-js';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
-import { client } from '../../shared/nats/connection/client.ts';
+import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
@@ -38,6 +39,10 @@ export type AttackedRun = QuietRun & {
   readonly tally: Tally;
   /** Bytes that EVENTS grew by for each byte of bodies that was taken, a mebibyte left aside. */
   readonly logRatio: number;
+  /** As soon as the attack has ended, where it leaves much. */
+  readonly after?: QuietRun;
+  /** Share of the size of the retry log that was taken at the end of the attack. */
+  readonly retryShare: number;
 };
 
 /** The quiet account's load. It goes on for as long as slices of it are measured: nothing is started or cold within one. */
@@ -159,11 +164,13 @@ export async function measureAttacked(
   await sleep(attackLeadMs);
   const run = await quiet.measure(options.ms);
   const tally = await attacker.stop();
+  const retryShare = await usedShare(place.natsUrl, streams.retry);
+  const after = attack.leavesMuch === true ? { after: await quiet.measure(options.ms) } : {};
   await waitSettled(place.pids, options.usualCores);
   const out = (await eventsBytes(place.natsUrl)) - before - mebibyte;
   const arrived = (await place.sink.group(quietGroup)).events - begin;
   const sent = arrived * Buffer.byteLength(trackBody(place.control.sourceToken)) + tally.acceptedBytes;
-  return { ...run, tally, logRatio: Math.max(0, out) / sent };
+  return { ...run, tally, logRatio: Math.max(0, out) / sent, retryShare, ...after };
 }
 
 /** Reads the account's configuration again and again; says how long 9 of 10 readings took, failures as the deadline. */
@@ -193,10 +200,15 @@ function startReading(control: ControlAccess): { stop(): Promise<number> } {
 const failedReadMs = 60_000;
 
 /** Nothing of the log is removed while a scenario runs: it is far from full, and history is kept for days. */
-async function eventsBytes(natsUrl: string): Promise<number> {
+const eventsBytes = (natsUrl: string): Promise<number> => inStream(natsUrl, streams.events, ({ bytes }) => bytes);
+
+const usedShare = (natsUrl: string, stream: string): Promise<number> =>
+  inStream(natsUrl, stream, ({ bytes, bytesMax = Infinity }) => bytes / bytesMax);
+
+async function inStream(natsUrl: string, stream: string, read: (state: StreamState) => number): Promise<number> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {
-    return (await connection[client].jsm.streams.info(streams.events)).state.bytes;
+    return read(await readStreamState(connection, stream));
   } finally {
     await connection.close();
   }

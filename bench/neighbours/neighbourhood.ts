@@ -46,10 +46,10 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
   for (const { pid } of [attackedSink, hostile]) await putLast(pid);
   const log = await stage.startLog();
   const databaseUrl = await stage.createDatabase();
-  const control = await startControlClient(stage, log.url, databaseUrl, { EGRESS_ALLOW: '127.0.0.0/8' });
-  const gateway = await startGateway(stage, log.url, { env: usualLimits });
+  const control = await startControlClient(stage, log.url, databaseUrl, { EGRESS_ALLOW: '127.0.0.0/8', ...attack.env });
+  const gateway = await startGateway(stage, log.url, { env: { ...usualLimits, ...attack.env } });
   const pipeline = await startPipeline(stage, log.url, databaseUrl, {
-    env: { [nameServerVariable]: `127.0.0.1:${names.port}` },
+    env: { [nameServerVariable]: `127.0.0.1:${names.port}`, ...attack.env },
     nodeArgs: ['--import', compiledPath(new URL('./ask-name-server.ts', import.meta.url))],
   });
   await control.call('POST', 'destinations', {

@@ -43,6 +43,14 @@ export const neighbours: Scenario = {
       unit: 'ratio',
       ask: 'at-least',
     },
+    {
+      id: 'after',
+      text: 'least delivered to the quiet account after an attack against alone',
+      limit: 0.95,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
+    { id: 'retry', text: 'most of the retry log that an attack takes', limit: 0.55, unit: 'ratio', ask: 'at-most' },
     { id: 'p99', text: 'worst p99 to delivered against alone', limit: 1.5, unit: 'ratio', ask: 'at-most' },
     { id: 'log', text: 'most bytes out of the resolvers for a byte in', limit: 4, unit: 'ratio', ask: 'at-most' },
     { id: 'pipeline', text: 'most memory of the pipeline against without', limit: 1.5, unit: 'ratio', ask: 'at-most' },
@@ -53,8 +61,7 @@ export const neighbours: Scenario = {
     const rows: ResultRow[] = [];
     for (const attack of chosen) rows.push(rowOf(attack, await measureAttack(context, attack)));
     const judgedRows = rows.filter(({ name }) => controls.every((control) => control.name !== name));
-    const worst = (figure: string, of: (...values: number[]) => number): number =>
-      of(...judgedRows.map(({ figures }) => figures[figure]?.value ?? Number.NaN));
+    const worst = (figure: string, of: (...values: number[]) => number): number => worstOf(judgedRows, figure, of);
     return {
       settings: {
         quietPerS,
@@ -70,6 +77,10 @@ export const neighbours: Scenario = {
           ? {}
           : {
               throughput: worst('throughput', Math.min),
+              ...(rows.some(({ figures }) => 'throughput after' in figures)
+                ? { after: worstOf(judgedRows, 'throughput after', Math.min) }
+                : {}),
+              retry: worst('retry log', Math.max),
               p99: worst('p99', Math.max),
               log: worst('log out/in', Math.max),
               pipeline: worst('pipeline memory', Math.max),
@@ -78,6 +89,11 @@ export const neighbours: Scenario = {
     };
   },
 };
+
+/** Of the rows that have the figure. */
+function worstOf(rows: readonly ResultRow[], figure: string, of: (...values: number[]) => number): number {
+  return of(...rows.flatMap(({ figures }) => figures[figure]?.value ?? []));
+}
 
 /** Those with these names, or all, what they are compared with included. Throws where there is none of a name. */
 export function chooseAttacks(names: readonly string[]): readonly Attack[] {
@@ -139,6 +155,7 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
   const of = (unit: Unit, runs: readonly QuietRun[], read: (run: QuietRun) => number): Figure =>
     plainFigure(unit, 'less', runs.map(read));
   const p99Of = ({ latencies }: QuietRun): number => percentilesOf(latencies).p99;
+  const after = attacked.flatMap((run) => run.after ?? []);
   const [p99Alone, p99Attacked] = [of('ms', alone, p99Of), of('ms', attacked, p99Of)];
   // What an attack leaves to be tried again goes on behind it: only the first slice is certain to be alone.
   const p99Undisturbed = Math.min(p99Alone.value, p99Alone.values?.[0] ?? Number.NaN);
@@ -155,6 +172,20 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
       'p99 attacked': p99Attacked,
       // Code of the attack's path is compiled while it is under way.
       'p99 attacked at first': of('ms', attacked.slice(0, 1), p99Of),
+      ...(after.length === 0
+        ? {}
+        : {
+            'throughput after': ratioFigure(
+              after.map(({ deliveredPerS }) => deliveredPerS),
+              alone.map(({ deliveredPerS }) => deliveredPerS),
+            ),
+            'p99 after': of('ms', after, p99Of),
+          }),
+      'retry log': plainFigure(
+        'ratio',
+        'less',
+        attacked.map(({ retryShare }) => retryShare),
+      ),
       'log out/in': plainFigure(
         'ratio',
         'less',

@@ -229,7 +229,8 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Events held back',
-        description: 'Answered 429 because events of their account wait longer than BACKPRESSURE_AGE_MAX_MS.',
+        description:
+          'Answered 429 because events of their account take more of INGEST than LOG_ACCOUNT_SHARE_PERCENT, or wait longer than BACKPRESSURE_AGE_MAX_MS.',
         kind: 'timeseries',
         unit: 'eps',
         queries: [

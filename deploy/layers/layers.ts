@@ -9,6 +9,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'runtime/metrics',
     'runtime/status',
+    'shares',
     'json',
     'contracts',
     'contracts/config',
@@ -63,7 +64,6 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'status',
   ],
   pipeline: [
-    'shares',
     'workers/worker',
     'workers/recent',
     'workers/resolve',

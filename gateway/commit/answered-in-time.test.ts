@@ -59,7 +59,7 @@ test('answered in time: whatever the log does, an event is decided while its ans
           const atMs = performance.now();
           const body = Buffer.from(JSON.stringify({ filler: 'x'.repeat(bytes) }));
           const frameDecided = (): void => void waited.push(performance.now() - atMs);
-          commit.append(partition, '{"v":1,"body":', new EventSlice(body), { frameDecided }, 0);
+          commit.append(partition, '{"v":1,"body":', new EventSlice(body, 'a'), { frameDecided }, 0);
           appended += 1;
         }
         await vi.advanceTimersByTimeAsync(deadlineMs);

@@ -8,20 +8,40 @@ export class Frame {
   readonly writer = new FrameWriter(initialBytes);
   readonly #waiters: FrameWaiter[] = [];
   readonly #tags: number[] = [];
+  /** Whose its events are, as they follow each other, and what they take. */
+  readonly #accounts: string[] = [];
+  readonly #accountBytes: number[] = [];
   /** When the first event came, on the monotonic clock. */
   openedAtMs = 0;
 
-  add(head: string | Uint8Array, { body, start, end }: EventSlice, waiter: FrameWaiter, tag: number): void {
+  add(head: string | Uint8Array, slice: EventSlice, waiter: FrameWaiter, tag: number): void {
+    const { body, start, end, accountId } = slice;
+    const before = this.writer.length;
     this.writer.appendEnvelope(head, body, start, end);
+    const bytes = this.writer.length - before;
+    const last = this.#accounts.length - 1;
+    if (last >= 0 && this.#accounts[last] === accountId)
+      this.#accountBytes[last] = (this.#accountBytes[last] ?? 0) + bytes;
+    else {
+      this.#accounts.push(accountId);
+      this.#accountBytes.push(bytes);
+    }
     this.#waiters.push(waiter);
     this.#tags.push(tag);
   }
 
-  /** Tells everyone and empties the frame for its next use. */
+  /** Calls `onBytes` for the accounts that have events in it; an account may come more than once. */
+  eachAccount(onBytes: (accountId: string, bytes: number) => void): void {
+    for (let i = 0; i < this.#accounts.length; i += 1) onBytes(this.#accounts[i] ?? '', this.#accountBytes[i] ?? 0);
+  }
+
+  /** Answers those that wait and empties the frame for its next use. */
   decide(outcome: FrameOutcome): void {
     for (let i = 0; i < this.#waiters.length; i += 1) this.#waiters[i]?.frameDecided(outcome, this.#tags[i] ?? 0);
     this.#waiters.length = 0;
     this.#tags.length = 0;
+    this.#accounts.length = 0;
+    this.#accountBytes.length = 0;
     this.writer.reset();
   }
 }
@@ -29,11 +49,14 @@ export class Frame {
 /** One event's JSON within the body it came in: body[start, end). Made once a request and set anew for each of its events. */
 export class EventSlice {
   readonly body: Buffer;
+  /** Whose request it is. */
+  readonly accountId: string;
   start = 0;
   end: number;
 
-  constructor(body: Buffer) {
+  constructor(body: Buffer, accountId: string) {
     this.body = body;
+    this.accountId = accountId;
     this.end = body.length;
   }
 

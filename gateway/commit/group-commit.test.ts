@@ -46,7 +46,7 @@ function createRig(overrides: Partial<GroupCommitSettings & { readonly roundMs: 
     add(partition: number, id: string, filler = ''): void {
       const body = Buffer.from(JSON.stringify({ filler }));
       const waiter: FrameWaiter = { frameDecided: (outcome, tag) => void answers.push(`${id} ${tag} ${outcome}`) };
-      commit.append(partition, `{"v":1,"id":"${id}","body":`, new EventSlice(body), waiter, answers.length);
+      commit.append(partition, `{"v":1,"id":"${id}","body":`, new EventSlice(body, 'a'), waiter, answers.length);
     },
     turn: () => vi.advanceTimersByTimeAsync(1),
   };

@@ -20,6 +20,9 @@ export type GroupCommitSettings = {
 /** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
 
+/** Called with what a frame that the log has, or may have, holds of an account. */
+export type OnStored = (accountId: string, bytes: number) => void;
+
 export type FrameStats = {
   frames: number;
   frameBytes: number;
@@ -51,6 +54,7 @@ export class GroupCommit {
   readonly #pace: Pace;
   readonly #gate: LogGate;
   readonly #store: StoreFrame;
+  readonly #onStored: OnStored;
   readonly #lanes: Lane[];
   readonly #spare: Frame[] = [];
   readonly #decidedMs: number;
@@ -75,11 +79,18 @@ export class GroupCommit {
   };
 
   /** `pace`: how far a small round is kept from the one before; one after a longer pause never waits. */
-  constructor(settings: GroupCommitSettings, pace: Pace, gate: LogGate, store: StoreFrame) {
+  constructor(
+    settings: GroupCommitSettings,
+    pace: Pace,
+    gate: LogGate,
+    store: StoreFrame,
+    onStored: OnStored = () => undefined,
+  ) {
     this.#settings = settings;
     this.#pace = pace;
     this.#gate = gate;
     this.#store = store;
+    this.#onStored = onStored;
     this.#decidedMs = settings.deadlineMs * decidedShare;
     this.#lanes = Array.from({ length: settings.partitions }, (_, partition) => new Lane(partition));
     gate.onClose(() => this.#failQueued('stalled'));
@@ -240,6 +251,8 @@ export class GroupCommit {
     this.stats.frameBytes += payload.length;
     this.stats.events += frame.writer.events;
     const outcome = await this.#store(lane.partition, payload, frame.openedAtMs + this.#decidedMs);
+    // One that was not answered may be stored all the same.
+    if (outcome === 'stored' || outcome === 'timeout') frame.eachAccount(this.#onStored);
     lane.publishing = false;
     this.#inFlight -= 1;
     this.#decide(frame, outcome);

@@ -104,6 +104,14 @@ export const waitsTooLong = (ageMs: number): Reply =>
     headers: [['retry-after', String(Math.min(waitMaxS, Math.max(1, Math.ceil(ageMs / 1_000))))]],
   });
 
+/** How long an account is asked to wait whose events take too much of the log, in seconds: room is made every few. */
+const roomAfterS = 5;
+
+/** What waits of the account's events takes all of the log that it may. */
+export const tooMuchWaits = failure(429, 'too many events of this account wait to be processed; try again later', {
+  headers: [['retry-after', String(roomAfterS)]],
+});
+
 export const tooLarge = (limit: number, close = false): Reply =>
   jsonReply(413, { success: false, error: `the body is larger than ${limit} bytes`, limit }, { close });
 

@@ -69,10 +69,7 @@ export class Admission {
     const bytes = exchange.bodyBytes;
     exchange.bodyBytes = 0;
     const refused = refusedBy(source.limits, events, bytes, nowMs);
-    if (refused === undefined) {
-      source.intake.taken += events;
-      return new Admitted(source, nowMs);
-    }
+    if (refused === undefined) return new Admitted(source, nowMs);
     source.tally.limited += events;
     return refused;
   }

@@ -6,119 +6,141 @@ import { followHeard } from '../../shared/nats/buckets/follow-heard.ts';
 import type { HeardEntries } from '../../shared/nats/buckets/follow-heard.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { isNotPermitted } from '../../shared/nats/connection/server-error.ts';
+import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
-import { waitsTooLong } from '../http/reply.ts';
+import type { ShareSettings } from '../../shared/shares/share-settings.ts';
+import { tooMuchWaits, waitsTooLong } from '../http/reply.ts';
+import { overIngestShare } from './ingest-shares.ts';
 import type { AccountIntake } from './published-sources.ts';
+import type { WaitingBytes } from './waiting-bytes.ts';
 
 const lookEveryMs = 1_000;
-/** What was taken longer ago than this says nothing of what waits, unless that is older. */
-const takenWithinMs = 60_000;
+/** Where INGEST could not be looked at for so long, what is known of it refuses no one. */
+const unseenMaxMs = 30_000;
+/** It is looked at sooner where this part of it was stored since. */
+const grownShare = 1 / 128;
 
-/** Holds accounts back whose events wait for too long. */
+/** Refuses accounts whose events wait for too long, or take too much of INGEST. */
 export type Backpressure = {
-  /** Accounts held back now. */
+  /** Accounts refused now. */
   readonly accounts: number;
   stop(): void;
 };
 
 export type BackpressureOptions = {
-  /** That of leases, where pipelines tell of it. */
+  /** That of leases, where pipelines report what waits for too long. */
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly intakes: () => Iterable<AccountIntake>;
+  /** What this gateway has stored. */
+  readonly waiting: WaitingBytes;
+  /** Size of INGEST as it is configured, which holds until the first look, in bytes. */
+  readonly ingestBytesMax: number;
+  readonly shares: ShareSettings;
   readonly logger: Pick<Logger, 'warn'>;
 };
 
-/** Follows what pipelines tell of waits, and sets what the sources of each account are answered meanwhile. */
+/** Follows what waits, and sets what the sources of each account are answered meanwhile. */
 export async function followBackpressure(options: BackpressureOptions): Promise<Backpressure> {
-  const { bucket, connection, intakes, logger } = options;
-  const shares = createTakenShares(intakes);
+  const { bucket, connection, intakes, waiting, ingestBytesMax, shares, logger } = options;
+  /** Of INGEST, at the last look. */
+  let seen = { bytes: 0, capacity: ingestBytesMax };
+  let unseenSinceMs = Infinity;
+  let looking: Promise<void> | undefined;
+  let overShare: ReadonlySet<string> = new Set();
   let accounts = 0;
   let heard: HeardEntries | undefined;
-  const look = (): void => {
+  const judge = (): void => {
     const nowMs = performance.now();
     const reports = [...(heard?.entries.values() ?? [])]
-      // One that is not told again is of a pipeline that has gone.
+      // One that is not repeated is of a pipeline that has gone.
       .filter(({ heardAtMs }) => nowMs - heardAtMs < leaseTtlMs)
       .flatMap(({ value }) => decodeBackpressure(value) ?? []);
-    shares.look(nowMs, longestResolve(reports)?.ageMs ?? 0);
-    const held = heldBack(reports, shares.all());
+    const used = seen.bytes + waiting.sinceBytes;
+    const byAccount = waiting.all(used);
+    const isKnown = nowMs - unseenSinceMs < unseenMaxMs;
+    const use = { used, capacity: seen.capacity, byAccount };
+    overShare = isKnown ? overIngestShare(use, shares, overShare) : new Set();
+    const held = heldBack(reports, byAccount);
+    accounts = 0;
     for (const intake of intakes()) {
       const ageMs = held.get(intake.accountId);
-      intake.refusal = ageMs === undefined ? undefined : waitsTooLong(ageMs);
+      const isOver = overShare.has(intake.accountId);
+      intake.refusal = ageMs === undefined ? (isOver ? tooMuchWaits : undefined) : waitsTooLong(ageMs);
+      if (intake.refusal !== undefined) accounts += 1;
     }
-    accounts = held.size;
   };
+  const lookNow = async (): Promise<void> => {
+    try {
+      const { bytes, bytesMax = Infinity } = await waiting.look(() => readStreamState(connection, streams.ingest));
+      seen = { bytes, capacity: bytesMax };
+      unseenSinceMs = Infinity;
+    } catch (error) {
+      unseenSinceMs = Math.min(unseenSinceMs, performance.now());
+      if (connection.connected) logger.warn({ err: error }, 'reading the size of INGEST failed');
+    }
+    looking = undefined;
+    judge();
+  };
+  const look = (): Promise<void> => (looking ??= lookNow());
   try {
     heard = await followHeard({
       bucket,
       connection,
       filter: allBackpressure,
-      onChanged: look,
+      onChanged: judge,
       onError: (error) => logger.warn({ err: error }, 'following what waits for too long failed'),
     });
   } catch (error) {
-    // A server whose users are those of an earlier version: what was taken before is taken still.
+    // A server whose users are those of an earlier version: only the reports of pipelines are not read there.
     if (!isNotPermitted(error)) throw error;
-    logger.warn({ err: error }, 'sources are not held back: the user in NATS_USER may not follow the bucket of leases');
+    logger.warn({ err: error }, 'waits are not followed: the user in NATS_USER may not follow the bucket of leases');
   }
-  const looking = every(lookEveryMs, look);
+  await look();
+  waiting.onGrown(ingestBytesMax * grownShare, () => {
+    judge();
+    void look();
+  });
+  const looks = every(lookEveryMs, () => (waiting.isEmpty ? judge() : look()));
   return {
     get accounts() {
       return accounts;
     },
     stop() {
-      void looking.stop();
+      void looks.stop();
       heard?.stop();
     },
   };
 }
 
-/** What an account has of the events that were taken of late. */
-export type TakenShare = { readonly accountId: string; readonly taken: number };
-
 /**
  * The accounts to hold back, each with how long its oldest event waits, in ms. Those with a late destination are named by
- * the pipeline. Whose events a late resolver has before it is not known one by one, and everybody's wait there: held back
- * are those who sent most, until the others have at most half of what was taken, or less the later it is. Pure.
+ * the pipeline. Where the resolver is late everybody's events wait: held back are the accounts with most in INGEST,
+ * until the others have at most half of what is there, or less the later it is. Pure.
  */
-export function heldBack(reports: readonly BackpressureReport[], taken: readonly TakenShare[]): Map<string, number> {
+export function heldBack(
+  reports: readonly BackpressureReport[],
+  waiting: ReadonlyMap<string, number>,
+): Map<string, number> {
   const held = new Map<string, number>();
   for (const [accountId, ageMs] of reports.flatMap(({ accounts }) => accounts)) {
     held.set(accountId, Math.max(held.get(accountId) ?? 0, ageMs));
   }
   const resolve = longestResolve(reports);
   if (resolve === undefined) return held;
-  let others = taken.reduce((sum, share) => sum + share.taken, 0);
+  let others = 0;
+  for (const bytes of waiting.values()) others += bytes;
   const othersMax = (others / 2) * Math.min(1, resolve.ageMaxMs / resolve.ageMs);
-  for (const share of taken.toSorted((a, b) => b.taken - a.taken)) {
-    if (others <= othersMax || share.taken === 0) break;
-    held.set(share.accountId, Math.max(held.get(share.accountId) ?? 0, resolve.ageMs));
-    others -= share.taken;
+  for (const [accountId, bytes] of [...waiting].toSorted(([, a], [, b]) => b - a)) {
+    if (others <= othersMax || bytes === 0) break;
+    held.set(accountId, Math.max(held.get(accountId) ?? 0, resolve.ageMs));
+    others -= bytes;
   }
   return held;
 }
 
 function longestResolve(reports: readonly BackpressureReport[]): BackpressureReport['resolve'] {
   return reports.flatMap(({ resolve }) => resolve ?? []).toSorted((a, b) => b.ageMs - a.ageMs)[0];
-}
-
-/** What each account has of the events taken in the last minute or so, or since the oldest that waits was. */
-function createTakenShares(intakes: () => Iterable<AccountIntake>) {
-  let lookedAtMs = performance.now();
-  let known = new Map<AccountIntake, { readonly counted: number; readonly taken: number }>();
-  return {
-    look(nowMs: number, ageMs: number): void {
-      const kept = Math.exp(-(nowMs - lookedAtMs) / Math.max(takenWithinMs, ageMs));
-      lookedAtMs = nowMs;
-      const next: typeof known = new Map();
-      for (const intake of intakes()) {
-        const before = known.get(intake) ?? { counted: 0, taken: 0 };
-        next.set(intake, { counted: intake.taken, taken: before.taken * kept + intake.taken - before.counted });
-      }
-      known = next;
-    },
-    all: (): TakenShare[] => [...known].map(([{ accountId }, { taken }]) => ({ accountId, taken })),
-  };
 }

@@ -57,7 +57,7 @@ export class MadeEvents {
     const answer = new AllStored(exchange, source.tally, events.length);
     const start = this.#intake.startOf(exchange, admitted);
     events.forEach(({ kind, payload }, index) => {
-      const slice = new EventSlice(bodies[index] ?? Buffer.alloc(0));
+      const slice = new EventSlice(bodies[index] ?? Buffer.alloc(0), source.accountId);
       // The connection is a provider's: only what the body says of the visitor tells people from robots.
       const said = payload.identityContext?.userAgent;
       const bot = said ? this.#intake.botScoreOf(exchange, source, slice) : undefined;

@@ -103,7 +103,7 @@ export class PublishedSources {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     const consent = readConsentPurposes(config.collections.consentSettings);
     const { accountId } = config;
-    const intake = remember(this.#intakes, accountId, () => ({ accountId, taken: 0, refusal: undefined }));
+    const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
       // One that cannot be read is not there: what cannot be read may be what was to keep requests out.
       const settings = published.get(key.sourceId);
@@ -186,9 +186,7 @@ export type SourceActivity = {
 /** What all sources of an account are to be let send. */
 export type AccountIntake = {
   readonly accountId: string;
-  /** Events let in so far. */
-  taken: number;
-  /** What requests are answered for as long as the account's events wait for too long. */
+  /** What requests are answered for as long as the account's events wait for too long, or take too much of the log. */
   refusal: Reply | undefined;
 };
 
@@ -210,7 +208,7 @@ export type EventTally = {
   invalid: number;
   /** Over the rate limit. */
   limited: number;
-  /** Events of the account wait for too long. */
+  /** Events of the account wait for too long, or take too much of the log. */
   backpressure: number;
   /** From where the source takes none, or without the signature it asks for. */
   forbidden: number;

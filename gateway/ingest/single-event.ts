@@ -148,7 +148,7 @@ export class SingleEvent {
       source.tally.lost += 1;
       return exchange.send(unavailable);
     }
-    const slice = new EventSlice(body);
+    const slice = new EventSlice(body, source.accountId);
     event.bot = this.#intake.botScoreOf(exchange, source, slice);
     const head = endHead(this.#intake.startOf(exchange, admitted), event);
     this.#intake.append(this.#intake.partitionOf(source, event), head, slice, exchange, 0);

@@ -31,7 +31,7 @@ export const gatewayMetrics = {
   bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
   events: counter(
     'sluice_gateway_events_total',
-    'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (over the rate of its key: 429), backpressure (events of its account wait for too long: 429), forbidden (from where its source takes none: 403, or unsigned)',
+    'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (over the rate of its key: 429), backpressure (events of its account wait for too long, or take too much of INGEST: 429), forbidden (from where its source takes none: 403, or unsigned)',
     ['source_type', 'result'],
   ),
   mendedBodies: counter(
@@ -40,7 +40,7 @@ export const gatewayMetrics = {
   ),
   backpressureAccounts: gauge(
     'sluice_gateway_backpressure_accounts',
-    'Accounts whose sources are answered 429 because their events wait for too long',
+    'Accounts whose sources are answered 429 because their events wait for too long, or take too much of INGEST',
   ),
   sourceKeys: gauge('sluice_gateway_source_keys', 'Source keys that are accepted'),
   frames: counter(

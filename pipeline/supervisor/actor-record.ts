@@ -26,6 +26,8 @@ export type ActorRecord = {
   state: ActorState;
   failuresInARow: number;
   suspicion: Suspicion;
+  /** Up to where it was to pass over its log; 0 for nothing. Sent again each time it starts: it may have failed before it did. */
+  passOverUpTo: number;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;
   /** Called once it runs, or has failed, or is gone. */

@@ -265,3 +265,21 @@ test('supervisor: remove: stops it for good; running it again starts it anew', a
   expect(supervisor.states.running).toBe(1);
   expect(stats.totals('dispatcher', 'delivered').get('d')).toBe(1);
 });
+
+test('supervisor: passing over: an actor that is quarantined passes over its log once it runs again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  let isFailing = true;
+  const { supervisor, hosts } = supervise(1, () => isFailing);
+  const spec: ActorSpec = { kind: 'dispatcher', accountId: 'a', destinationId: 'd', publishedAtMs: 0 };
+  void supervisor.run(spec);
+  await vi.waitFor(async () => {
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(supervisor.states.quarantined).toBe(1);
+  });
+  supervisor.passOver('dispatcher-d', 7);
+  isFailing = false;
+  await vi.waitFor(async () => {
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(hosts[0]?.told.at(-1)).toEqual({ kind: 'pass-over', actorId: 'dispatcher-d', upToSeq: 7 });
+  });
+});

@@ -122,6 +122,7 @@ export class Supervisor {
         state: 'waiting',
         failuresInARow: 0,
         suspicion: noSuspicion,
+        passOverUpTo: 0,
         startedMs: 0,
         timer: undefined,
         onFirstOutcome: [resolve],
@@ -131,11 +132,16 @@ export class Supervisor {
     });
   }
 
-  /** Has an actor go on behind a sequence of its log, where it runs here. */
+  /** Has an actor of this process go on behind a sequence of its log, as soon as it runs. */
   passOver(actorId: string, upToSeq: number): void {
     const record = this.#actors.get(actorId);
-    if (record?.thread === undefined || record.state !== 'running') return;
-    this.#slots[record.thread]?.tell({ kind: 'pass-over', actorId, upToSeq });
+    if (record === undefined) return;
+    record.passOverUpTo = Math.max(record.passOverUpTo, upToSeq);
+    if (record.state === 'running') this.#tellToPassOver(record);
+  }
+
+  #tellToPassOver({ actorId, thread, passOverUpTo: upToSeq }: ActorRecord): void {
+    if (thread !== undefined && upToSeq > 0) this.#slots[thread]?.tell({ kind: 'pass-over', actorId, upToSeq });
   }
 
   /** Stops an actor for good; settles when it is gone. */
@@ -241,6 +247,7 @@ export class Supervisor {
         const record = this.#actors.get(report.actorId);
         if (record === undefined || record.thread !== slot.thread) return;
         if (record.state === 'starting') record.state = 'running';
+        this.#tellToPassOver(record);
         settleAll(record.onFirstOutcome);
         return;
       }

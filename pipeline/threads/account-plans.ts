@@ -20,12 +20,16 @@ export type AccountPlans = {
   resolvePlan(accountId: string): ResolvePlan | undefined;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
-  /** Ids of what is dispatched to for an account: its destinations, and sources whose notices are followed. */
-  dispatchedTo(accountId: string): readonly string[];
+  /** How many an account has of what is dispatched to: its destinations, and sources whose notices are followed. */
+  destinationsOf(accountId: string): number;
+  /** Whose live version has a destination. */
+  accountOf(destinationId: string): string | undefined;
 };
 
 type Account = {
   readonly config: LiveConfig;
+  /** Ids of what is dispatched to. */
+  readonly destinations: readonly string[];
   readonly resolvePlan: ResolvePlan;
   /** Compiled when asked for: a thread runs few of an account's destinations. */
   readonly targets: Map<string, DispatchTarget | undefined>;
@@ -35,6 +39,11 @@ type Account = {
 
 export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): AccountPlans {
   const accounts = new Map<string, Account>();
+  const accountOf = new Map<string, string>();
+  const forget = (accountId: string): void => {
+    for (const id of accounts.get(accountId)?.destinations ?? []) accountOf.delete(id);
+    accounts.delete(accountId);
+  };
   const compile = (config: LiveConfig, id: string): DispatchTarget | undefined => {
     const destination = findPublished(config, id);
     if (destination !== undefined) return compileTarget(config, destination, secrets);
@@ -44,16 +53,15 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
   return {
     configure(accountId, document) {
       if (document === undefined) {
-        accounts.delete(accountId);
+        forget(accountId);
         return;
       }
       const config = readLiveConfig(decodeAccountConfig(document));
-      accounts.set(accountId, {
-        config,
-        resolvePlan: compileResolvePlan(config),
-        targets: new Map(),
-        results: undefined,
-      });
+      const destinations = dispatchedTo(config).map(({ id }) => id);
+      const resolvePlan = compileResolvePlan(config);
+      forget(accountId);
+      accounts.set(accountId, { config, destinations, resolvePlan, targets: new Map(), results: undefined });
+      for (const id of destinations) accountOf.set(id, accountId);
     },
     resultsPlan(accountId) {
       const account = accounts.get(accountId);
@@ -61,10 +69,8 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
       account.results ??= { plan: compileResultsPlan(account.config) };
       return account.results.plan;
     },
-    dispatchedTo(accountId) {
-      const account = accounts.get(accountId);
-      return account === undefined ? [] : dispatchedTo(account.config).map(({ id }) => id);
-    },
+    destinationsOf: (accountId) => accounts.get(accountId)?.destinations.length ?? 0,
+    accountOf: (destinationId) => accountOf.get(destinationId),
     resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
     target(accountId, destinationId) {
       const account = accounts.get(accountId);

@@ -52,7 +52,7 @@ export type HostResources = {
   readonly pool: Pool;
   /** What the retry log has room for. */
   readonly retryUses: RetryUses;
-  readonly retryUse: () => RetryUse | undefined;
+  readonly retryUse: () => RetryUse;
   readonly outcomes: OutcomeRecorder;
   /** Shares its connections with those of the same account. */
   createSender(accountId: string): Sender;
@@ -80,7 +80,11 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     logger.warn({ err: error }, 'writing source activity failed'),
   );
   const plans = createAccountPlans(secrets, settings.fetchUrls);
-  const retryUses = createRetryUses((accountId) => plans.dispatchedTo(accountId));
+  const retryUses = createRetryUses({
+    capacity: settings.retryLogBytesMax,
+    destinationsOf: (accountId) => plans.destinationsOf(accountId),
+    accountOf: (destinationId) => plans.accountOf(destinationId),
+  });
   const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const outcomes = createOutcomeRecorder({ pool, ...settings.recent.outcomes });
   return {

@@ -32,6 +32,8 @@ export type HostSettings = {
   readonly logLevel: string;
   readonly log: LogAccess;
   readonly replicas: number;
+  /** Size of the retry log, in bytes. */
+  readonly retryLogBytesMax: number;
   /** Partitions of the ingest stream, as it was made. */
   readonly partitions: number;
   readonly database: DatabaseAccess;
@@ -103,6 +105,7 @@ export function readHostSettings(
     logLevel: env.LOG_LEVEL,
     log: logAccess(env),
     replicas: env.LOG_REPLICAS,
+    retryLogBytesMax: env.LOG_RETRY_BYTES_MAX,
     partitions,
     database: databaseAccess(env),
     databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,

@@ -77,7 +77,10 @@ export class HostedActors {
   }
 
   passOver(actorId: string, upToSeq: number): void {
-    this.#running.get(actorId)?.actor.passOver?.(upToSeq);
+    // A thousand destinations of an account are passed over at once.
+    void this.#limited(async () => {
+      await this.#running.get(actorId)?.actor.passOver?.(upToSeq);
+    });
   }
 
   /** Figures of the actors where something changed since this was asked last: of a thousand most are idle. */

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import { createRetryUses } from './retry-uses.ts';
 
-const state = { bytesMax: 1_000, firstSeq: 1, lastSeq: 10, createdAt: '' };
-
-test('retry uses: an account has what its destinations have, over all tiers', () => {
-  const uses = createRetryUses((accountId) => (accountId === 'a' ? ['a1', 'a2'] : ['b1']));
-  expect(uses.current).toBeUndefined();
-  const messages = new Map(Object.entries({ 'retry.a1.0': 2, 'retry.a1.98': 3, 'retry.a2.1': 1, 'retry.gone.0': 4 }));
-  uses.look({ ...state, bytes: 500, messages: 10 }, messages);
-  expect(uses.current).toMatchObject({ used: 500, capacity: 1_000 });
-  expect([uses.current?.usedBy('a'), uses.current?.usedBy('b')]).toEqual([300, 0]);
-  uses.look({ ...state, bytes: 0, messages: 0 }, new Map());
-  expect(uses.current?.usedBy('a')).toBe(0);
+test('retry uses: the accounts that have something there are counted, and before the first look the configured size holds', () => {
+  const accounts = new Map(Object.entries({ a1: 'a', a2: 'a', b1: 'b', c1: 'c' }));
+  const uses = createRetryUses({
+    capacity: 1_000,
+    destinationsOf: (accountId) => (accountId === 'a' ? 2 : 1),
+    accountOf: (destinationId) => accounts.get(destinationId),
+  });
+  expect(uses.current).toMatchObject({ used: 0, capacity: 1_000, accounts: 0 });
+  const messages = new Map(Object.entries({ 'retry.a1.0': 2, 'retry.a2.98': 3, 'retry.b1.1': 1, 'retry.gone.0': 4 }));
+  uses.look({ bytes: 500, bytesMax: 2_000 }, messages);
+  expect(uses.current).toMatchObject({ used: 500, capacity: 2_000, accounts: 2 });
+  expect(uses.current.destinationsOf('a')).toBe(2);
+  uses.look({ bytes: 0, bytesMax: undefined }, new Map());
+  expect(uses.current).toMatchObject({ used: 0, capacity: Infinity, accounts: 0 });
 });

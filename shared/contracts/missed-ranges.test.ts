@@ -7,7 +7,9 @@ const minuteMs = 60_000;
 
 test('missed ranges: what lies close together is one, and what has ended long ago is left out', () => {
   let ranges: readonly MissedRange[] = [];
-  for (const minute of [0, 5, 2, 60, 61]) ranges = addMissed(ranges, minute * minuteMs, 10);
+  for (const minute of [0, 5, 2, 60, 61]) {
+    ranges = addMissed(ranges, [minute * minuteMs, minute * minuteMs + 1, 10]);
+  }
   expect(ranges).toEqual([
     [0, 5 * minuteMs + 1, 30],
     [60 * minuteMs, 61 * minuteMs + 1, 20],
@@ -23,7 +25,10 @@ test('missed ranges: however they come, no event is left out or counted twice, a
   fc.assert(
     fc.property(frames, frames, (ours, theirs) => {
       const note = (noted: typeof ours): readonly MissedRange[] =>
-        noted.reduce<readonly MissedRange[]>((ranges, { atMs, events }) => addMissed(ranges, atMs, events), []);
+        noted.reduce<readonly MissedRange[]>(
+          (ranges, { atMs, events }) => addMissed(ranges, [atMs, atMs + 1, events]),
+          [],
+        );
       const all = joinMissed([...note(ours), ...note(theirs)]);
       expect(all.length).toBeLessThanOrEqual(16);
       expect(all.reduce((sum, [, , events]) => sum + events, 0)).toBe(

@@ -1,6 +1,6 @@
 /**
- * Events of an account's log that a destination was passed over for, since they had waited for too long or taken too much
- * room: resolved at or after the first time and before the second, in ms since the epoch, and how many there were. Some of
+ * Events of an account's log that a destination was not sent, since they had waited for too long, or the log had no room for
+ * what waits: resolved at or after the first time and before the second, in ms since the epoch, and how many there were. Some of
  * them may not have been for the destination: its rules were not asked.
  */
 export type MissedRange = readonly [fromMs: number, toMs: number, events: number];
@@ -10,9 +10,9 @@ const joinMs = 600_000;
 /** More than this are told of as fewer, wider ones. */
 const rangesMax = 16;
 
-/** With events of a frame that was resolved at a time. Oldest first. Pure. */
-export function addMissed(ranges: readonly MissedRange[], atMs: number, events: number): readonly MissedRange[] {
-  return joinMissed([...ranges, [atMs, atMs + 1, events]]);
+/** With one more. Oldest first. Pure. */
+export function addMissed(ranges: readonly MissedRange[], added: MissedRange): readonly MissedRange[] {
+  return joinMissed([...ranges, added]);
 }
 
 /** The ranges of all who have noted some, oldest first, without those that ended before `sinceMs`. Pure. */

@@ -17,7 +17,7 @@ export type Ground = {
   /** Address of a path at a sink that takes everything. */
   sinkUrl(path: string): string;
   /** Address of a destination that does what the path says: see `hostile-main.ts`. */
-  hostileUrl(behaviour: 'alternate' | 'hang'): string;
+  hostileUrl(behaviour: 'alternate' | 'fail-half' | 'hang'): string;
   /** Address nobody listens at. */
   readonly deadUrl: string;
   /** Address of a name that no name server answers for. */
@@ -41,6 +41,10 @@ export type Attack = {
   readonly summary: string;
   /** Programs of the usual priority that only compute go on beside it, one a core. */
   readonly fillsProcessors?: true;
+  /** What it leaves in the log goes on for long: the quiet account is measured after it, too. */
+  readonly leavesMuch?: true;
+  /** Settings of the services that are not those of the other scenarios. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Sets up the attacking account's draft; it is published behind that. */
   prepare(ground: Ground): Promise<Facts>;
   /** Goes on until it is told to end, and then lets nothing behind. */

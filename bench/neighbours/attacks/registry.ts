@@ -5,6 +5,7 @@ import { busyNeighbour, foreignPrograms, nobody } from './controls.ts';
 import { gzipBombs, idleClients, slowUploads } from './doors.ts';
 import { expensiveRules } from './expensive-rules.ts';
 import { experimentQueries } from './experiment-queries.ts';
+import { failingDestinations } from './failing-destinations.ts';
 import { heavyVisitor } from './heavy-visitor.ts';
 import { merges } from './merges.ts';
 
@@ -18,6 +19,7 @@ export const attacks: readonly Attack[] = [
   alternatingEndpoint,
   deadDestinations,
   hangingNames,
+  failingDestinations,
   expensiveRules,
   experimentQueries,
   lockedEdits,

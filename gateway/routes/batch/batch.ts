@@ -182,7 +182,7 @@ class Batches {
     const { source } = admitted;
     const start = this.#intake.startOf(exchange, admitted, ctxJson);
     const heads = new TrackHeads(start, textCharactersMax.distinctId);
-    const slice = new EventSlice(body);
+    const slice = new EventSlice(body, source.accountId);
     answer.expect(valid.length);
     for (const { index, row, start: rowStart, end } of valid) {
       slice.start = rowStart;

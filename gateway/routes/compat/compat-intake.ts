@@ -149,7 +149,7 @@ export class CompatIntake {
     answer.expect(written.length);
     if (written.length === 0) return;
     const heads = source.scoresBots ? new TrackHeads(start, textCharactersMax.distinctId) : undefined;
-    const slice = new EventSlice(out.bytes);
+    const slice = new EventSlice(out.bytes, source.accountId);
     for (const { of, start: eventStart, end } of written) {
       slice.end = end;
       // Its head stands before it, unless it has to say more.

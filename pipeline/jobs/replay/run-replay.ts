@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
-import { countBySubject, deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 import { eventUnits } from '../../workers/worker/turns.ts';
 import type { Turns } from '../../workers/worker/turns.ts';
@@ -13,7 +13,7 @@ import { eventKey } from '../../../shared/contracts/events/event-origin.ts';
 import type { EventOrigin } from '../../../shared/contracts/events/event-origin.ts';
 import { readResolvedEvents } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
-import { findSeqAt, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { findSeqAt, readStreamState, readSubjects } from '../../../shared/nats/streams/stream-progress.ts';
 import { deadLetterSubject, eventsOfAccount, retrySubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
@@ -172,6 +172,8 @@ type ReplayedEvent = Pick<ReadEvent, 'event' | 'origin'> & { readonly seq: numbe
  */
 export const framesWaitingMax = 64;
 const frameBytesMax = 64 * 1024;
+/** A fuller retry log is left to events that have just failed. */
+const retryLogShareMax = 0.7;
 const roomEveryMinMs = 100;
 const roomEveryMaxMs = 2_000;
 
@@ -222,8 +224,9 @@ async function* framesOf(events: readonly ReplayedEvent[], turns: Turns): AsyncG
 async function waitForRoom(connection: LogConnection, subject: string, signal: AbortSignal): Promise<void> {
   for (let everyMs = roomEveryMinMs; ; everyMs = Math.min(everyMs * 2, roomEveryMaxMs)) {
     signal.throwIfAborted();
-    const waiting = (await countBySubject(connection, streams.retry, subject)).get(subject) ?? 0;
-    if (waiting < framesWaitingMax) return;
+    const { state, messages } = await readSubjects(connection, streams.retry, subject);
+    const isLogFilling = state.bytes > (state.bytesMax ?? Infinity) * retryLogShareMax;
+    if (!isLogFilling && (messages.get(subject) ?? 0) < framesWaitingMax) return;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -1,5 +1,5 @@
-import { fairLevel, limitsOf } from '../../shares/fair-shares.ts';
-import type { ShareSettings } from '../../shares/share-settings.ts';
+import { fairLevel, limitsOf } from '../../../shared/shares/fair-shares.ts';
+import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { keepNewest } from '../../../shared/nats/messages/subject-log.ts';
 import { readSubjects } from '../../../shared/nats/streams/stream-progress.ts';

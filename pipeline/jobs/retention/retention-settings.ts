@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
-import { readShareSettings } from '../../shares/share-settings.ts';
-import type { sharesEnv } from '../../shares/share-settings.ts';
+import { readShareSettings } from '../../../shared/shares/share-settings.ts';
+import type { sharesEnv } from '../../../shared/shares/share-settings.ts';
 import type { RetentionSettings } from './retention.ts';
 
 const dayMs = 86_400_000;

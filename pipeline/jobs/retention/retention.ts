@@ -6,7 +6,7 @@ import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
-import type { ShareSettings } from '../../shares/share-settings.ts';
+import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { DeadLetterShares } from './dead-letter-shares.ts';
 import { createMeanSizes } from './mean-sizes.ts';
 import type { MeanSizes } from './mean-sizes.ts';
@@ -59,6 +59,10 @@ type StreamEnd = { readonly lastSeq: number; readonly atMs: number };
 const noEnd: StreamEnd = { lastSeq: 0, atMs: -Infinity };
 /** After this long the server has told every consumer of a message that was stored, in ms. */
 const settledMs = 1_000;
+
+/** INGEST is cleaned this often, where it has more than this part of its size: gateways take what it has for events that wait. */
+const ingestEveryMs = 1_000;
+const ingestFilling = 1 / 8;
 
 /** Looking up an age is asked of the server rarely: history is counted in days. */
 const ageEveryMs = 600_000;
@@ -139,17 +143,21 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     }
   };
 
+  const warn = (error: unknown): void => {
+    if (connection.connected) logger.warn({ err: error }, 'making room in the log failed');
+  };
   const work = async (): Promise<void> => {
-    for (const clean of [cleanIngest, cleanEvents, () => deadLetters.look()]) {
-      try {
-        await clean();
-      } catch (error) {
-        if (connection.connected) logger.warn({ err: error }, 'making room in the log failed');
-      }
-    }
+    for (const clean of [cleanIngest, cleanEvents, () => deadLetters.look()]) await clean().catch(warn);
   };
   const working = every(settings.everyMs, () => {
     if (connection.connected) return work();
+  });
+  const isIngestFilling = (): boolean => {
+    const { bytes = 0, bytesMax = Infinity } = states.get(streams.ingest) ?? {};
+    return connection.connected && bytes > bytesMax * ingestFilling;
+  };
+  const cleaning = every(ingestEveryMs, () => {
+    if (isIngestFilling()) return cleanIngest().catch(warn);
   });
   return {
     removed,
@@ -157,7 +165,9 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     get late() {
       return Math.max(overAgeNow, overShareNow);
     },
-    stop: () => working.stop(),
+    async stop() {
+      await Promise.all([working.stop(), cleaning.stop()]);
+    },
   };
 }
 

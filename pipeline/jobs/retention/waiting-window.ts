@@ -1,4 +1,4 @@
-import { fairLevel } from '../../shares/fair-shares.ts';
+import { fairLevel } from '../../../shared/shares/fair-shares.ts';
 import type { ConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 
 /** What waits for the readers of one account, and what a message of it weighs on average, in bytes. */

@@ -12,6 +12,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   logLevel: 'silent',
   log: { url: '' },
   replicas: 1,
+  retryLogBytesMax: 1024 ** 2,
   partitions: 1,
   database: { databaseUrl: '' },
   databaseConnectionsMax: 1,

@@ -24,6 +24,7 @@ import { OpenedFrames } from '../../workers/dispatch/inbox/opened-frames.ts';
 import { startDispatcher } from '../../workers/dispatch/dispatcher.ts';
 import { createSourceActivity } from '../../workers/dispatch/health/source-activity.ts';
 import { createRetryPolicy } from '../../workers/dispatch/retry/retry-policy.ts';
+import { unlimitedRetries } from '../../workers/dispatch/testing/unlimited-retries.ts';
 import { createDeliveryTimings } from '../../workers/dispatch/sending/delivery-timings.ts';
 import { startResolver } from '../../workers/resolve/resolver.ts';
 import { AccountPace } from '../../workers/worker/account-pace.ts';
@@ -77,7 +78,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           shares: new AccountShares(settings.roundWorkMax, pace),
           frameShares: new FrameShares(settings.framesBytesMax),
           openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
-          retryUse: () => undefined,
+          retryUse: () => unlimitedRetries,
           noteOutcome: () => undefined,
           settings: dispatcher,
         });

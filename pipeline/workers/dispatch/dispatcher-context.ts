@@ -48,8 +48,8 @@ export type DispatcherOptions = {
   readonly frameShares: FrameShares;
   /** Of the thread: frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
-  /** Of the thread: what the retry log has room for; undefined before it was looked at. */
-  readonly retryUse: () => RetryUse | undefined;
+  /** Of the thread: what the retry log has room for. */
+  readonly retryUse: () => RetryUse;
   /** Told of every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;

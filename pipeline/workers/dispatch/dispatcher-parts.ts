@@ -28,9 +28,13 @@ import { readWaiting } from './parked/read-waiting.ts';
 import { VisitorOrder } from './parked/visitor-order.ts';
 import { WaitingVisitors } from './parked/waiting-visitors.ts';
 import { RetryReader } from './retry/retry-reader.ts';
-import { RetryShare, retryBytesMax } from './retry/retry-share.ts';
+import { RetryShare, retryLimits } from './retry/retry-share.ts';
+import type { RetryLimits, RetryShareOptions } from './retry/retry-share.ts';
 import { RetryWriter } from './retry/retry-writer.ts';
 import { Sending } from './sending/sending.ts';
+
+/** Of what a destination may have in the retry log: so much of it may be finished and not removed yet, in each tier. */
+const finishedShare = 1 / 16;
 
 /** What a dispatcher works with, from when it has taken its destination over. */
 export type DispatcherParts = {
@@ -119,14 +123,16 @@ async function openPartsOn(
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
   const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
-  const retryShare = await openRetryShare(options, counts, tiersStored, visitorOrder, warn);
+  let retryWriter: RetryWriter | undefined;
+  const otherBytes = (): number => (visitorOrder?.bytesParked ?? 0) + (retryWriter?.bytesWaiting ?? 0);
+  const hasOrder = visitorOrder !== undefined;
+  const retryShare = await openRetryShare(options, { counts, otherBytes, warn }, { tiersStored, hasOrder });
   const retries = new RetryReader({
     connection,
     destinationId,
     isParkedDue: order === 'none',
-    onFinished: ({ isReplay, bytes }) => {
-      if (!isReplay) retryShare.finished(bytes);
-    },
+    finishedBytesMax: () => retryShare.bytesMax * finishedShare,
+    onRemoved: (bytes) => retryShare.removed(bytes),
     warn,
   });
   for (const tier of tiersStored) retries.stored(tier);
@@ -141,11 +147,11 @@ async function openPartsOn(
         logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
     },
   };
-  const isParked = (tier: number): boolean => tier === parkedTier && visitorOrder !== undefined;
-  const retryWriter = new RetryWriter({
+  retryWriter = new RetryWriter({
     ...storing,
+    hasRoom: (bytes, isReplacement) => retryShare.hasRoom(bytes, isReplacement),
     onStored: (tier, bytes) => {
-      if (!isParked(tier)) retryShare.stored(bytes);
+      if (tier !== parkedTier || !hasOrder) retryShare.stored(bytes);
     },
   });
   sending = new Sending({
@@ -207,29 +213,19 @@ async function openPartsOn(
   };
 }
 
-/** Keeps account of what the destination has in the retry log: of what is there already the heads say how large it is. */
+/** Counts what the destination has in the retry log: the heads of what is there already say how large it is. */
 async function openRetryShare(
   { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
-  counts: DispatcherCounts,
-  tiersStored: ReadonlySet<number>,
-  order: VisitorOrder | undefined,
-  warn: (error: unknown) => void,
+  own: Pick<RetryShareOptions, 'counts' | 'otherBytes' | 'warn'>,
+  { tiersStored, hasOrder }: { readonly tiersStored: ReadonlySet<number>; readonly hasOrder: boolean },
 ): Promise<RetryShare> {
   const isOwn = (tier: number): boolean =>
-    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || order === undefined);
+    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || !hasOrder);
   const measure = (): Promise<number> =>
     sumBytes(connection, streams.retry, retriesOfDestination(destinationId), (subject) => isOwn(tierOf(subject)));
   const bytes = tiersStored.size === 0 ? 0 : await measure();
-  return new RetryShare(
-    {
-      bytesMax: () => retryBytesMax(accountId, retryUse(), settings.retryShare),
-      parkedBytes: () => order?.bytesParked ?? 0,
-      measure,
-      counts,
-      warn,
-    },
-    bytes,
-  );
+  const limits = (): RetryLimits => retryLimits(accountId, retryUse(), settings.retryShare);
+  return new RetryShare({ ...own, limits, measure }, bytes);
 }
 
 const tierOf = (subject: string): number => Number(subject.split('.').at(-1));

@@ -2,8 +2,8 @@ import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
-import { readShareSettings, sharesEnv } from '../../shares/share-settings.ts';
-import type { ShareSettings } from '../../shares/share-settings.ts';
+import { readShareSettings, sharesEnv } from '../../../shared/shares/share-settings.ts';
+import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
 import type { AccessRetry } from './sending/request-gate.ts';
 
@@ -131,7 +131,7 @@ export const dispatcherEnv = {
     size,
   ),
   DISPATCH_RETRY_BYTES_MAX: count(
-    'Bytes one destination may have in the retry log, parked events included; less where its account (LOG_ACCOUNT_SHARE_PERCENT) or all together (LOG_SHARES_PERCENT) have much there. Past it, it takes no fresh events until its retries have made room',
+    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is filling (LOG_SHARES_PERCENT). With half of it the destination takes no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
     128 * mebibyte,
     size,
   ),

@@ -22,7 +22,8 @@ export const dispatcherCounters = {
   global_stopped: 'Events an account-wide rule stopped',
   skipped: 'Events that are not for the destination',
   breaker_opened: 'Times the breaker opened',
-  missed_events: 'Events the destination was passed over for, as they had waited for too long or taken too much room',
+  missed_events:
+    'Events that were skipped: they had waited for too long or taken too much room, or neither the retry log nor the dead letters had room for them. Of a long backlog about',
   parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   retries_lost:

@@ -2,6 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
+import { eventsOfAccount } from '../../../shared/contracts/subjects.ts';
+import { readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import type { AccountShare } from './account-shares.ts';
@@ -33,8 +36,8 @@ export type DispatcherActor = Actor & {
   reconfigured(): void;
   /** Somebody else put something into a tier of the retry log: a replay. */
   retriesStored(tier: number): void;
-  /** Passes over what the account's log has up to a sequence, and notes it as missed. */
-  passOver(upToSeq: number): void;
+  /** Skips what the account's log has up to a sequence, and records it as missed. Never rejects. */
+  passOver(upToSeq: number): Promise<void>;
 };
 
 /**
@@ -103,6 +106,8 @@ const decidedAgainUnits = 100;
 const parkedATurn = 32;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
 const lookEveryMs = 100;
+/** So many sequences of the log are skipped by reading what they hold, so that the count is exact. */
+const readMissedMax = 1_000;
 /** How often to look whether a frame that is watched is done, in ms. */
 const watchEveryMs = 20;
 /** How long what is under way may take before a new `order` applies, in ms. */
@@ -212,13 +217,32 @@ export class Dispatcher {
     if (tier === parkedTier) this.#parts.visitorOrder?.takeUpParked();
   }
 
-  /** Told again of what is passed over already it changes nothing. */
-  passOver(upToSeq: number): void {
-    const isDone = upToSeq <= this.#missUpTo || upToSeq <= this.#parts.pullConsumer.finished.upTo;
-    if (isDone || this.#state.kind !== 'running') return;
+  /** Called again for what is skipped already it changes nothing. */
+  async passOver(upToSeq: number): Promise<void> {
+    const { pullConsumer, inbox } = this.#parts;
+    const { upTo } = pullConsumer.finished;
+    if (upToSeq <= this.#missUpTo || upToSeq <= upTo || this.#state.kind !== 'running') return;
     this.#missUpTo = upToSeq;
     this.#mayHoldMissed = true;
     this.#wakeup.ring();
+    if (upToSeq - upTo <= readMissedMax) return;
+    // A thousand destinations that fetched a long backlog, each of them all of it, would take the log from everybody.
+    try {
+      const fromMs = await this.#storedAfter(upTo);
+      inbox.missFrames(await pullConsumer.skipTo(upToSeq), { fromMs, toMs: Date.now() });
+    } catch (error) {
+      this.#options.logger.warn(
+        { destinationId: this.#options.destinationId, err: error },
+        'dispatcher: the log failed',
+      );
+    }
+  }
+
+  /** When the oldest event behind a sequence was stored, in ms since the epoch; now where there is none. */
+  async #storedAfter(seq: number): Promise<number> {
+    const { connection, accountId } = this.#options;
+    const oldest = await readNext(connection, streams.events, eventsOfAccount(accountId), seq + 1);
+    return oldest?.storedAtMs ?? Date.now();
   }
 
   /**
@@ -431,7 +455,9 @@ export class Dispatcher {
     const { sending, outbox } = this.#parts;
     const { eventsHeldMax, bytesHeldMax } = this.#options.settings;
     if (outbox.parking >= parkedATurn) return false;
-    if (sending.size >= eventsHeldMax || sending.bytes >= bytesHeldMax || this.#isRetryLogFull()) return false;
+    if (sending.size >= eventsHeldMax || sending.bytes >= bytesHeldMax) return false;
+    // What is in memory may all come to the retry log.
+    if (this.#isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
     // While it is tried out, a search for an event of a visitor that does not wait would park all others.
     const isSearching = !sending.gate.isBreakerClosed;
     if (isSearching && this.#counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
@@ -439,9 +465,9 @@ export class Dispatcher {
   }
 
   /** Whether so much waits for another attempt that no fresh events are taken. */
-  #isRetryLogFull(): boolean {
+  #isRetryLogFull(heldBytes = 0): boolean {
     const { visitorOrder, retryShare } = this.#parts;
-    return visitorOrder?.isFull() === true || retryShare.isFull();
+    return visitorOrder?.isFull() === true || retryShare.isFull(heldBytes);
   }
 
   #admitFresh(item: DispatchItem, target: DispatchTarget): void {

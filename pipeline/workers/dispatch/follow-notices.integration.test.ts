@@ -36,6 +36,7 @@ import { OpenedFrames } from './inbox/opened-frames.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
+import { unlimitedRetries } from './testing/unlimited-retries.ts';
 import { dispatcherWorker } from './worker.ts';
 
 const partitions = 4;
@@ -163,7 +164,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     shares: new AccountShares(Infinity, new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 })),
     frameShares: new FrameShares(16 * 1024 ** 2),
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
-    retryUse: () => undefined,
+    retryUse: () => unlimitedRetries,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),
     beginTurn: () => undefined,

@@ -104,5 +104,5 @@ export type Actor<Stat extends string = string> = {
   /** A tier of its retry log holds something. */
   retriesStored?(tier: number): void;
   /** What its log has up to a sequence has waited for too long, or takes too much room: it goes on behind that. */
-  passOver?(upToSeq: number): void;
+  passOver?(upToSeq: number): void | Promise<void>;
 };

@@ -70,6 +70,8 @@ export type OwnedConsumer = {
   readonly isFresh: boolean;
   /** What the next message counts as. */
   readonly nextConsumerSeq: number;
+  /** Messages above what is acknowledged. */
+  readonly unfinished: number;
 };
 
 export class ConsumerError extends Error {
@@ -165,6 +167,30 @@ export async function moveConsumer(
   } catch (error) {
     if (error instanceof ConsumerTakenError) throw error;
     throw new ConsumerError(`moving consumer ${wanted.name}`, { cause: error });
+  }
+}
+
+/**
+ * Has a consumer begin behind a sequence, whatever is not finished up to there: nothing of that is handed out any more. It is
+ * returned as it was where the log does not reach so far. Throws ConsumerTakenError when another reader makes the
+ * consumer meanwhile.
+ */
+export async function skipConsumer(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  owned: OwnedConsumer,
+  upTo: number,
+): Promise<OwnedConsumer> {
+  try {
+    const { lastSeq } = await readStreamState(connection, wanted.stream);
+    if (upTo > lastSeq || upTo <= owned.ackedSeq) return owned;
+    await deleteConsumer(connection, wanted.stream, wanted.name);
+    const made = await makeConsumer(connection, wanted, owned.group, { seq: upTo + 1 });
+    if (made === undefined) throw new ConsumerTakenError(`consumer ${wanted.name} was taken over by another reader`);
+    return { ...ownedAs(made, owned.group), isNew: true };
+  } catch (error) {
+    if (error instanceof ConsumerTakenError) throw error;
+    throw new ConsumerError(`skipping messages of consumer ${wanted.name}`, { cause: error });
   }
 }
 
@@ -335,6 +361,7 @@ function ownedAs(info: Info, group: string): OwnedConsumer {
     wasUnfinished: info.num_ack_pending > 0,
     isFresh: info.delivered.consumer_seq === 0,
     nextConsumerSeq: info.delivered.consumer_seq + 1,
+    unfinished: info.num_pending + info.num_ack_pending,
   };
 }
 

@@ -9,6 +9,7 @@ import {
   hasForgotten,
   moveConsumer,
   rewindConsumer,
+  skipConsumer,
 } from './consumers.ts';
 import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
 import { readLogMessage } from '../messages/log-message.ts';
@@ -54,6 +55,11 @@ export type PullConsumer = {
   readonly isCurrent: boolean;
   /** Asks whose consumer it is where that is not certain; throws ConsumerTakenError when it is somebody else's. */
   confirm(): Promise<void>;
+  /**
+   * Finishes all messages up to a sequence but those that are taken, without a look at them. Resolves with about how many these
+   * were; 0 where the log does not reach so far, or when it is closed before.
+   */
+  skipTo(upTo: number): Promise<number>;
   /** Stops asking for messages; those on their way stay in the buffer. `resume` goes on. */
   pause(): void;
   resume(): void;
@@ -114,6 +120,9 @@ export async function openPullConsumer(connection: LogConnection, options: PullC
   return new DurablePullConsumer(connection, options, owned);
 }
 
+/** Messages that are to be skipped with the next rewind. */
+type Skip = { readonly upTo: number; resolve(messages: number): void };
+
 class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
   readonly #connection: LogConnection;
@@ -136,6 +145,7 @@ class DurablePullConsumer implements PullConsumer {
   #lookedAtMs = performance.now();
   #troubleSinceMs: number | undefined;
   #waiting: ((value: void) => void) | undefined;
+  #skip: Skip | undefined;
   #isRewindWanted = false;
   #rewinding: Promise<void> | undefined;
   #isConfirmed = true;
@@ -237,6 +247,15 @@ class DurablePullConsumer implements PullConsumer {
     }));
   }
 
+  skipTo(upTo: number): Promise<number> {
+    if (this.#isClosed) return Promise.resolve(0);
+    this.#skip?.resolve(0);
+    return new Promise((resolve) => {
+      this.#skip = { upTo, resolve };
+      this.#rewind();
+    });
+  }
+
   pause(): void {
     this.#isPaused = true;
   }
@@ -254,6 +273,7 @@ class DurablePullConsumer implements PullConsumer {
 
   #end(): void {
     this.#isClosed = true;
+    this.#skip?.resolve(0);
     this.#reader.leave();
     this.#offReconnect();
     this.#subscription?.unsubscribe();
@@ -439,7 +459,7 @@ class DurablePullConsumer implements PullConsumer {
       try {
         const { consumer } = this.#options;
         const found = await rewindConsumer(this.#connection, consumer, this.#group, this.#taken.finished);
-        const owned = await this.#moved(found);
+        const owned = await this.#skipped(await this.#moved(found));
         if (owned.isNew) this.#options.onTrouble?.({ kind: 'made-anew' });
         this.#taken.rewound(owned.ackedSeq);
         this.#nextConsumerSeq = owned.nextConsumerSeq;
@@ -453,6 +473,18 @@ class DurablePullConsumer implements PullConsumer {
         await wait(retryDelayMs);
       }
     }
+  }
+
+  /** Behind what is to be skipped. */
+  async #skipped(owned: OwnedConsumer): Promise<OwnedConsumer> {
+    const skip = this.#skip;
+    if (skip === undefined) return owned;
+    const made = await skipConsumer(this.#connection, this.#options.consumer, owned, skip.upTo);
+    // What another process has taken meanwhile, or a new call asks for, is for the next rewind.
+    if (this.#skip === skip) this.#skip = undefined;
+    const known = made === owned ? 0 : this.#taken.skipTo(skip.upTo, Date.now());
+    skip.resolve(made === owned ? 0 : Math.max(0, owned.unfinished - made.unfinished - known));
+    return made;
   }
 
   #lose(error: ConsumerTakenError): void {

@@ -163,3 +163,18 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
     }),
   );
 });
+
+test('taken messages: skipping: all up to there is done but what is in flight, and what comes again of it is acknowledged', () => {
+  const taken = new TakenMessages(10, 1_000);
+  for (const seq of [11, 12, 13]) taken.received(seq, 1_000 + seq);
+  taken.acknowledge(11, 1_011);
+  taken.release(13, 1_013);
+  // The one in flight: the first is done, and the last was handed back.
+  expect(taken.skipTo(20, 1_100)).toBe(1);
+  expect(taken.finished.upTo).toBe(20);
+  taken.rewound(20);
+  expect([taken.received(14, 1_014), taken.received(21, 1_200)]).toEqual(['acknowledged', 'new']);
+  taken.acknowledge(12, 1_012);
+  taken.acknowledge(21, 1_200);
+  expect([taken.finished.upTo, taken.size]).toEqual([21, 0]);
+});

@@ -65,6 +65,18 @@ export class TakenMessages {
     this.#advance();
   }
 
+  /**
+   * Everything up to a sequence is done but what is in flight, where it was stored by then. Returns how many messages up to
+   * there are in flight or were finished.
+   */
+  skipTo(upTo: number, storedUntilMs: number): number {
+    const known = this.#seqs.filter(
+      (seq, at) => seq > this.#doneUpTo && seq <= upTo && this.#states[at] !== released,
+    ).length;
+    this.restore({ upTo, above: [], storedUntilMs });
+    return known;
+  }
+
   /** The server begins again behind what is acknowledged. */
   rewound(ackedSeq: number): void {
     this.#receivedUpTo = ackedSeq;

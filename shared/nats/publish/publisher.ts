@@ -64,6 +64,8 @@ export type PublishRetry = {
    * may be soon.
    */
   readonly attemptsMax?: number;
+  /** Called with each failure; whether the message is to be tried again. Decides in place of `attemptsMax`. */
+  mayTry?(reason: PublishFailure): boolean;
   /**
    * Nobody else publishes to the subject. The server forgets ids after two minutes, so before another try the newest
    * message of the subject is looked at: it may be the one whose answer was lost.
@@ -78,7 +80,7 @@ const tryTimeoutMs = 5_000;
 export function publishWithRetry(
   connection: LogConnection,
   message: OutgoingMessage,
-  { signal, backoff, timeoutMs = tryTimeoutMs, attemptsMax, isOnlyWriter = false, onRetry }: PublishRetry,
+  { signal, backoff, timeoutMs = tryTimeoutMs, attemptsMax, mayTry, isOnlyWriter = false, onRetry }: PublishRetry,
 ): Promise<Published> {
   const { subject, payload } = message;
   const publishOnce = async (attempt: number): Promise<Published> => {
@@ -93,11 +95,32 @@ export function publishWithRetry(
     backoff,
     isPassing: (error, attempt) =>
       error instanceof PublishError &&
-      (attemptsMax === undefined || (attempt < attemptsMax && isRepeatable(error.reason))),
+      (mayTry?.(error.reason) ?? (attemptsMax === undefined || (attempt < attemptsMax && isRepeatable(error.reason)))),
     onRetry: (error, attempt) => {
       if (error instanceof PublishError) onRetry?.(error.reason, attempt);
     },
   });
+}
+
+export type TryLimits = {
+  /** Tries of which the log answered that it is full. */
+  readonly fullMax: number;
+  /** Tries that failed for another reason, as while a stream has no leader. */
+  readonly othersMax: number;
+};
+
+/**
+ * For a message that is kept elsewhere, or recorded as skipped, where the log does not take it. While the log cannot be reached
+ * tries are not counted: nothing else could be stored or acknowledged either.
+ */
+export function limitTries({ fullMax, othersMax }: TryLimits): (reason: PublishFailure) => boolean {
+  let [full, others] = [0, 0];
+  return (reason) => {
+    if (reason === 'disconnected') return true;
+    if (reason === 'too_large') return false;
+    if (reason === 'full') return (full += 1) < fullMax;
+    return (others += 1) < othersMax;
+  };
 }
 
 async function findNewest(connection: LogConnection, subject: string): Promise<StoredId | undefined> {

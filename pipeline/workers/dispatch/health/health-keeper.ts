@@ -99,9 +99,9 @@ export class HealthKeeper {
     this.moved();
   }
 
-  /** The destination was passed over for events that were resolved at a time, in ms since the epoch. */
-  missed(atMs: number, events: number): void {
-    this.#missed = addMissed(this.#missed, atMs, events);
+  /** Events were skipped that were resolved at a time, or between two times, in ms since the epoch. */
+  missed(fromMs: number, events: number, toMs = fromMs): void {
+    this.#missed = addMissed(this.#missed, [fromMs, Math.max(fromMs, toMs) + 1, events]);
     this.moved();
   }
 

@@ -60,6 +60,7 @@ const notAttempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undef
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #frames: FramesInFlight;
+  readonly #framesOpened = { frames: 0, events: 0 };
   /** In flight, but not read to their ends: parsed events that wait would be copied around by every garbage collection. */
   #unopened: UnopenedFrame[] = [];
 
@@ -148,6 +149,16 @@ export class Inbox {
       }
       this.#settle(frame, undefined);
     }
+  }
+
+  /** Frames of the account's log were skipped unread: they are taken to have as many events as those before. */
+  missFrames(frames: number, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): void {
+    const { counts, health } = this.#options;
+    const opened = this.#framesOpened;
+    const events = Math.round(frames * (opened.frames === 0 ? 1 : opened.events / opened.frames));
+    if (events === 0) return;
+    counts.missed_events += events;
+    health.missed(fromMs, events, toMs);
   }
 
   /** Hands a frame of the account's log back. */
@@ -257,6 +268,8 @@ export class Inbox {
     const opened = opener.open(message);
     const unsettled = opened.length - countBits(settledBefore, opened.length);
     counts.frame_events += opened.length;
+    this.#framesOpened.frames += 1;
+    this.#framesOpened.events += opened.length;
     if (seqOf(frame) <= pullConsumer.handedOutSeq) counts.repeated_events += unsettled;
     frame.left += unsettled;
     return opened;

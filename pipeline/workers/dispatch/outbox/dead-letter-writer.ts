@@ -4,7 +4,7 @@ import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
 import { batchMessagesMin, publishBatch } from '../../../../shared/nats/publish/publish-batch.ts';
-import { PublishError, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
+import { PublishError, limitTries, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 
@@ -15,6 +15,9 @@ export type DeadLetterWriterOptions = {
   onRetry(reason: PublishFailure, tries: number): void;
 };
 
+/** A full stream is given more time than it takes retention to make room there; otherwise as for retries. */
+const tries = { fullMax: 10, othersMax: 24 };
+const triesOnceRefused = { fullMax: 1, othersMax: 1 };
 const batchTimeoutMs = 5_000;
 /** What stands in a message beside the bytes that could not be read, at most. */
 const headBytesMax = 4_096;
@@ -24,7 +27,7 @@ const bytesAtOnceMax = 4 * 1024 ** 2;
 type Waiting = {
   readonly payload: Uint8Array;
   readonly msgId: string;
-  resolve(): void;
+  resolve(isStored: boolean): void;
   reject(error: unknown): void;
 };
 
@@ -38,6 +41,7 @@ export class DeadLetterWriter {
   readonly #subject: string;
   readonly #waiting: Waiting[] = [];
   #isDraining = false;
+  #isRefused = false;
 
   constructor(options: DeadLetterWriterOptions) {
     this.#options = options;
@@ -45,17 +49,18 @@ export class DeadLetterWriter {
   }
 
   /**
-   * Settles once the log has it; rejects when the dispatcher ended before that. `readFrom` is the line that the event was
-   * read from: one that is read again, and ends so again, is kept once.
+   * Settles once the log has it, or has refused it again and again: whether it has it. Rejects when the dispatcher ended
+   * before that. `readFrom` is the line that the event was read from: one that is read again, and ends so again, is kept
+   * once.
    */
-  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>, readFrom: string): Promise<void> {
+  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>, readFrom: string): Promise<boolean> {
     const { destinationId } = this.#options;
     const payload = encodeDeadLetter({ v: 1, destinationId, ...letter });
     return this.#store(payload, `${readFrom}\n${letter.event.event.id}\n${letter.attempts}`);
   }
 
   /** Keeps bytes of the log this build cannot read, as many as fit into a message; settles as `add` does. */
-  addUnreadable(data: Uint8Array, reason: string): Promise<void> {
+  addUnreadable(data: Uint8Array, reason: string): Promise<boolean> {
     const { destinationId, connection } = this.#options;
     // As text that stands for bytes it takes a third more. What does not fit would be tried for ever.
     const bytesMax = Math.floor(((connection.messageBytesMax - headBytesMax) * 3) / 4);
@@ -64,7 +69,7 @@ export class DeadLetterWriter {
     return this.#store(kept, createHash('sha256').update(data).digest('base64url'));
   }
 
-  #store(payload: Uint8Array, identity: string): Promise<void> {
+  #store(payload: Uint8Array, identity: string): Promise<boolean> {
     const named = `dead\n${this.#options.destinationId}\n${identity}`;
     const msgId = createHash('sha256').update(named).digest('base64url');
     return new Promise((resolve, reject) => {
@@ -85,14 +90,26 @@ export class DeadLetterWriter {
   async #storeLetters(letters: readonly Waiting[]): Promise<void> {
     const { connection, signal, onRetry } = this.#options;
     if (letters.length >= batchMessagesMin && (await this.#isStoredTogether(letters))) {
-      for (const { resolve } of letters) resolve();
+      this.#isRefused = false;
+      for (const { resolve } of letters) resolve(true);
       return;
     }
-    const policy = { signal, onRetry, backoff: crowdBackoff };
+    const limits = this.#isRefused ? triesOnceRefused : tries;
     await Promise.all(
-      letters.map(({ payload, msgId, resolve, reject }) =>
-        publishWithRetry(connection, { subject: this.#subject, payload, msgId }, policy).then(() => resolve(), reject),
-      ),
+      letters.map(({ payload, msgId, resolve, reject }) => {
+        const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
+        return publishWithRetry(connection, { subject: this.#subject, payload, msgId }, policy).then(
+          () => {
+            this.#isRefused = false;
+            resolve(true);
+          },
+          (error: unknown) => {
+            this.#isRefused = error instanceof PublishError;
+            if (this.#isRefused) resolve(false);
+            else reject(error);
+          },
+        );
+      }),
     );
   }
 

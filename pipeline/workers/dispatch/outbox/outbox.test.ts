@@ -31,23 +31,35 @@ const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
     warn: () => undefined,
   });
 
-/** An outbox, and what it writes. */
-function open(order?: VisitorOrder) {
+/** An outbox and what it writes; where the logs take nothing, what it records as skipped. */
+function open({
+  retriesFull = false,
+  deadLettersFull = false,
+  order,
+}: { retriesFull?: boolean; deadLettersFull?: boolean; order?: VisitorOrder } = {}) {
+  const skipped: (readonly [fromMs: number, events: number, toMs: number | undefined])[] = [];
   const retries: { tier: number; record: RetryRecord }[] = [];
   const letters: Omit<DeadLetter, 'v' | 'destinationId'>[] = [];
   const health: string[] = [];
   const counts = createDispatcherCounts();
   const outbox = new Outbox({
-    health: { record: (count, events) => void health.push(`${count} ${events}`) },
+    health: {
+      record: (count, events) => void health.push(`${count} ${events}`),
+      missed: (fromMs, events, toMs) => void skipped.push([fromMs, events, toMs]),
+    },
     retryWriter: {
       add: (tier, record) => {
+        if (retriesFull) return Promise.resolve(undefined);
         retries.push({ tier, record });
         return Promise.resolve({ seq: 1, index: 0, records: 1, bytes: 1 });
       },
     },
     deadLetters: {
-      add: async (letter) => void letters.push(letter),
-      addUnreadable: () => Promise.resolve(),
+      add(letter) {
+        if (!deadLettersFull) letters.push(letter);
+        return Promise.resolve(!deadLettersFull);
+      },
+      addUnreadable: () => Promise.resolve(!deadLettersFull),
     },
     retryPolicy: createRetryPolicy(60_000, 30_000),
     sourceActivity: { dispatched: () => undefined },
@@ -55,7 +67,7 @@ function open(order?: VisitorOrder) {
     observe: () => undefined,
     counts,
   });
-  return { outbox, retries, letters, health, counts };
+  return { outbox, retries, letters, health, skipped, counts };
 }
 
 async function stored(whereabouts: readonly Whereabouts[]): Promise<void> {
@@ -104,6 +116,31 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
   expect(second?.record.notBefore).toBeGreaterThanOrEqual(before);
   expect(second?.record.notBefore).toBeLessThanOrEqual(Date.now());
   expect(health).toEqual(['failed 1']);
+});
+
+test('outbox: an event that the retry log has no room for is a dead letter, attempts and reason included', async () => {
+  const { outbox, letters, counts, skipped } = open({ retriesFull: true });
+  await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
+  expect(letters.map(({ event, attempts, reason }) => [event.event.id, attempts, reason])).toEqual([
+    ['a', 1, 'no room in the retry log: busy'],
+  ]);
+  expect(counts).toMatchObject({ retries: 0, dead_letters: 1, dead_letters_no_room: 1, missed_events: 0 });
+  expect(skipped).toEqual([]);
+});
+
+test('outbox: an event that the dead letters have no room for either is recorded as skipped, with the time it was resolved', async () => {
+  const { outbox, counts, skipped } = open({ retriesFull: true, deadLettersFull: true });
+  const item = itemOf('a');
+  await stored(outbox.settle([item], [answered({ kind: 'retry', reason: 'busy' })], false));
+  expect(counts).toMatchObject({ retries: 0, missed_events: 1 });
+  expect(skipped).toEqual([[item.head.receivedAtMs, 1, expect.any(Number)]]);
+});
+
+test('outbox: what is skipped lets the next event of its visitor go', async () => {
+  const order = orderOf(new WaitingVisitors());
+  const { outbox } = open({ retriesFull: true, deadLettersFull: true, order });
+  await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
+  expect(order.placeOf(itemOf('b'))).toBe('next');
 });
 
 const keyRefused = answered({ kind: 'retry', reason: 'status 401', refusesAccess: true });
@@ -182,7 +219,7 @@ test('outbox: what is parked and cannot be read is kept as a dead letter, and wh
 test('outbox: an event that others wait behind and that was not sent goes back to the retry log, and they wait on', async () => {
   const waiting = new WaitingVisitors();
   const order = orderOf(waiting);
-  const { outbox, retries } = open(order);
+  const { outbox, retries } = open({ order });
   const head = itemOf('head');
   order.waitsAgain(head);
   order.park({ visitorId: head.visitorId, key: 'behind' }).place = { seq: 2, index: 0 };

@@ -19,7 +19,7 @@ import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 export type OutboxOptions = {
-  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'missed'>;
   readonly retryWriter: Pick<RetryWriter, 'add'>;
   readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
   readonly retryPolicy: RetryPolicy;
@@ -39,16 +39,17 @@ export type OutboxCounts = Record<
   | 'stopped'
   | 'global_stopped'
   | 'dead_letters'
+  | 'missed_events'
   | `dead_letters_${DeadLetterReason}`
   | `attempts_${AttemptOutcome}`,
   number
 >;
 
 /**
- * Why an event became a dead letter: the destination said never, no attempt was left, nobody can read it, or its rules take
- * more work than an event may, or threads died while they worked on its frame.
+ * Why an event became a dead letter: the destination said never, no attempt was left, the retry log had no room for another one,
+ * nobody can read it, or its rules take more work than an event may, or threads died while they worked on its frame.
  */
-export const deadLetterReasons = ['refused', 'exhausted', 'unreadable', 'over_budget', 'set_aside'] as const;
+export const deadLetterReasons = ['refused', 'exhausted', 'no_room', 'unreadable', 'over_budget', 'set_aside'] as const;
 export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 /**
@@ -78,6 +79,7 @@ export class Outbox {
   readonly #options: OutboxOptions;
   /** In the order they were parked in. */
   readonly #parking: Parking[] = [];
+  #parkingBytes = 0;
   /** When the destination took an event last. */
   #takenAtMs = -Infinity;
 
@@ -130,6 +132,11 @@ export class Outbox {
     return this.#parking.length;
   }
 
+  /** About what these take, in bytes. */
+  get parkingBytes(): number {
+    return this.#parkingBytes;
+  }
+
   /**
    * Puts an event behind the others of its visitor that wait, from now on; `storeNextParked` gives it to the log, after
    * those that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time
@@ -144,6 +151,7 @@ export class Outbox {
     this.#options.counts.parked += 1;
     const stored = new Promise((resolve) => {
       this.#parking.push({ item, order, follower, attempted: tried, reason, resolve });
+      this.#parkingBytes += item.bytes;
     });
     order.storing(item, stored);
     return stored;
@@ -154,6 +162,7 @@ export class Outbox {
     const parking = this.#parking.shift();
     if (parking === undefined) return 0;
     const { bytes } = parking.item;
+    this.#parkingBytes -= bytes;
     parking.resolve(this.#storeParked(parking));
     return bytes;
   }
@@ -165,14 +174,12 @@ export class Outbox {
   }
 
   /** Keeps a line of the log that holds no event this build can read, or the bytes of a frame no line of which it can. */
-  deadLetterLine(line: string | Uint8Array): Promise<void> {
+  async deadLetterLine(line: string | Uint8Array): Promise<void> {
     const { counts, deadLetters } = this.#options;
     counts.dead_letters += 1;
     counts.dead_letters_unreadable += 1;
-    return deadLetters.addUnreadable(
-      typeof line === 'string' ? Buffer.from(line) : line,
-      'not a resolved event this build knows',
-    );
+    const data = typeof line === 'string' ? Buffer.from(line) : line;
+    this.#skipUnless(await deadLetters.addUnreadable(data, 'not a resolved event this build knows'), Date.now());
   }
 
   /** Keeps all of a frame of the account's log that is not to be worked on any more; told again, it is kept once. */
@@ -183,19 +190,19 @@ export class Outbox {
     const events = frame?.length ?? 1;
     counts.dead_letters += events;
     counts.dead_letters_set_aside += events;
-    if (frame === undefined) return deadLetters.addUnreadable(data, setAsideReason);
-    await Promise.all(
-      Array.from({ length: events }, (_, index) => {
-        const event = readWholeLine(frame, index);
-        if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
-        const letter = { attempts: 0, ...times, reason: setAsideReason, origin: { seq, line: index }, event };
-        return deadLetters.add(letter, `events ${seq}.${index}`);
-      }),
-    );
+    const keep = (index: number): Promise<boolean> => {
+      if (frame === undefined) return deadLetters.addUnreadable(data, setAsideReason);
+      const event = readWholeLine(frame, index);
+      if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
+      const letter = { attempts: 0, ...times, reason: setAsideReason, origin: { seq, line: index }, event };
+      return deadLetters.add(letter, `events ${seq}.${index}`);
+    };
+    const kept = await Promise.all(Array.from({ length: events }, (_, index) => keep(index)));
+    for (const isKept of kept) this.#skipUnless(isKept, storedAtMs);
   }
 
   /** Keeps an event of the retry log that is not to be worked on any more; told again, it is kept once. */
-  setAside(record: RetryRecord, readFrom: RetryPlace | undefined): Promise<void> {
+  async setAside(record: RetryRecord, readFrom: RetryPlace | undefined): Promise<void> {
     const { counts, deadLetters, observe } = this.#options;
     const { attempts, firstAttemptAt, lastAttemptAt, request, origin, event } = record;
     counts.dead_letters += 1;
@@ -203,12 +210,13 @@ export class Outbox {
     observe({ head: headOf(event) }, 'rejected', attempts, setAsideReason);
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
     const own = origin === undefined ? {} : { origin };
-    return deadLetters.add({ ...made, reason: setAsideReason, ...own, event }, retryLine(readFrom));
+    const isKept = await deadLetters.add({ ...made, reason: setAsideReason, ...own, event }, retryLine(readFrom));
+    this.#skipUnless(isKept, headOf(event).receivedAtMs, firstAttemptAt);
   }
 
   /** Keeps a frame of the retry log this build cannot read. */
-  deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
-    return this.#options.deadLetters.addUnreadable(data, problem);
+  async deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
+    this.#skipUnless(await this.#options.deadLetters.addUnreadable(data, problem), Date.now());
   }
 
   #storeParked({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
@@ -223,7 +231,12 @@ export class Outbox {
     const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
     const own = { ...originOf(item), event: item.resolved };
     const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, ...own } as const;
-    const stored = retryWriter.add(parkedTier, record).then((at) => order.parked(follower, at));
+    // What was parked before is known from the index: the log must never take this for it.
+    const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
+      if (at !== undefined) return order.parked(follower, at);
+      order.unpark(follower);
+      return this.#deadLetterNoRoom(item, record);
+    });
     item.forgetParsed();
     return stored;
   }
@@ -316,10 +329,11 @@ export class Outbox {
       const attempted = { attempts, firstAttemptAtMs: firstAttemptAt, heldAtMs: item.heldAtMs };
       return this.#waitBehind(item, order, attempted, outcome.reason);
     }
-    counts.retries += 1;
     observe(item, 'retrying', attempts, outcome.reason);
     const record = { v: 1, ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs } as const;
-    return this.#store(item, decision.tier, record);
+    return this.#store(item, decision.tier, record, () => {
+      counts.retries += 1;
+    });
   }
 
   /** Puts an event into the retry log until its destination takes its key again: that says nothing of the event. */
@@ -337,10 +351,14 @@ export class Outbox {
     return this.#store(item, tier, { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event });
   }
 
-  /** Gives the log an event that waits for its next attempt. */
-  #store(item: DispatchItem, tier: number, record: RetryRecord): Promise<unknown> {
+  /** Gives the log an event that waits for its next attempt; without room there it becomes a dead letter. */
+  #store(item: DispatchItem, tier: number, record: RetryRecord, onStored?: () => void): Promise<unknown> {
     const { order, retryWriter } = this.#options;
-    const stored = retryWriter.add(tier, record).then(({ seq }) => order?.placed(item, { tier, seq }));
+    const stored = retryWriter.add(tier, record, item.lane === 'retried').then((at) => {
+      if (at === undefined) return this.#deadLetterNoRoom(item, record);
+      onStored?.();
+      return order?.placed(item, { tier, seq: at.seq });
+    });
     order?.storing(item, stored);
     return stored;
   }
@@ -362,12 +380,32 @@ export class Outbox {
     return this.#store(item, 0, { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, ...own });
   }
 
+  /** The retry log has no room for another attempt of this account's events. */
+  #deadLetterNoRoom(item: DispatchItem, record: RetryRecord): Promise<void> {
+    const { attempts, firstAttemptAt, lastAttemptAt, request, event } = record;
+    const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
+    const reason = `no room in the retry log: ${record.reason}`;
+    return this.#deadLetter(item, 'no_room', { ...made, ...originOf(item), reason, event });
+  }
+
   #deadLetter(item: DispatchItem, why: DeadLetterReason, letter: Omit<RetryRecord, 'v' | 'notBefore'>): Promise<void> {
     const { order, counts, deadLetters, observe } = this.#options;
     counts.dead_letters += 1;
     counts[`dead_letters_${why}`] += 1;
     observe(item, 'rejected', letter.attempts, letter.reason);
-    return deadLetters.add(letter, item.readFrom).then(() => order?.done(item, item.follower));
+    return deadLetters.add(letter, item.readFrom).then((isKept) => {
+      const { source } = item.frame;
+      if (source.kind === 'log') this.#skipUnless(isKept, source.message.storedAtMs);
+      else this.#skipUnless(isKept, item.head.receivedAtMs, letter.firstAttemptAt);
+      order?.done(item, item.follower);
+    });
+  }
+
+  /** Records an event as skipped where the dead letters have no room for it either. It was resolved between these times. */
+  #skipUnless(isKept: boolean, fromMs: number, toMs = fromMs): void {
+    if (isKept) return;
+    this.#options.counts.missed_events += 1;
+    this.#options.health.missed(fromMs, 1, toMs);
   }
 }
 

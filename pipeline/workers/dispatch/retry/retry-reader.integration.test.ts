@@ -45,8 +45,16 @@ function read(
   destinationId: string,
   onFrame: (id: string, frame: Taken) => void,
   onUnreadable: (data: Uint8Array) => void = () => undefined,
+  own: Partial<ConstructorParameters<typeof RetryReader>[0]> = {},
 ): void {
-  const reader = new RetryReader({ connection, destinationId, isParkedDue: false, warn: () => undefined });
+  const reader = new RetryReader({
+    connection,
+    destinationId,
+    isParkedDue: false,
+    finishedBytesMax: () => Infinity,
+    warn: () => undefined,
+    ...own,
+  });
   const take = async (): Promise<void> => {
     for await (const frame of reader.due()) {
       const taken = { finished: () => reader.finished(frame), abandoned: () => reader.abandoned(frame) };
@@ -130,4 +138,22 @@ test('retry reader: storm: frames handed back at any moment are all finished in 
   });
   await until('all are finished', () => new Set(finished).size === ids.length);
   expect(finished.toSorted()).toEqual(ids.toSorted());
+});
+
+test('retry reader: what is finished behind a frame that is held leaves the log once it takes much of it, and is counted when it has', async () => {
+  const destinationId = randomUUID();
+  await store(destinationId, ['held', ...Array.from({ length: 20 }, (_, n) => `done${n}`)]);
+  let removedBytes = 0;
+  const onRemoved = (bytes: number): void => void (removedBytes += bytes);
+  read(
+    destinationId,
+    (id, frame) => {
+      if (id !== 'held') frame.finished();
+    },
+    undefined,
+    { finishedBytesMax: () => 1_000, onRemoved },
+  );
+  const counts = () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+  await expect.poll(async () => [...(await counts()).values()], { timeout: 20_000 }).toEqual([1]);
+  await until('it is counted', () => removedBytes > 1_000);
 });

@@ -1,6 +1,6 @@
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
-import { purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import { deleteMessage, purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
@@ -28,8 +28,10 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
   readonly isParkedDue: boolean;
-  /** Told of each frame that leaves the log. */
-  readonly onFinished?: (frame: RetryFrame) => void;
+  /** What is finished of a tier, and stands behind a frame that is still held, takes no more of the log than this. */
+  readonly finishedBytesMax: () => number;
+  /** Called with the bytes of frames that have left the log, of those that failed. */
+  readonly onRemoved?: (bytes: number) => void;
   /** Told of an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
@@ -38,6 +40,7 @@ export type RetryReaderOptions = {
 const framesHeldMax = 128;
 const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;
+const deletionsAtOnce = 8;
 const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
 const replayLookEveryMs = 100;
@@ -59,8 +62,8 @@ type Tier = {
   head: { readonly frame: RetryFrame; readonly dueAtMs: number } | undefined;
   readonly heldSeqs: Set<number>;
   heldBytes: number;
-  /** Finished and not yet removed from the log. */
-  readonly finishedSeqs: Set<number>;
+  /** Finished and not yet removed from the log: their bytes, by sequence. */
+  readonly finished: Map<number, number>;
   purgedBefore: number;
 };
 
@@ -127,9 +130,8 @@ export class RetryReader {
   finished(frame: RetryFrame): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
-    tier.finishedSeqs.add(frame.seq);
-    this.#options.onFinished?.(frame);
-    if (!this.#isStopped) this.#purgeTimer ??= setTimeout(() => void this.#purge(), purgeEveryMs);
+    tier.finished.set(frame.seq, frame.bytes);
+    this.#purgeSoon();
   }
 
   /** Nothing was done with the frame: it is read again, and what was taken after it. */
@@ -187,7 +189,7 @@ export class RetryReader {
       if (tier.handBacks !== handBacks) continue;
       if (found === undefined) return;
       tier.maybeMore = true;
-      if (tier.heldSeqs.has(found.seq) || tier.finishedSeqs.has(found.seq)) {
+      if (tier.heldSeqs.has(found.seq) || tier.finished.has(found.seq)) {
         tier.nextSeq = found.seq + 1;
         continue;
       }
@@ -214,21 +216,57 @@ export class RetryReader {
     return tier;
   }
 
-  /** Removes what is finished: everything before the oldest frame still held. */
+  /** Removes what is finished: everything before the oldest frame still held, and of the rest what takes much room. */
   async #purge(): Promise<void> {
     this.#purgeTimer = undefined;
     for (const tier of this.#tiers.values()) {
-      const before = Math.min(tier.nextSeq, ...tier.heldSeqs);
-      if (before <= tier.purgedBefore) continue;
       try {
-        await purgeSubject(this.#options.connection, streams.retry, tier.subject, before);
-        tier.purgedBefore = before;
-        for (const seq of tier.finishedSeqs) if (seq < before) tier.finishedSeqs.delete(seq);
+        await this.#purgeBefore(tier, Math.min(tier.nextSeq, ...tier.heldSeqs));
+        if (sum(tier.finished.values()) > this.#options.finishedBytesMax()) await this.#deleteFinished(tier);
       } catch (error) {
         this.#options.warn(error);
+        this.#purgeSoon();
       }
     }
   }
+
+  #purgeSoon(): void {
+    if (!this.#isStopped) this.#purgeTimer ??= setTimeout(() => void this.#purge(), purgeEveryMs);
+  }
+
+  async #purgeBefore(tier: Tier, before: number): Promise<void> {
+    if (before <= tier.purgedBefore) return;
+    await purgeSubject(this.#options.connection, streams.retry, tier.subject, before);
+    tier.purgedBefore = before;
+    this.#removed(
+      tier,
+      [...tier.finished.keys()].filter((seq) => seq < before),
+    );
+  }
+
+  async #deleteFinished(tier: Tier): Promise<void> {
+    const seqs = [...tier.finished.keys()];
+    const deleteNext = async (): Promise<void> => {
+      for (let seq = seqs.pop(); seq !== undefined; seq = seqs.pop()) {
+        await deleteMessage(this.#options.connection, streams.retry, seq);
+        this.#removed(tier, [seq]);
+      }
+    };
+    await Promise.all(Array.from({ length: deletionsAtOnce }, deleteNext));
+  }
+
+  #removed(tier: Tier, seqs: readonly number[]): void {
+    for (const seq of seqs) {
+      if (!tier.isReplay) this.#options.onRemoved?.(tier.finished.get(seq) ?? 0);
+      tier.finished.delete(seq);
+    }
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
 }
 
 function newTier(destinationId: string, number: number): Tier {
@@ -245,7 +283,7 @@ function newTier(destinationId: string, number: number): Tier {
     head: undefined,
     heldSeqs: new Set(),
     heldBytes: 0,
-    finishedSeqs: new Set(),
+    finished: new Map(),
     purgedBefore: 1,
   };
 }

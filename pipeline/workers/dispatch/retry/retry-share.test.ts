@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { RetryShare, retryBytesMax, retryBytesMin } from './retry-share.ts';
+import { RetryShare, retryLimits } from './retry-share.ts';
+import type { RetryLimits, RetryUse } from './retry-share.ts';
 
 const mebibyte = 1024 ** 2;
 
-function open(own: { bytesMax?: number; parked?: number; measured?: () => number } = {}) {
+function open(own: { limits?: RetryLimits; other?: number; measured?: () => number } = {}) {
   const counts = { retry_share_pauses: 0 };
   const share = new RetryShare(
     {
-      bytesMax: () => own.bytesMax ?? 100,
-      parkedBytes: () => own.parked ?? 0,
+      limits: () => own.limits ?? { bytesMax: 200, waitingMax: 100, isLogFilling: false },
+      otherBytes: () => own.other ?? 0,
       measure: () => Promise.resolve(own.measured?.() ?? 0),
       counts,
       warn: () => undefined,
@@ -19,67 +20,104 @@ function open(own: { bytesMax?: number; parked?: number; measured?: () => number
   return { share, counts };
 }
 
-test('retry share: past it no fresh events are taken, until there is a tenth of it free', () => {
+test('retry share: with so much waiting as may no fresh events are taken, until a tenth of it is free', () => {
   const { share, counts } = open();
-  share.stored(100);
-  expect(share.isFull()).toBe(false);
+  share.stored(90);
+  expect(share.isFull(0)).toBe(false);
   share.stored(20);
-  expect(share.isFull()).toBe(true);
-  share.finished(25);
-  expect([share.isFull(), share.isPaused]).toEqual([true, true]);
-  share.finished(10);
-  expect([share.isFull(), counts.retry_share_pauses]).toEqual([false, 1]);
+  expect(share.isFull(0)).toBe(true);
+  share.removed(15);
+  expect([share.isFull(0), share.isPaused]).toEqual([true, true]);
+  share.removed(10);
+  expect([share.isFull(0), counts.retry_share_pauses]).toEqual([false, 1]);
 });
 
-test('retry share: what is parked counts as well', () => {
-  const { share } = open({ parked: 90 });
-  share.stored(20);
-  expect([share.isFull(), share.bytes]).toEqual([true, 110]);
+test('retry share: what is in memory may all have to be stored, so it counts before fresh events are taken', () => {
+  const { share, counts } = open();
+  share.stored(60);
+  expect([share.isFull(39), share.isFull(40), share.isPaused]).toEqual([false, true, false]);
+  expect(counts.retry_share_pauses).toBe(0);
 });
 
-test('retry share: where somebody else has removed what it had, it finds that out', async () => {
+test('retry share: what is parked or on its way to the log counts as well', () => {
+  const { share } = open({ other: 90 });
+  share.stored(20);
+  expect([share.isFull(0), share.bytes]).toEqual([true, 110]);
+  expect([share.hasRoom(90, false), share.hasRoom(91, false)]).toEqual([true, false]);
+});
+
+test('retry share: however small it is, one event at a time is taken', () => {
+  const { share } = open({ limits: { bytesMax: 0, waitingMax: 0, isLogFilling: false } });
+  expect([share.isFull(0), share.isFull(1), share.hasRoom(1, false)]).toEqual([false, true, false]);
+});
+
+test('retry share: what is there already may be stored again past a limit that has become less, unless others need the room', () => {
+  for (const isLogFilling of [false, true]) {
+    const { share } = open({ limits: { bytesMax: 50, waitingMax: 25, isLogFilling } });
+    share.stored(100);
+    expect([share.hasRoom(1, false), share.hasRoom(1, true)]).toEqual([false, !isLogFilling]);
+  }
+});
+
+test('retry share: where another process has removed what it had, it finds that out', async () => {
   vi.useFakeTimers();
   try {
     const { share } = open({ measured: () => 30 });
     share.stored(200);
-    expect(share.isFull()).toBe(true);
+    expect(share.isFull(0)).toBe(true);
     vi.advanceTimersByTime(31_000);
-    expect(share.isFull()).toBe(true);
+    expect(share.isFull(0)).toBe(true);
     await vi.advanceTimersByTimeAsync(1);
-    expect([share.isFull(), share.bytes]).toEqual([false, 30]);
+    expect([share.isFull(0), share.bytes]).toEqual([false, 30]);
   } finally {
     vi.useRealTimers();
   }
 });
 
-test('retry share: however many destinations of however many accounts grow as far as they may, the log is not filled', () => {
-  const capacity = 1_024 * mebibyte;
-  const settings = { bytesMax: 128 * mebibyte, account: 0.5, all: 0.8 };
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 }), (accounts) => {
-      const held = accounts.map((destinations) => Array.from({ length: destinations }, () => 0));
-      const sum = (sizes: readonly number[]): number => sizes.reduce((total, one) => total + one, 0);
-      for (let round = 0; round < 40; round += 1) {
-        // All of them grow by what one writes between two looks.
-        const used = sum(held.map(sum));
-        const bySum = held.map(sum);
-        const use = { capacity, used, usedBy: (id: string) => bySum[Number(id)] ?? 0 };
-        held.forEach((own, account) => {
-          const limit = retryBytesMax(String(account), use, settings);
-          own.forEach((bytes, index) => {
-            if (bytes <= limit) own[index] = bytes + mebibyte / 2;
-          });
-        });
-      }
-      expect(sum(held.map(sum))).toBeLessThan(capacity);
-      for (const own of held) expect(sum(own)).toBeLessThan(capacity * 0.5 + own.length * 2 * retryBytesMin);
-    }),
-    { numRuns: 25 },
-  );
+const capacity = 1_024 * mebibyte;
+const settings = { bytesMax: 128 * mebibyte, account: 0.5, all: 0.7 };
+const useOf = (used: number, destinations: number, accounts = 1): RetryUse => ({
+  capacity,
+  used,
+  accounts,
+  destinationsOf: () => destinations,
 });
 
-test('retry share: one that has nothing there is never told to wait by what others have', () => {
-  const use = { capacity: 100 * mebibyte, used: 100 * mebibyte, usedBy: () => 100 * mebibyte };
-  expect(retryBytesMax('a', use, { bytesMax: 128 * mebibyte, account: 0.5, all: 0.8 })).toBe(retryBytesMin);
-  expect(retryBytesMax('a', undefined, { bytesMax: 7, account: 0.5, all: 0.8 })).toBe(7);
+test('retry limits: the destinations of an account together have no more than its share, however many they are', () => {
+  for (const destinations of [4, 1_024, 10_000]) {
+    const { bytesMax, waitingMax } = retryLimits('a', useOf(0, destinations), settings);
+    expect(bytesMax * destinations).toBeLessThanOrEqual(capacity * settings.account);
+    expect(waitingMax * 2).toBeLessThanOrEqual(bytesMax);
+  }
+  expect(retryLimits('a', useOf(capacity, 1_024), settings).bytesMax).toBeLessThan(mebibyte);
+});
+
+test('retry limits: an account has its part of the reserve, however full others have made the log', () => {
+  const { bytesMax, waitingMax } = retryLimits('quiet', useOf(capacity * 0.7, 2, 2), settings);
+  expect(bytesMax).toBeCloseTo((capacity * 0.3) / 3 / 2);
+  expect(waitingMax).toBe(bytesMax / 2);
+});
+
+test('retry limits: however many destinations of however many accounts grow as far as they may, each next account has room', () => {
+  const account = fc.integer({ min: 1, max: 1_100 });
+  fc.assert(
+    fc.property(fc.array(account, { minLength: 1, maxLength: 8 }), (accounts) => {
+      // By account: what each of its destinations has. They fail alike.
+      const held = accounts.map(() => 0);
+      const usedNow = (): number => held.reduce((sum, each, index) => sum + each * (accounts[index] ?? 0), 0);
+      for (let round = 0; round < 60; round += 1) {
+        // What all see was looked at before any of them grew.
+        const used = usedNow();
+        const accountsThere = held.filter((each) => each > 0).length;
+        accounts.forEach((destinations, index) => {
+          const { waitingMax } = retryLimits('', useOf(used, destinations, accountsThere), settings);
+          const each = held[index] ?? 0;
+          if (each < waitingMax) held[index] = Math.min(waitingMax, each + waitingMax / 10);
+        });
+        const next = retryLimits('', useOf(usedNow(), 1, accountsThere), { ...settings, bytesMax: Infinity });
+        expect(usedNow() + next.waitingMax).toBeLessThanOrEqual(capacity);
+      }
+    }),
+    { numRuns: 50 },
+  );
 });

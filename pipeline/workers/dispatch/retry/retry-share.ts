@@ -1,24 +1,34 @@
-/** What a destination has in the retry log, and what it may have there. */
+/** What a destination may have in the retry log, in bytes. */
+export type RetryLimits = {
+  /** Past it nothing is stored any more. */
+  readonly bytesMax: number;
+  /** Past it no fresh events are taken. At most half of `bytesMax`. */
+  readonly waitingMax: number;
+  /** Whether accounts together have as much there as they may. */
+  readonly isLogFilling: boolean;
+};
+
 export type RetryShareOptions = {
-  /** Bytes it may have, as things stand. */
-  readonly bytesMax: () => number;
-  /** Bytes of it that somebody else keeps account of: parked events. */
-  readonly parkedBytes: () => number;
+  /** As things stand. */
+  readonly limits: () => RetryLimits;
+  /** Bytes of it that are counted elsewhere: parked events, and what is on its way to the log. */
+  readonly otherBytes: () => number;
   /** Reads what it has in the log, without what is parked, in bytes. */
   readonly measure: () => Promise<number>;
   readonly counts: Record<'retry_share_pauses', number>;
-  /** Told of an error of the log; what failed is done again. */
+  /** Called with an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
 
-/** A destination that was over its share takes fresh events again below this part of it. */
+/** A destination that took no fresh events takes them again below this share of what may wait. */
 const resumeShare = 0.9;
-/** What is counted here goes wrong where somebody else removes frames: while it seems full the log is asked, in ms. */
+/** The count goes wrong where another process removes frames: while it seems full the log is asked, in ms. */
 const measureEveryMs = 30_000;
 
 /**
- * Keeps account of the bytes one destination has in the retry log, which all share. One that has its share takes no fresh
- * events until its retries have made room: these wait in the log of its account, as if the destination were down.
+ * Counts the bytes one destination has in the retry log, which all accounts share. With so much waiting there as may, the
+ * destination takes no fresh events: these wait in the log of its account. The rest of its limit is for what is in
+ * memory by then, and for the second copy of an event between a failed retry and the removal of its earlier record.
  */
 export class RetryShare {
   readonly #options: RetryShareOptions;
@@ -26,7 +36,7 @@ export class RetryShare {
   #isFull = false;
   #measuredAtMs = performance.now();
   #isMeasuring = false;
-  /** What was stored and finished since the log was asked last, whose answer may or may not have it. */
+  /** What was stored and removed since the log was asked last, whose answer may or may not have it. */
   #sinceAsked = 0;
 
   /** `bytes`: what it has now, without what is parked. */
@@ -36,7 +46,12 @@ export class RetryShare {
   }
 
   get bytes(): number {
-    return this.#bytes + this.#options.parkedBytes();
+    return this.#bytes + this.#options.otherBytes();
+  }
+
+  /** What it may have in the log. */
+  get bytesMax(): number {
+    return this.#options.limits().bytesMax;
   }
 
   stored(bytes: number): void {
@@ -44,24 +59,41 @@ export class RetryShare {
     this.#sinceAsked += bytes;
   }
 
-  finished(bytes: number): void {
+  removed(bytes: number): void {
     this.#bytes = Math.max(0, this.#bytes - bytes);
     this.#sinceAsked -= bytes;
   }
 
-  /** Whether no fresh events are taken, as things were looked at last. */
+  /**
+   * Whether the log may be given so many bytes more. What takes the place of an earlier record may come even where a new version has
+   * made the limit less than what is there already, unless others need the room.
+   */
+  hasRoom(bytes: number, isReplacement: boolean): boolean {
+    const { bytesMax, isLogFilling } = this.#options.limits();
+    const hasRoom = this.bytes + bytes <= bytesMax || (isReplacement && !isLogFilling);
+    if (!hasRoom) this.#measureWhenDue();
+    return hasRoom;
+  }
+
+  /** Whether no fresh events are taken, as of the last call of `isFull`. */
   get isPaused(): boolean {
     return this.#isFull;
   }
 
-  /** Whether it has so much that no fresh events are to be taken. */
-  isFull(): boolean {
-    const limit = this.#options.bytesMax();
-    const isFull = this.bytes > (this.#isFull ? limit * resumeShare : limit);
+  /** Whether it has so much that no fresh events are to be taken, were `heldBytes` in memory to come to the log as well. */
+  isFull(heldBytes: number): boolean {
+    const { waitingMax } = this.#options.limits();
+    const { bytes } = this;
+    const isFull = bytes > 0 && bytes >= (this.#isFull ? waitingMax * resumeShare : waitingMax);
     if (isFull && !this.#isFull) this.#options.counts.retry_share_pauses += 1;
     this.#isFull = isFull;
-    if (isFull && performance.now() - this.#measuredAtMs > measureEveryMs) void this.#measure();
-    return isFull;
+    if (isFull) this.#measureWhenDue();
+    // However little may wait, one event at a time is taken.
+    return isFull || (bytes + heldBytes > 0 && bytes + heldBytes >= waitingMax);
+  }
+
+  #measureWhenDue(): void {
+    if (performance.now() - this.#measuredAtMs > measureEveryMs) void this.#measure();
   }
 
   async #measure(): Promise<void> {
@@ -79,29 +111,39 @@ export class RetryShare {
   }
 }
 
-/** What the retry log has room for, as it was last looked at, in bytes. */
+/** What the retry log holds and has room for, as of the last look at it, in bytes. */
 export type RetryUse = {
-  /** What all have there. */
+  /** What all accounts have there. */
   readonly used: number;
+  /** Infinity where the log names no limit. */
   readonly capacity: number;
-  /** About what one account has there. */
-  usedBy(accountId: string): number;
+  /** Accounts that have something there. */
+  readonly accounts: number;
+  /** Destinations of the account's live version. */
+  destinationsOf(accountId: string): number;
 };
 
-/** Every destination may have as much, whoever has filled the log: it has to be able to put off what it has begun. */
-export const retryBytesMin = 1024 ** 2;
-
 /**
- * What a destination may have in the retry log: no more than its own limit, than its account's share leaves, and than the log
- * leaves. Each grows only into what is still free, so that those that take most stop before the log is full.
+ * What a destination may have in the retry log: an equal part of what its account may, so that an account has no more than its
+ * share however many destinations it has. An account takes fresh events only while the log is less than `all` full,
+ * and less of them the fuller it is. What is above `all` is the reserve of those that have little: each account with something
+ * there always has an equal part of it, and once the log is fuller than `all`, no more than that.
  */
-export function retryBytesMax(
+export function retryLimits(
   accountId: string,
-  use: RetryUse | undefined,
+  use: RetryUse,
   { bytesMax, account, all }: { readonly bytesMax: number; readonly account: number; readonly all: number },
-): number {
-  if (use === undefined) return bytesMax;
-  const ofAccount = use.capacity * account - use.usedBy(accountId);
-  const ofAll = use.capacity * all - use.used;
-  return Math.max(retryBytesMin, Math.min(bytesMax, ofAccount, ofAll));
+): RetryLimits {
+  const { capacity, used } = use;
+  const share = capacity * account;
+  // One that has nothing there yet is one more.
+  const reserved = Math.min(share, (capacity * (1 - all)) / (use.accounts + 1));
+  const free = capacity * all - used;
+  const ofDestination = (bytes: number): number =>
+    Math.min(bytesMax, bytes / Math.max(1, use.destinationsOf(accountId)));
+  return {
+    bytesMax: ofDestination(free > 0 ? share : reserved),
+    waitingMax: ofDestination(Math.max(reserved, Math.min(share, free))) / 2,
+    isLogFilling: free <= 0,
+  };
 }

@@ -3,7 +3,7 @@ import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
-import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
+import { PublishError, limitTries, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 import { encodeRetryRecord, parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
@@ -20,10 +20,17 @@ export type RetryWriterOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly signal: AbortSignal;
+  /** Whether the destination may have so many bytes more in the log, beside those of `bytesWaiting`. */
+  hasRoom(bytes: number, isReplacement: boolean): boolean;
   onRetry(reason: PublishFailure, tries: number): void;
-  /** Told of each frame the log has stored. */
+  /** Called with each frame the log has stored. */
   onStored(tier: number, bytes: number): void;
 };
+
+/** Together with their pauses these last 2 s, where the log is full, and a minute and a half or more. */
+const tries = { fullMax: 5, othersMax: 24 };
+/** While the log refuses what it is given, all that waits would otherwise be tried as long, one frame after the other. */
+const triesOnceRefused = { fullMax: 1, othersMax: 1 };
 
 const frameBytesMax = 256 * 1024;
 /** Of parked events: a frame is read for one visitor after the other, each time the turn of one comes. */
@@ -31,7 +38,9 @@ const parkedFrameBytesMax = 16 * 1024;
 
 type Waiting = {
   readonly line: string;
-  resolve(stored: StoredRecord): void;
+  /** With its line end. */
+  readonly bytes: number;
+  resolve(stored: StoredRecord | undefined): void;
   reject(error: unknown): void;
 };
 
@@ -45,15 +54,30 @@ export class RetryWriter {
   /** What waits of each tier that is being written. */
   readonly #tiers = new Map<number, Waiting[]>();
   #tiersStored = new Set<number>();
+  #bytesWaiting = 0;
+  #isRefused = false;
 
   constructor(options: RetryWriterOptions) {
     this.#options = options;
   }
 
-  /** Settles once the log has the record; rejects when the dispatcher ended before that. */
-  add(tier: number, record: RetryRecord): Promise<StoredRecord> {
+  /** Bytes of records on their way to the log. */
+  get bytesWaiting(): number {
+    return this.#bytesWaiting;
+  }
+
+  /**
+   * Settles once the log has the record, or with undefined where it does not take it: the destination has no room there, or the
+   * log refused it again and again. Rejects when the dispatcher ended before that. `isReplacement`: an earlier record of the
+   * event leaves the log for it.
+   */
+  add(tier: number, record: RetryRecord, isReplacement: boolean): Promise<StoredRecord | undefined> {
+    const line = encodeRetryRecord(record);
+    const bytes = Buffer.byteLength(line) + 1;
+    if (!this.#options.hasRoom(bytes, isReplacement)) return Promise.resolve(undefined);
+    this.#bytesWaiting += bytes;
     return new Promise((resolve, reject) => {
-      const own = { line: encodeRetryRecord(record), resolve, reject };
+      const own = { line, bytes, resolve, reject };
       const waiting = this.#tiers.get(tier);
       if (waiting !== undefined) {
         waiting.push(own);
@@ -78,11 +102,17 @@ export class RetryWriter {
       const frame = takeFrame(waiting, tier === parkedTier ? parkedFrameBytesMax : frameBytesMax);
       try {
         const stored = await this.#store(tier, frame);
+        this.#isRefused = false;
         this.#tiersStored.add(tier);
         for (const [index, { resolve }] of frame.entries()) resolve({ ...stored, index });
       } catch (error) {
-        for (const { reject } of frame) reject(error);
+        this.#isRefused = error instanceof PublishError;
+        for (const { resolve, reject } of frame) {
+          if (this.#isRefused) resolve(undefined);
+          else reject(error);
+        }
       }
+      for (const { bytes } of frame) this.#bytesWaiting -= bytes;
     }
     this.#tiers.delete(tier);
   }
@@ -92,7 +122,12 @@ export class RetryWriter {
     const payload = bytesOf(frame);
     const msgId = randomUUID();
     const subject = retrySubject(destinationId, tier);
-    const policy = { signal, onRetry, backoff: crowdBackoff };
+    const policy = {
+      signal,
+      onRetry,
+      backoff: crowdBackoff,
+      mayTry: limitTries(this.#isRefused ? triesOnceRefused : tries),
+    };
     const { seq } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
     onStored(tier, payload.length);
     return { seq, records: frame.length, bytes: payload.length };
@@ -102,8 +137,8 @@ export class RetryWriter {
 function takeFrame(waiting: Waiting[], bytesMax: number): Waiting[] {
   let bytes = 0;
   let events = 0;
-  for (const { line } of waiting) {
-    bytes += line.length + 1;
+  for (const { bytes: ofLine } of waiting) {
+    bytes += ofLine;
     if (events > 0 && bytes > bytesMax) break;
     events += 1;
   }

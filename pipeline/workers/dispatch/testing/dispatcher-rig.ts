@@ -44,6 +44,8 @@ import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
+import type { RetryUse } from '../retry/retry-share.ts';
+import { unlimitedRetries } from './unlimited-retries.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
@@ -63,6 +65,8 @@ export type TestEvent = {
 
 type OwnSettings = Partial<DispatcherSettings> & {
   readonly suspicion?: Suspicion;
+  /** What the retry log has room for. */
+  readonly retryUse?: RetryUse;
   readonly retryPolicyOf?: typeof createRetryPolicy;
   /** Of the live version, in ms since the epoch. */
   readonly publishedAtMs?: number;
@@ -127,6 +131,7 @@ export async function createDispatcherRig(natsUrl: string) {
         suspicion = noSuspicion,
         publishedAtMs = firstPublishedAtMs,
         destinationId: startedId = destinationId,
+        retryUse = unlimitedRetries,
         ...own
       }: OwnSettings = {},
       instanceId = 'test',
@@ -149,7 +154,7 @@ export async function createDispatcherRig(natsUrl: string) {
         retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
         sourceActivity,
         timings: createDeliveryTimings(),
-        retryUse: () => undefined,
+        retryUse: () => retryUse,
         shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,
         openedFrames,

@@ -1,15 +1,15 @@
 import type { Static, TObject } from 'typebox';
-import { count } from '../../shared/runtime/variables.ts';
+import { count } from '../runtime/variables.ts';
 
 /** How the stores that all accounts share are divided. */
 export const sharesEnv = {
   LOG_ACCOUNT_SHARE_PERCENT: count(
-    'What one account may take of each store that all share, however much room there is: of EVENTS what waits for its destinations, of RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
+    'What one account may take of each store that all share, however much room there is: of INGEST what waits to be resolved, past which its sources are answered 429, of EVENTS what waits for its destinations, of RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
     50,
     { unit: '%', minimum: 1, maximum: 100 },
   ),
   LOG_SHARES_PERCENT: count(
-    'How full RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way. The rest is room for what comes meanwhile',
+    'How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way. The rest is for those that have little',
     70,
     { unit: '%', minimum: 1, maximum: 95 },
   ),

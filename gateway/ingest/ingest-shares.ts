@@ -1,0 +1,33 @@
+import { fairLevel } from '../../shared/shares/fair-shares.ts';
+import type { ShareSettings } from '../../shared/shares/share-settings.ts';
+
+/** What INGEST holds, in bytes. */
+export type IngestUse = {
+  readonly used: number;
+  readonly capacity: number;
+  /** What is known of the accounts that have something there. Others may have more: other gateways know of it. */
+  readonly byAccount: ReadonlyMap<string, number>;
+};
+
+/** An account with less than this part of INGEST is never refused for it. */
+const smallShare = 0.01;
+/** An account that is refused is taken again below this part of its limit. */
+const resumeShare = 0.9;
+
+/**
+ * The accounts that have more in INGEST than they may, among them those `refused` until they have clearly less. An
+ * account has at most its share, and where all together have more than `all`, those with most give way until it fits. Pure.
+ */
+export function overIngestShare(
+  { used, capacity, byAccount }: IngestUse,
+  { account, all }: ShareSettings,
+  refused: ReadonlySet<string>,
+): Set<string> {
+  const sizes = [...byAccount.values()];
+  const unknown = used - sizes.reduce((sum, bytes) => sum + bytes, 0);
+  const level = used > capacity * all ? fairLevel(sizes, capacity * all - unknown) : Infinity;
+  const limit = Math.min(capacity * account, Math.max(level, capacity * smallShare));
+  const isOver = ([accountId, bytes]: readonly [string, number]): boolean =>
+    bytes > (refused.has(accountId) ? limit * resumeShare : limit);
+  return new Set([...byAccount].filter(isOver).map(([accountId]) => accountId));
+}
