@@ -182,27 +182,8 @@ test('compat: beyond its rate a source is told how long to wait, in a header tha
   const refused = answers.find(({ status }) => status === 429);
   expect(refused?.body).toMatchObject({ code: 'rate_limited' });
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-  expect(refused?.headers.get('access-control-allow-origin')).toBe('*');
+  expect(refused?.headers.get('access-control-allow-origin')).toBe('https://shop.test');
   expect(refused?.headers.get('access-control-expose-headers')).toBe('retry-after');
-});
-
-test('compat: a page is given leave for every header of the libraries', async () => {
-  const answer = await fetch(`${rig.gateway.url}/v1/t`, {
-    method: 'OPTIONS',
-    headers: { origin: 'https://shop.test' },
-  });
-  const allowed = (answer.headers.get('access-control-allow-headers') ?? '').split(', ');
-  for (const name of [
-    'authorization',
-    'anonymousid',
-    'sentat',
-    'x-retry-count',
-    'rsa-retry-attempt',
-    'x-stainless-os',
-    'user-agent',
-  ]) {
-    expect(allowed).toContain(name);
-  }
 });
 
 test("compat: Segment's browser library is told to send here, securely where its page is", async () => {
@@ -221,7 +202,7 @@ test("compat: Segment's browser library is told to send here, securely where its
 test("compat: RudderStack's browser library is told of no destinations, and may ask for the head alone", async () => {
   const url = `${rig.gateway.url}/sourceConfig/?writeKey=${webKey}&p=web`;
   const answer = await fetch(url, { headers: { origin: 'https://shop.test' } });
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.test');
   expect(await answer.json()).toMatchObject({ source: { id: 'web', destinations: [] } });
   const head = await fetch(url, { method: 'HEAD' });
   expect([head.status, await head.text()]).toEqual([200, '']);
