@@ -67,7 +67,7 @@ function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }
     history: { pushState: () => undefined, replaceState: () => undefined },
     addEventListener: (type: string, listen: () => void) => listeners.set(type, listen),
     console: { warn: (...said: unknown[]) => warnings.push(said) },
-    fetch: async (address: string, init?: { readonly body: string; readonly keepalive: boolean }) => {
+    fetch: async (_address: string, init?: { readonly body: string; readonly keepalive: boolean }) => {
       if (init === undefined) return Response.json({ consent: [{ name: 'ads', granted: true }] });
       // What a browser does with too much that is to outlive the page.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
