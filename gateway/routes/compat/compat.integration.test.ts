@@ -66,6 +66,10 @@ test.each([
   ['/capture', (uuid: string) => ({ api_key: key, event: 'Try', distinct_id: 'u', uuid })],
   ['/e/', (uuid: string) => ({ token: key, event: 'Try', distinct_id: 'u', uuid })],
   ['/i/v0/e/', (uuid: string) => ({ token: key, event: 'Try', distinct_id: 'u', uuid })],
+  ['/track/', (uuid: string) => [{ event: 'Try', distinct_id: 'u', uuid, properties: { token: key } }]],
+  ['/i/v0/e', (uuid: string) => ({ event: 'Try', uuid, properties: { token: key, distinct_id: 'u' } })],
+  ['/batch', (uuid: string) => ({ batch: [{ event: 'Try', uuid, properties: { $token: key, distinct_id: 'u' } }] })],
+  [`/e?token=${key}`, (uuid: string) => [{ event: 'Try', distinct_id: 'u', uuid }]],
 ])(
   'compat: %s takes the key where its libraries put it, under any content type, and keeps none of it',
   async (path, body) => {
@@ -216,7 +220,9 @@ test('compat: each family has a document of its own, and ours names none of thei
   };
   expect(await paths('/segment')).toEqual(expect.arrayContaining(['/v1/track', '/v1/batch', '/v1/import', '/v1/m']));
   expect(await paths('/rudderstack')).toEqual(['/beacon/v1/batch', '/sourceConfig']);
-  expect(await paths('/posthog')).toEqual(['/batch', '/capture', '/e', '/i/v0/e']);
+  expect(await paths('/posthog')).toEqual(
+    expect.arrayContaining(['/batch', '/e', '/engage', '/flags', '/array/{key}/config']),
+  );
   expect((await paths('')).filter((path) => path.startsWith('/v1/'))).toEqual([]);
   expect((await fetch(`${rig.gateway.url}/api/v1/openapi/nobody`)).status).toBe(404);
 });

@@ -18,7 +18,7 @@ const arrivalTime: MessageTime = { timeMs: undefined, clampedFromMs: undefined }
  * these senders count a refused event as delivered.
  */
 export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival): MessageTime {
-  return messageTimeOf(readTime(original), readTime(sentAt), arrival);
+  return messageTimeOf(readTime(original), readTime(sentAt) ?? arrival.sentAtMs, arrival);
 }
 
 /** The same of times that were read. */

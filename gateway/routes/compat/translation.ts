@@ -12,6 +12,8 @@ export type Arrival = {
   /** Since the epoch. */
   readonly atMs: number;
   readonly timeWindow: TimeWindow;
+  /** What the sender's clock said when it sent the request, where the address has that; since the epoch. */
+  readonly sentAtMs?: number | undefined;
 };
 
 /** A message of another family of libraries as an event of ours. */
@@ -33,6 +35,12 @@ export type Translation = Translated | Untranslatable;
 export type Dialect = {
   /** The source key as the body has it. */
   keyOf(body: JsonObject): unknown;
+  /** The source key as its messages have it, where nothing else of the request has one. */
+  keyOfMessages?(messages: readonly unknown[]): unknown;
+  /** Whether a body may be a list of messages, or a form that holds one. */
+  readonly takesListsAndForms?: true;
+  /** When a request was sent by what its query says; since the epoch. */
+  sentAtOf?(query: string): number | undefined;
   /** The messages of a body; undefined where it has none that can be found. */
   messagesOf(body: JsonObject): readonly unknown[] | undefined;
   /** Says what to do about one of them; `body` is what it came in. */
