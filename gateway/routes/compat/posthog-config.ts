@@ -32,7 +32,10 @@ export function createPostHogConfigRoutes(compat: CompatIntake, admission: Admis
   ];
 }
 
-/** What a library does in the page, all of which it asks for, is off but for events and clicks. */
+/**
+ * Of what a library does in a page only events and clicks are on. Nothing is said of surveys: even where they are off, the
+ * library would load the script for them, from here.
+ */
 const configOf = (key: string): object => ({ token: key, ...features });
 
 const features = {
@@ -55,7 +58,6 @@ const features = {
   productTours: false,
   sessionRecording: false,
   siteApps: [],
-  surveys: false,
   toolbarParams: {},
 } as const;
 
