@@ -34,18 +34,27 @@ export function messageTimeOf(
   return { timeMs, clampedFromMs: undefined };
 }
 
-const withoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+/** What a text ends with that names its zone; the parenthesis is that of JavaScript's own, behind the offset. */
+const zone = /(?:z|ut|utc|gmt|[ecmp][sd]t|[+-]\d{2}:?\d{2}|\))$/i;
+/** Of a date alone the parser knows that it is UTC. */
+const dateAlone = /^\d{4}(?:-\d{2}){0,2}$/;
 
-/** Ms since the epoch of an ISO 8601 text, which is UTC where it names no zone, or of a number of them. */
+/** Ms since the epoch of a text that the parser of dates knows, which is UTC where it names no zone, or of a number of them. */
 export function readTime(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.round(value) : undefined;
   if (typeof value !== 'string' || value === '') return undefined;
   if (value !== last.text) {
-    // The parser reads a time without a zone as one of this machine's.
-    const timeMs = Date.parse(withoutZone.test(value) ? `${value}Z` : value);
+    const timeMs = parseTime(value);
     last = { text: value, timeMs: Number.isNaN(timeMs) ? undefined : timeMs };
   }
   return last.timeMs;
+}
+
+/** The parser reads a time without a zone as one of this machine's. */
+function parseTime(text: string): number {
+  if (zone.test(text) || dateAlone.test(text)) return Date.parse(text);
+  const timeMs = Date.parse(`${text.replace(' ', 'T')}Z`);
+  return Number.isNaN(timeMs) ? Date.parse(`${text} UTC`) : timeMs;
 }
 
 /** The text read last: when a request was sent is asked again for each of its messages. */
