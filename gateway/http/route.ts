@@ -36,7 +36,6 @@ export type PostRoute = RouteBase & {
 
 export type GetRoute = RouteBase & {
   readonly method: 'get';
-  /** Whether HEAD is answered too, as GET is but for the body. */
-  readonly head?: true;
+  /** HEAD comes here as well (`exchange.headOnly`): it is answered as GET is but for the body, and tracks nothing. */
   accept(exchange: Exchange, parameter: string, query: string): void;
 };

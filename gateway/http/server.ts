@@ -64,7 +64,7 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
           app.post(pattern, (response, request) => state.post(response, request, route, index, named));
         } else {
           app.get(pattern, (response, request) => state.get(response, request, route, index, named));
-          if (route.head) app.head(pattern, (response, request) => state.head(response, request, route, index, named));
+          app.head(pattern, (response, request) => state.head(response, request, route, index, named));
         }
         app.options(pattern, (response, request) => state.plain(response, request, index, preflight(request)));
         app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(route)));
@@ -189,8 +189,7 @@ class ServerState implements ExchangeOwner {
     if (method === 'options') this.plain(response, request, index, preflight(request));
     else if (method === 'post' && route.method === 'post') this.post(response, request, route, index, false);
     else if (method === 'get' && route.method === 'get') this.get(response, request, route, index, false);
-    else if (method === 'head' && route.method === 'get' && route.head)
-      this.head(response, request, route, index, false);
+    else if (method === 'head' && route.method === 'get') this.head(response, request, route, index, false);
     else this.plain(response, request, index, wrongMethod(route));
   }
 
@@ -247,7 +246,7 @@ const wrongMethod = (route: Route): Reply =>
   failure(405, 'method not allowed', { headers: [['allow', allowed(route).join(', ')]] });
 
 const allowed = (route: Route): readonly string[] =>
-  route.method === 'get' && route.head ? ['GET', 'HEAD', 'OPTIONS'] : [route.method.toUpperCase(), 'OPTIONS'];
+  route.method === 'get' ? ['GET', 'HEAD', 'OPTIONS'] : ['POST', 'OPTIONS'];
 
 async function listen(
   uws: UwsModule,

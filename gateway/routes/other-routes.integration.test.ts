@@ -160,6 +160,24 @@ test.each(['nobody', 'server', 'bad-link', '%ff'])('redirect: %s is no link', as
   expect((await fetch(`${rig.gateway.url}/redirect/${code}`, { redirect: 'manual' })).status).toBe(404);
 });
 
+test.each(waysIn.filter(([method]) => method === 'GET'))(
+  'head: HEAD is answered as %s %s, without an event',
+  async (_, path) => {
+    const ask = async (method: string) => {
+      const answer = await fetch(`${rig.gateway.url}${path}`, { method, redirect: 'manual' });
+      const headers = ['content-type', 'content-length', 'location', 'cache-control'].map((name) =>
+        answer.headers.get(name),
+      );
+      return { status: answer.status, headers, body: (await answer.text()).length > 0 };
+    };
+    const before = (await rig.log.envelopes()).length;
+    const head = await ask('HEAD');
+    expect(await rig.log.envelopes()).toHaveLength(before);
+    const got = await ask('GET');
+    expect(head).toEqual({ ...got, body: false });
+  },
+);
+
 test('webhook: the body becomes the properties of an event named as the source', async () => {
   const address = `${rig.gateway.url}/webhook/${testSources.hook.token}?distinctId=`;
   const send = (id: string, body: string, type: string) =>

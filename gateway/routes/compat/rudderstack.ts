@@ -40,8 +40,6 @@ function configRoute(admission: Admission): GetRoute {
   return {
     name: 'rudderstack-config',
     method: 'get',
-    // It also asks for the head alone, to learn whether something on the page blocks the way here.
-    head: true,
     paths: ['/sourceConfig'],
     document,
     openapi: {
