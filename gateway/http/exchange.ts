@@ -144,12 +144,12 @@ const writeAnswer = (): void => {
   else response.end(reply.body, close);
 };
 
-/** What an Origin header may be: it is written back. */
+/** Origins that may be written back. */
 const plainOrigin = /^[!-~]{1,512}$/;
 
 /**
- * Lets every page read the answer, whatever the key: nothing that the gateway serves depends on a cookie or on who asks.
- * Libraries that send cookies along (PostHog's, in XMLHttpRequest) read an answer only if it names their origin.
+ * Lets every page read the answer, whatever the key: no answer of the gateway depends on a cookie. A request that carries
+ * cookies, as all beacons do, is allowed only by an answer that names the page's origin; a wildcard does not count.
  */
 function allowPages(response: HttpResponse, reply: Reply, origin: string): void {
   if (reply.isForAll || origin === '' || !plainOrigin.test(origin)) {

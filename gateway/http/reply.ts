@@ -30,7 +30,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 const json = ['content-type', 'application/json'] as const;
 
-/** What a browser keeps for a minute: a key that is revoked, and a consent setting that changes, show soon. */
+/** The browser keeps the answer for one minute, so a revoked key or a changed consent setting takes effect soon. */
 export const keptBriefly = [
   ['cache-control', 'private, max-age=60'],
   ['vary', 'origin'],

@@ -36,6 +36,6 @@ export type PostRoute = RouteBase & {
 
 export type GetRoute = RouteBase & {
   readonly method: 'get';
-  /** HEAD comes here as well (`exchange.headOnly`): it is answered as GET is but for the body, and tracks nothing. */
+  /** Also called for HEAD (`exchange.headOnly`), which gets the same answer without a body and must store no event. */
   accept(exchange: Exchange, parameter: string, query: string): void;
 };

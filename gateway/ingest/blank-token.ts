@@ -27,7 +27,7 @@ export function blankRepeats(body: Buffer, token: string): void {
   }
 }
 
-/** Whether the character belongs to an escape. A backslash before it may itself be escaped. */
+/** Whether the character is part of an escape. The backslash before it may itself be escaped. */
 function isEscaped(body: Buffer, at: number): boolean {
   let before = at;
   while (body[before - 1] === backslash) before -= 1;

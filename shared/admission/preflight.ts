@@ -1,16 +1,16 @@
-/** What a browser asks before a page may send a request (Fetch standard, "CORS-preflight request"), as headers; '' where absent. */
+/** Headers of a CORS preflight request (Fetch standard); '' where absent. */
 export type Preflight = { readonly requestHeaders: string; readonly requestPrivateNetwork: string };
 
-/** Names of headers come back up to this length in all: more is no page's. */
+/** Length of the list of header names that is read. */
 const namesCharactersMax = 4096;
 /** A header's name (RFC 9110, section 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Chromium keeps an answer for two hours at most. */
+/** Chromium caps it at two hours. */
 const keptS = 7200;
 
 /**
- * Headers of an answer that allows a page all that it asks for: tracing libraries add headers to every request of a page,
- * and a list would miss some. Nothing here depends on a cookie, so nothing is gained by a refusal.
+ * Headers of an answer that allows what the preflight asks for. Tracing libraries add headers to every request of a page, and
+ * a fixed list would miss some. No answer depends on a cookie, so a refusal would protect nothing.
  */
 export function allowPreflight(
   { requestHeaders, requestPrivateNetwork }: Preflight,
@@ -31,7 +31,7 @@ function readNames(list: string): string {
     .slice(0, namesCharactersMax)
     .split(',')
     .map((name) => name.trim());
-  // The last one may be cut short.
+  // The last name may be cut off.
   if (list.length > namesCharactersMax) names.pop();
   return names.filter((name) => token.test(name)).join(', ');
 }

@@ -2,9 +2,9 @@ import type { LookupAddress } from 'node:dns';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-/** How long one address is tried alone before the next is tried beside it, in ms (RFC 8305, section 5). */
+/** Delay before the next address is tried as well (RFC 8305, section 5: Connection Attempt Delay). */
 const aloneMs = 250;
-/** Addresses of one name that are tried: a name server may answer with any number. */
+/** A name server may return any number of addresses. */
 const addressesMax = 8;
 
 const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
@@ -13,8 +13,8 @@ const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 6
 export type Connected = (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void;
 
 /**
- * Connects to the first of several addresses that answers. An attempt goes on while later ones run, so an address that is
- * slow is reached although another is dead. Returns what ends all attempts; `done` is then not called.
+ * Connects to the first of several addresses that answers. Attempts run side by side, so a dead address takes no time from a
+ * slow one. Returns a function that ends all attempts; `done` is then not called.
  */
 export function connectFirst(addresses: readonly LookupAddress[], port: number, done: Connected): () => void {
   const waiting = alternateFamilies(addresses).slice(0, addressesMax);
@@ -37,7 +37,7 @@ export function connectFirst(addresses: readonly LookupAddress[], port: number, 
     const socket = connect({ ...socketOptions, host: address.address, port });
     attempts.add(socket);
     const failed = (error: Error): void => {
-      // It was not this one that counts, or it is the caller's by now.
+      // Another attempt has won, or all were ended.
       if (!attempts.delete(socket)) return;
       if (failure === undefined || hasNoRoute(failure)) failure = error;
       socket.destroy();
@@ -56,14 +56,14 @@ export function connectFirst(addresses: readonly LookupAddress[], port: number, 
   return stop;
 }
 
-/** The families in turn, beginning with that of the first address: one of them may have no route here. */
+/** IPv4 and IPv6 in turn, starting with the family of the first address: this machine may have no route for one of them. */
 function alternateFamilies(addresses: readonly LookupAddress[]): LookupAddress[] {
   const own = addresses.filter(({ family }) => family === addresses[0]?.family);
   const other = addresses.filter(({ family }) => family !== addresses[0]?.family);
   return own.flatMap((address, index) => [address, ...other.slice(index, index + 1)]).concat(other.slice(own.length));
 }
 
-/** Says of this machine only that it cannot reach a family, which is no news where the other family failed too. */
+/** This machine cannot reach the address family. The error of another address says more. */
 function hasNoRoute(error: Error): boolean {
   return 'code' in error && (error.code === 'ENETUNREACH' || error.code === 'EADDRNOTAVAIL');
 }

@@ -65,7 +65,7 @@ export function createGuardedConnector(
   lookup: ReturnType<typeof createGuardedLookup>,
   connectTimeoutMs: number,
 ): buildConnector.connector {
-  // It has no time of its own: looking up, connecting and the TLS handshake share one.
+  // No timeout of its own: lookup, connection and TLS handshake share connectTimeoutMs.
   const secure = buildConnector({ timeout: 0 });
   return (options, callback) => {
     const port = portOf(options);

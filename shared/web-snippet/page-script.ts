@@ -49,9 +49,9 @@ const lingerMs = 250;
 const triesMax = 6;
 /** A browser takes 64 KiB of beacons of a page at a time, and a character may be three bytes. */
 const beaconCharactersMax = 20_000;
-/** JSON of an event's properties: what goes over it leaves property by property, so that the gateway takes the rest. */
+/** Length of an event's properties as JSON. The gateway refuses events over 64 KiB, so larger properties are left out. */
 const propertiesCharactersMax = 40_000;
-/** Of a text that describes the page, and of an id. */
+/** Length of a text that describes the page, and of an id. */
 const textCharactersMax = 2_000;
 const idCharactersMax = 400;
 const yearS = 31_536_000;
@@ -154,7 +154,7 @@ function start(script: Element): void {
       for (let body = bodyOf(taken); body.length > beaconCharactersMax && taken.length > 1; body = bodyOf(taken)) {
         rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
       }
-      // One that is too large for a beacon keeps none of the others here.
+      // One that is too large for a beacon does not hold up the others.
       if (!beacon(`${base}/api/v1/batch`, bodyOf(taken))) refused.push(...taken);
     }
     rows.unshift(...refused);
@@ -188,7 +188,7 @@ function start(script: Element): void {
       writeCookie(idCookie, '', 0);
     },
   };
-  /** A call that fails is lost alone: neither the page nor a later call notices. */
+  /** A call that throws affects neither the page nor later calls. */
   const run = (command: ArrayLike<unknown>): void => {
     try {
       const [name, ...given] = Array.from(command) as unknown as Command;
@@ -247,15 +247,15 @@ function propertiesOf(dataset: Readonly<Record<string, string | undefined>>): Fi
 }
 
 /**
- * What can be sent of properties that a page gave, as plain data: a property that no JSON can hold, or that is too large,
- * is left out alone. From here on nothing that is sent can fail to be written.
+ * The properties of a page's call as plain data. A property that cannot be JSON, or is too large, is left out with a warning.
+ * The result can always be serialized.
  */
 function plain(given: unknown): Fields {
   const fields: Fields = {};
   let room = propertiesCharactersMax;
   for (const name of keysOf(given)) {
     try {
-      // Undefined for what JSON leaves out, such as a function.
+      // Undefined for functions, symbols and undefined.
       const text = JSON.stringify((given as Fields)[name], bigintAsText) as string | undefined;
       if (text === undefined) continue;
       if (name.length + text.length > room) throw new Error('too large');
@@ -287,7 +287,7 @@ const onlyDecisions = (fields: Fields): Record<string, boolean> =>
     Object.entries(fields).filter((entry): entry is [string, boolean] => typeof entry[1] === 'boolean'),
   );
 
-/** What the visitor decided before. A cookie that cannot be read says nothing. */
+/** Earlier decisions of the visitor; none where the cookie is broken. */
 function readDecisions(): Record<string, boolean> {
   try {
     return onlyDecisions(plain(JSON.parse(readCookie('sluice_consent') ?? '{}')));
@@ -317,7 +317,7 @@ function surroundings(): Fields {
   return plain(fields);
 }
 
-/** The answer; undefined where there is none, whatever way a fetch of the page's own fails. */
+/** The answer; undefined where fetch rejects or throws. */
 async function ask(url: string, init?: RequestInit): Promise<Response | undefined> {
   try {
     return await fetch(url, init);
@@ -343,7 +343,7 @@ function readCookie(name: string): string | undefined {
     const found = new RegExp(`(?:^|; )${name}=([^;]+)`).exec(document.cookie)?.[1];
     return found === undefined ? undefined : decodeURIComponent(found);
   } catch {
-    // An escape that is broken, or a frame without cookies.
+    // A broken escape, or a frame without cookies.
     return undefined;
   }
 }
@@ -353,7 +353,7 @@ function writeCookie(name: string, value: string, ageS: number): void {
   try {
     document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${ageS}; SameSite=Lax${secure}`;
   } catch {
-    // A frame without cookies, or half of a surrogate pair.
+    // A frame without cookies.
   }
 }
 

@@ -34,8 +34,14 @@ afterAll(async () => {
 }, 60_000);
 
 /** The demo site as one visitor has it, who is told apart by the address of the page. */
-async function visit(library: string, visitor: string, more = ''): Promise<{ page: Page; problems: string[] }> {
+async function visit(
+  library: string,
+  visitor: string,
+  more = '',
+  prepare = '',
+): Promise<{ page: Page; problems: string[] }> {
   const context = await browser.newContext();
+  await context.addInitScript(prepare);
   const page = await context.newPage();
   // It goes on by itself, and can be turned.
   await page.clock.install();
@@ -89,6 +95,22 @@ test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive
   const events = await awaitEvents(client, names, of(visitor));
   expect(problems).toEqual([]);
   expect(new Set(events.map((event) => event.visitor.id)).size).toBe(1);
+  await page.context().close();
+});
+
+// As tracing libraries do it.
+const tracer = `
+  const { fetch } = window;
+  window.fetch = (address, init = {}) =>
+    String(address).includes('/site/')
+      ? fetch(address, init)
+      : fetch(address, { ...init, headers: { ...init.headers, 'sentry-trace': '1-2', baggage: 'a=b', newrelic: 'x' } });`;
+
+test.each(['sluice', 'segment'])('browser: %s sends from a page whose tracer adds headers', async (library) => {
+  const { page, problems } = await visit(library, `traced-${library}`, '', tracer);
+  await press(page, 'track');
+  await awaitEvents(client, ['Order Completed', 'Page Viewed'], of(`traced-${library}`));
+  expect(problems).toEqual([]);
   await page.context().close();
 });
 

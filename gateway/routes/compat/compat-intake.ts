@@ -55,11 +55,11 @@ type AdmittedMessages = {
   readonly sentAtMs: number | undefined;
 };
 
-/** A question of a library that brings no events. */
+/** A request of a library that holds no events, such as one for flags. */
 export type Question = {
   /** The source key as the body has it. */
   keyOf(body: unknown): unknown;
-  /** The answer to who may ask. */
+  /** The answer when the key is valid. */
   reply(): Reply;
 };
 
@@ -113,7 +113,7 @@ export class CompatIntake {
     );
   }
 
-  /** A request without events, from a library that packs it as it packs those. */
+  /** A request without events. Libraries compress it as they compress events. */
   ask(exchange: Exchange, body: Buffer, query: string, question: Question): void {
     this.#unpack(exchange, body, true, (unpacked) => {
       const read = readLenientJson(unpacked, this.#settings.limits);
@@ -124,7 +124,7 @@ export class CompatIntake {
     });
   }
 
-  /** A body may be gzip whether a header says so or not, and a form that holds it. */
+  /** Decompresses gzip, with or without the header, and reads the `data` field of a form. */
   #unpack(exchange: Exchange, given: Buffer, mayBeForm: boolean, done: (unpacked: Buffer) => void): void {
     const body = (mayBeForm && !isGzip(given) ? readFormData(given) : undefined) ?? given;
     if (!isGzip(body)) return done(body);
@@ -271,7 +271,7 @@ export class CompatIntake {
   }
 }
 
-/** What a message says, parsed if it was not yet. */
+/** The value of a message. Plain messages are parsed here. */
 const valueOf = (message: unknown, bytes: Buffer): unknown =>
   message instanceof PlainMessage ? JSON.parse(bytes.toString('utf8', message.start, message.end)) : message;
 

@@ -3,8 +3,8 @@ const openBracket = 0x5b;
 const space = 0x20;
 
 /**
- * What a form holds in its field `data`, where a body is a form: JSON as it is, or in base64, which may itself be gzip.
- * Undefined for a body that is none.
+ * The `data` field of a form body: JSON, or the bytes of base64, which may be gzip. Undefined when the body is not a form
+ * with such a field.
  */
 export function readFormData(body: Buffer): Buffer | undefined {
   let at = 0;
@@ -13,6 +13,6 @@ export function readFormData(body: Buffer): Buffer | undefined {
   const data = new URLSearchParams(body.toString('utf8')).get('data') ?? undefined;
   if (data === undefined || data === '') return undefined;
   if (/^\s*[{[]/.test(data)) return Buffer.from(data);
-  // A plus that was not encoded is read as a space.
+  // A form decodes "+" as a space.
   return Buffer.from(data.replaceAll(' ', '+'), 'base64');
 }

@@ -34,12 +34,12 @@ export function messageTimeOf(
   return { timeMs, clampedFromMs: undefined };
 }
 
-/** What a text ends with that names its zone; the parenthesis is that of JavaScript's own, behind the offset. */
+/** The end of a text that names its zone. The parenthesis is from Date.prototype.toString: "GMT+0200 (Central …)". */
 const zone = /(?:z|ut|utc|gmt|[ecmp][sd]t|[+-]\d{2}:?\d{2}|\))$/i;
-/** Of a date alone the parser knows that it is UTC. */
+/** Date.parse reads a date without a time as UTC. */
 const dateAlone = /^\d{4}(?:-\d{2}){0,2}$/;
 
-/** Ms since the epoch of a text that the parser of dates knows, which is UTC where it names no zone, or of a number of them. */
+/** Ms since the epoch of a number of ms, or of a text that Date.parse reads. A text without a zone is UTC. */
 export function readTime(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.round(value) : undefined;
   if (typeof value !== 'string' || value === '') return undefined;
@@ -50,7 +50,7 @@ export function readTime(value: unknown): number | undefined {
   return last.timeMs;
 }
 
-/** The parser reads a time without a zone as one of this machine's. */
+/** Date.parse reads a time without a zone in the zone of this machine. */
 function parseTime(text: string): number {
   if (zone.test(text) || dateAlone.test(text)) return Date.parse(text);
   const timeMs = Date.parse(`${text.replace(' ', 'T')}Z`);

@@ -10,9 +10,9 @@ import type { CompatIntake } from './compat-intake.ts';
 import { messageKey } from './posthog.ts';
 
 /**
- * What PostHog's libraries ask for beside events, so that none of them meets a 404 at start or throws when it is asked for
- * a flag: their configuration, flags, and lists. There are no flags and no surveys here, and the answers say so in the
- * form of each version (posthog.com/docs/api/flags), measured with `posthog-js` 1.20 to 1.449.
+ * The requests of PostHog's libraries other than events: configuration, flags and lists. A 404 would make some of them throw
+ * in the customer's code. Flags and lists are empty, in the form of each version (posthog.com/docs/api/flags), measured with
+ * `posthog-js` 1.20 to 1.449.
  */
 const document = 'posthog';
 
@@ -33,15 +33,15 @@ export function createPostHogConfigRoutes(compat: CompatIntake, admission: Admis
 }
 
 /**
- * Of what a library does in a page only events and clicks are on. Nothing is said of surveys: even where they are off, the
- * library would load the script for them, from here.
+ * Events and autocapture are on, everything else is off. `surveys` is absent on purpose: with any value, `false` too, the
+ * library loads a script for surveys from this address.
  */
 const configOf = (key: string): object => ({ token: key, ...features });
 
 const features = {
   supportedCompression: ['gzip', 'gzip-js'],
   analytics: { endpoint: '/e/' },
-  // Libraries of before 2024 read this one.
+  // Versions before 2024 read this one.
   config: { enable_collect_everything: true },
   autocapture_opt_out: false,
   autocaptureExceptions: false,
@@ -50,7 +50,7 @@ const features = {
   conversations: false,
   elementsChainAsString: true,
   errorTracking: { autocaptureExceptions: false, suppressionRules: [] },
-  // Else newer versions ask for none, and callbacks that wait for flags are never called.
+  // With false, newer versions never request flags, and callbacks of onFeatureFlags are never called.
   hasFeatureFlags: true,
   heatmaps: false,
   isAuthenticated: false,
@@ -65,7 +65,7 @@ const configScript = (key: string): string =>
   `(function(){var all=window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};all[${asScript(key)}]=` +
   `{config:${asScript(configOf(key))},siteApps:[]}})();`;
 
-/** JSON that a script can hold wherever it stands. */
+/** JSON that is safe inside a script. */
 const asScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 
 function configRoute(
@@ -90,7 +90,7 @@ function configRoute(
   };
 }
 
-/** What is asked about is in the query; the body says by which key. */
+/** The body of an answer, by the query of its request. */
 type Answer = (query: URLSearchParams) => object;
 
 function flagsRoute(compat: CompatIntake, name: string, path: string, answer: Answer): PostRoute {
@@ -133,7 +133,7 @@ function flagsAnswer(query: URLSearchParams): object {
   return query.get('config') === 'true' ? { ...features, ...flags } : flags;
 }
 
-/** It says the configuration, too. Its first version lists the names of those flags that are on. */
+/** Includes the configuration. Version 1 has a list of names instead of a map. */
 function decideAnswer(query: URLSearchParams): object {
   const version = versionOf(query);
   if (version === 1) return { ...features, featureFlags: [] };
@@ -141,7 +141,7 @@ function decideAnswer(query: URLSearchParams): object {
   return { ...features, ...(version === 3 ? noFlags : noFlagDetails) };
 }
 
-/** Lists that a library or its caller asks for, of what there is none here. */
+/** Features that Sluice does not have, as their lists. */
 const emptyLists = {
   '/api/surveys': { surveys: [] },
   '/api/early_access_features': { earlyAccessFeatures: [] },

@@ -22,7 +22,7 @@ import type { Arrival, Dialect, Translated, Translation } from './translation.ts
  */
 const document = 'posthog';
 const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'];
-/** Recordings of a page, its logs and its metrics: a library that was told to sends them all the same. */
+/** Recordings, logs and metrics of a page: sent where the page turns them on itself. */
 const unstoredPaths = ['/s', '/i/v1/logs', '/i/v1/metrics'];
 
 export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
@@ -61,26 +61,26 @@ function unstoredRoute(compat: CompatIntake): PostRoute {
       ),
     },
     bodyBytesMax: compat.bodyBytesMax,
-    // The body is thrown away as it comes.
+    // A refused body is discarded as it arrives, so none is held in memory.
     refuse: () => accepted,
     accept: (exchange) => exchange.send(accepted),
   };
 }
 
-/** The key that an event, or a question, brings; undefined where it has none. */
+/** The source key of an event or of a request for flags; undefined where it has none. */
 export function messageKey({ api_key: apiKey, token, $token: oldToken, properties }: JsonObject): unknown {
   const own = isJsonObject(properties) ? properties : {};
   return apiKey ?? token ?? oldToken ?? own['token'] ?? own['$token'] ?? own['api_key'];
 }
 
-/** The key of all of these events; undefined where they have none, or several: whose they are is then not known. */
+/** The one key of these events; undefined where they have none, or several. */
 function keyOfMessages(messages: readonly unknown[]): unknown {
   const keys = new Set(messages.filter(isJsonObject).map(messageKey));
   keys.delete(undefined);
   return keys.size === 1 ? [...keys][0] : undefined;
 }
 
-/** `_` of the query, by which old versions also keep caches away, is the time in ms. */
+/** Versions before 1.449 send their clock in ms as `_` of the query. */
 function sentAtOf(query: string): number | undefined {
   const sentMs = /(?:^|&)_=(\d{13})(?:&|$)/.exec(query)?.[1];
   return sentMs === undefined ? undefined : Number(sentMs);

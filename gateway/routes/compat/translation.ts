@@ -12,7 +12,7 @@ export type Arrival = {
   /** Since the epoch. */
   readonly atMs: number;
   readonly timeWindow: TimeWindow;
-  /** What the sender's clock said when it sent the request, where the address has that; since the epoch. */
+  /** The sender's clock when it sent the request, from the query, in ms since the epoch; undefined where it has none. */
   readonly sentAtMs?: number | undefined;
 };
 
@@ -35,11 +35,11 @@ export type Translation = Translated | Untranslatable;
 export type Dialect = {
   /** The source key as the body has it. */
   keyOf(body: JsonObject): unknown;
-  /** The source key as its messages have it, where nothing else of the request has one. */
+  /** The source key of the messages, used when header, body and query have none. */
   keyOfMessages?(messages: readonly unknown[]): unknown;
-  /** Whether a body may be a list of messages, or a form that holds one. */
+  /** A body may be a list of messages, or a form with a `data` field. */
   readonly takesListsAndForms?: true;
-  /** When a request was sent by what its query says; since the epoch. */
+  /** The sender's clock from the query of a request, in ms since the epoch. */
   sentAtOf?(query: string): number | undefined;
   /** The messages of a body; undefined where it has none that can be found. */
   messagesOf(body: JsonObject): readonly unknown[] | undefined;

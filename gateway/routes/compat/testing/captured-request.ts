@@ -17,13 +17,13 @@ export type CapturedRequest = {
 
 const specLibraries = ['segment-python', 'segment-java', 'rudder-python'] as const;
 
-/** Every request that was captured of libraries of Segment and RudderStack, with `key` where it had the key of its capture. */
+/** Captured requests of libraries of Segment and RudderStack, with `key` in place of the key of the capture. */
 export const capturedRequests = (key: string): readonly CapturedRequest[] =>
   specLibraries.flatMap((library) => readCaptures(library, key));
 
 /**
- * Requests of PostHog's browser library as it is published, run in Chromium 147 in November 2026 with and without an
- * answer to what it asks at start: eight versions, the first of 2022.
+ * Requests of eight unmodified versions of PostHog's browser library, recorded in Chromium 147 in November 2026. "Without
+ * configuration": its requests for configuration and flags got a 404.
  */
 export const capturedPostHogRequests = (key: string): readonly CapturedRequest[] => readCaptures('posthog-js', key);
 
