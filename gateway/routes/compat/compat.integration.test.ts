@@ -181,9 +181,9 @@ test.each<readonly [string, string, unknown, Readonly<Record<string, string>>, R
 test('compat: beyond its rate a source is told how long to wait, in a header that pages may read', async () => {
   const rows = { batch: Array.from({ length: 10_000 }, () => ({ type: 'page', anonymousId: 'a' })) };
   const headers = { authorization: basic(webKey), origin: 'https://shop.test' };
-  const answers: Answer[] = [];
-  for (let sent = 0; sent < 5; sent += 1) answers.push(await post('/v1/batch', rows, headers));
-  const refused = answers.find(({ status }) => status === 429);
+  let refused: Answer | undefined;
+  // A slow machine sends hardly faster than the limit refills.
+  for (let sent = 0; sent < 40 && refused?.status !== 429; sent += 1) refused = await post('/v1/batch', rows, headers);
   expect(refused?.body).toMatchObject({ code: 'rate_limited' });
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   expect(refused?.headers.get('access-control-allow-origin')).toBe('https://shop.test');
