@@ -30,8 +30,6 @@ export class Exchange implements FrameWaiter {
   readonly route: number;
   /** When its head was read, on the monotonic clock. */
   readonly startedAtMs = performance.now();
-  /** Whether the answer may be read by a page of any origin. */
-  #shared: boolean;
   #tally: StoredTally | undefined;
   #answers: StoredAnswers = usualAnswers;
   #note: { stored: boolean } | undefined;
@@ -53,7 +51,6 @@ export class Exchange implements FrameWaiter {
     this.#response = response;
     this.head = head;
     this.route = route;
-    this.#shared = head.origin !== '';
   }
 
   /** Whether it still waits for its answer. */
@@ -64,11 +61,6 @@ export class Exchange implements FrameWaiter {
   /** The address of the other end of the connection, 4 or 16 bytes; none once the client is gone. */
   remoteAddress(): ArrayBuffer {
     return this.#response === undefined ? noAddress : this.#response.getRemoteAddress();
-  }
-
-  /** Whatever the answer is, pages of other origins do not read it for what this gateway says. */
-  keepFromPages(): void {
-    this.#shared = false;
   }
 
   /** Every answer from now on is what `rewrite` makes of it. */
@@ -89,8 +81,8 @@ export class Exchange implements FrameWaiter {
     if (response === undefined) return;
     this.#response = undefined;
     const reply = this.#rewrite === undefined ? given : this.#rewrite(given);
-    const { headOnly } = this;
-    sending = { response, reply, shared: this.#shared, headOnly, close: reply.close || this.#owner.closing };
+    const { headOnly, head } = this;
+    sending = { response, reply, origin: head.origin, headOnly, close: reply.close || this.#owner.closing };
     try {
       response.cork(writeAnswer);
     } catch (error) {
@@ -139,21 +131,35 @@ const noAddress = new ArrayBuffer(0);
 export const clientGone = 499;
 
 // One function for every answer: the engine wants a callback, and a closure a request would be garbage.
-let sending: { response: HttpResponse; reply: Reply; shared: boolean; headOnly: boolean; close: boolean };
+let sending: { response: HttpResponse; reply: Reply; origin: string; headOnly: boolean; close: boolean };
 const writeAnswer = (): void => {
-  const { response, reply, shared, headOnly, close } = sending;
+  const { response, reply, origin, headOnly, close } = sending;
   // The engine ends a connection only behind a length, which a 204 must not have: a 200 without content says the same.
   const bare = reply.code === 204 && !close;
   if (reply.code !== 200 && (reply.code !== 204 || bare)) response.writeStatus(reply.status);
   for (const [name, value] of reply.headers) response.writeHeader(name, value);
-  if (shared) {
-    response.writeHeader('access-control-allow-origin', '*');
-    if (reply.code === 429 || reply.code === 503) response.writeHeader('access-control-expose-headers', 'retry-after');
-  }
+  allowPages(response, reply, origin);
   if (bare) response.endWithoutBody();
   else if (headOnly) response.endWithoutBody(reply.body.length, close);
   else response.end(reply.body, close);
 };
+
+/** Origins that may be written back. */
+const plainOrigin = /^[!-~]{1,512}$/;
+
+/**
+ * Lets every page read the answer, whatever the key: no answer of the gateway depends on a cookie. A request that carries
+ * cookies, as all beacons do, is allowed only by an answer that names the page's origin; a wildcard does not count.
+ */
+function allowPages(response: HttpResponse, reply: Reply, origin: string): void {
+  if (reply.isForAll || origin === '' || !plainOrigin.test(origin)) {
+    response.writeHeader('access-control-allow-origin', '*');
+  } else {
+    response.writeHeader('access-control-allow-origin', origin);
+    response.writeHeader('access-control-allow-credentials', 'true');
+  }
+  if (reply.code === 429 || reply.code === 503) response.writeHeader('access-control-expose-headers', 'retry-after');
+}
 
 /** The answer to a body that is compressed or not JSON by its headers. */
 export function refuseNonJson(exchange: Exchange): Reply | undefined {

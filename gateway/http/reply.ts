@@ -7,6 +7,8 @@ export type Reply = {
   readonly body: Uint8Array;
   /** Ends the connection behind the answer. */
   readonly close: boolean;
+  /** The same for every page, so that caches may keep one copy of it. */
+  readonly isForAll: boolean;
 };
 
 const reasons: Readonly<Record<number, string>> = {
@@ -28,9 +30,16 @@ const reasons: Readonly<Record<number, string>> = {
 
 const json = ['content-type', 'application/json'] as const;
 
+/** The browser keeps the answer for one minute, so a revoked key or a changed consent setting takes effect soon. */
+export const keptBriefly = [
+  ['cache-control', 'private, max-age=60'],
+  ['vary', 'origin'],
+] as const;
+
 export type ReplyOptions = {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly close?: boolean;
+  readonly isForAll?: boolean;
 };
 
 /** An answer with any body. */
@@ -41,6 +50,7 @@ export function createReply(code: number, body: Uint8Array, options: ReplyOption
     headers: options.headers ?? [],
     body,
     close: options.close ?? false,
+    isForAll: options.isForAll ?? false,
   };
 }
 

@@ -36,7 +36,6 @@ export type PostRoute = RouteBase & {
 
 export type GetRoute = RouteBase & {
   readonly method: 'get';
-  /** Whether HEAD is answered too, as GET is but for the body. */
-  readonly head?: true;
+  /** Also called for HEAD (`exchange.headOnly`), which gets the same answer without a body and must store no event. */
   accept(exchange: Exchange, parameter: string, query: string): void;
 };

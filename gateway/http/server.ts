@@ -6,6 +6,7 @@ import type { ExchangeOwner } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { addressBusy, createReply, failure, hostileFraming, notFound } from './reply.ts';
 import type { Reply } from './reply.ts';
+import { allowPreflight } from '../../shared/admission/preflight.ts';
 import { drainConnections } from '../../shared/runtime/drain-server.ts';
 import type { DrainOptions, Drainable } from '../../shared/runtime/drain-server.ts';
 import { readHead } from './request-head.ts';
@@ -63,9 +64,9 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
           app.post(pattern, (response, request) => state.post(response, request, route, index, named));
         } else {
           app.get(pattern, (response, request) => state.get(response, request, route, index, named));
-          if (route.head) app.head(pattern, (response, request) => state.head(response, request, route, index, named));
+          app.head(pattern, (response, request) => state.head(response, request, route, index, named));
         }
-        app.options(pattern, (response, request) => state.plain(response, request, index, preflight));
+        app.options(pattern, (response, request) => state.plain(response, request, index, preflight(request)));
         app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(route)));
       }
     }
@@ -185,11 +186,10 @@ class ServerState implements ExchangeOwner {
   /** A request whose path is a route's but for slashes that came twice: libraries put paths behind addresses that end in one. */
   doubled(response: HttpResponse, request: HttpRequest, route: Route, index: number): void {
     const method = request.getMethod();
-    if (method === 'options') this.plain(response, request, index, preflight);
+    if (method === 'options') this.plain(response, request, index, preflight(request));
     else if (method === 'post' && route.method === 'post') this.post(response, request, route, index, false);
     else if (method === 'get' && route.method === 'get') this.get(response, request, route, index, false);
-    else if (method === 'head' && route.method === 'get' && route.head)
-      this.head(response, request, route, index, false);
+    else if (method === 'head' && route.method === 'get') this.head(response, request, route, index, false);
     else this.plain(response, request, index, wrongMethod(route));
   }
 
@@ -234,43 +234,19 @@ function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply
   setImmediate(() => exchange.send(refusal));
 }
 
-/** What a page may send: a wildcard would leave out authorization. */
-const allowedHeaders: readonly string[] = [
-  'authorization',
-  'content-type',
-  'content-encoding',
-  'traceparent',
-  'tracestate',
-  // Firefox lets a script name itself, and asks.
-  'user-agent',
-  'x-requested-with',
-  // Libraries that are generated from an OpenAPI document say of themselves:
-  ...['arch', 'lang', 'os', 'package-version', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(
-    (name) => `x-stainless-${name}`,
-  ),
-  // Segment's browser library:
-  'x-retry-count',
-  // RudderStack's:
-  'anonymousid',
-  'sentat',
-  ...['recovered', 'retry-attempt', 'retry-reason', 'since-first-attempt', 'since-last-attempt'].map(
-    (name) => `rsa-${name}`,
-  ),
-];
-
-const preflight = createReply(204, Buffer.alloc(0), {
-  headers: [
-    ['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
-    ['access-control-allow-headers', allowedHeaders.join(', ')],
-    ['access-control-max-age', '86400'],
-  ],
-});
+const preflight = (request: HttpRequest): Reply => {
+  const asked = {
+    requestHeaders: request.getHeader('access-control-request-headers'),
+    requestPrivateNetwork: request.getHeader('access-control-request-private-network'),
+  };
+  return createReply(204, Buffer.alloc(0), { headers: allowPreflight(asked, 'GET, HEAD, POST, OPTIONS') });
+};
 
 const wrongMethod = (route: Route): Reply =>
   failure(405, 'method not allowed', { headers: [['allow', allowed(route).join(', ')]] });
 
 const allowed = (route: Route): readonly string[] =>
-  route.method === 'get' && route.head ? ['GET', 'HEAD', 'OPTIONS'] : [route.method.toUpperCase(), 'OPTIONS'];
+  route.method === 'get' ? ['GET', 'HEAD', 'OPTIONS'] : ['POST', 'OPTIONS'];
 
 async function listen(
   uws: UwsModule,

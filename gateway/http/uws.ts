@@ -31,6 +31,9 @@ export const enginePackages = [
   { packageName: 'uWebSockets.js-compat', glibcMin: '2.27' },
 ] as const;
 
+/** Size of a request's head, in bytes. A collector on a site's own domain receives all cookies of that site. */
+export const headBytesMax = 16 * 1024;
+
 /** Scope of the packages that hold one build each. */
 const buildScope = '@uwsjs';
 
@@ -39,6 +42,8 @@ const buildScope = '@uwsjs';
  * of a file whose node_modules are to be used.
  */
 export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
+  // The engine reads it once, while its native part loads, and takes 4 KiB without it.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headBytesMax);
   const causes: string[] = [];
   for (const { packageName } of enginePackages) {
     try {

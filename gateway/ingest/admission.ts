@@ -55,8 +55,6 @@ export class Admission {
     // Read once a request: clocks are not free.
     const nowMs = Date.now();
     source.activity.lastTriggeredAtMs = nowMs;
-    // Also what it is refused with.
-    if (!source.isWeb) exchange.keepFromPages();
     if (!this.#isAllowed(exchange, source)) {
       source.tally.forbidden += events;
       return forbidden;

@@ -23,6 +23,13 @@ export function blankRepeats(body: Buffer, token: string): void {
   // What begins with a letter and is this long is no number, so it is found in strings only.
   if (at < 0 || !beginsWithLetter.test(token)) return;
   for (; at >= 0; at = body.indexOf(token, at + token.length, encoding)) {
-    if (body[at - 1] !== backslash) body.fill(star, at, at + Buffer.byteLength(token));
+    if (!isEscaped(body, at)) body.fill(star, at, at + Buffer.byteLength(token));
   }
+}
+
+/** Whether the character is part of an escape. The backslash before it may itself be escaped. */
+function isEscaped(body: Buffer, at: number): boolean {
+  let before = at;
+  while (body[before - 1] === backslash) before -= 1;
+  return (at - before) % 2 === 1;
 }

@@ -242,7 +242,6 @@ export type PublishedSource = {
   readonly excludesContext: boolean;
   /** Whether its events carry a bot score. */
   readonly scoresBots: boolean;
-  readonly isWeb: boolean;
   /** Whether the visitor is at the other end of its connections. */
   readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
@@ -294,7 +293,6 @@ function compileSource(
     addresses: compileWhitelistIps(settings.whitelistIps),
     excludesContext: settings.excludeRequestContext === true,
     scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
-    isWeb: settings.type === 'WebSource',
     isFromVisitors: visitorSourceTypes.has(settings.type),
     redirectUrl: settings.type === 'RedirectSource' ? readRedirectUrl(settings.redirectUrl) : undefined,
     kind: findSourceKind(settings.type),

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { track, nestedMixed } from '../testing/contract-row.ts';
+import { keepConnection } from '../testing/kept-connection.ts';
+import { rawPost, sendRaw } from '../testing/raw-request.ts';
 import { startRouteRig } from '../testing/route-rig.ts';
 import type { RouteRig } from '../testing/route-rig.ts';
 import { testSources } from '../testing/test-sources.ts';
@@ -10,25 +12,104 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('cors: a preflight is answered for every origin', async () => {
-  const headers = {
-    origin: 'https://shop.test',
-    'access-control-request-method': 'POST',
-    'access-control-request-headers': 'content-type',
-  };
-  const answer = await fetch(`${rig.gateway.url}/api/v1/track`, { method: 'OPTIONS', headers });
-  expect(answer.status).toBe(204);
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-  expect(answer.headers.get('access-control-allow-methods')).toContain('POST');
-  expect(answer.headers.get('access-control-allow-headers')).toContain('content-type');
+const waysIn = [
+  ['POST', '/api/v1/track'],
+  ['POST', '/api/v1/identify'],
+  ['POST', '/api/v1/batch'],
+  ['GET', `/pixel/${testSources.web.token}.gif?event=Seen`],
+  ['GET', '/redirect/link'],
+  ['POST', `/webhook/${testSources.hook.token}`],
+  ['POST', '/api/v1/experiments/assignments/any'],
+  ['POST', '/api/v1/experiments/personalization'],
+  ['GET', '/sluice.js'],
+  ['GET', `/sluice/settings/${testSources.web.token}`],
+  ['POST', '/v1/t'],
+  ['POST', '/v1/batch'],
+  ['GET', `/v1/projects/${testSources.web.token}/settings`],
+  ['POST', '/beacon/v1/batch'],
+  ['GET', `/sourceConfig?writeKey=${testSources.web.token}`],
+  ['POST', '/batch/'],
+  ['POST', '/e/'],
+  ['GET', '/api/v1/openapi'],
+  ['POST', '//v1//t'],
+  ['GET', '/no/such/address'],
+] as const;
+
+const page = 'https://shop.test';
+const ofTracers = 'baggage,content-type,newrelic,request-id,sentry-trace,x-datadog-origin,x-datadog-trace-id';
+
+test.each(waysIn.filter(([, path]) => !path.startsWith('/no/')))(
+  'cors: %s %s may be asked by a page whose tracer adds headers',
+  async (method, path) => {
+    const answer = await fetch(`${rig.gateway.url}${path}`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: page,
+        'access-control-request-method': method,
+        'access-control-request-headers': ofTracers,
+        'access-control-request-private-network': 'true',
+      },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(page);
+    expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+    expect(answer.headers.get('access-control-allow-methods')).toContain(method);
+    expect(answer.headers.get('access-control-allow-headers')).toBe(ofTracers.replaceAll(',', ', '));
+    expect(answer.headers.get('access-control-allow-private-network')).toBe('true');
+    expect(answer.headers.get('vary')).toContain('access-control-request-headers');
+  },
+);
+
+/** All cookies of a site: a collector on its domain receives them. */
+const cookiesOf = (bytes: number): string => `c=${'0'.repeat(bytes - 2)}`;
+
+test.each(waysIn)('head: %s %s answers with 12 KB of cookies as without', async (method, path) => {
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+    (await fetch(`${rig.gateway.url}${path}`, { method, headers, redirect: 'manual' })).status;
+  expect(await ask({ cookie: cookiesOf(12_000) })).toBe(await ask({}));
 });
 
-test('cors: a page may read the answer of a WebSource only', async () => {
-  const origin = { origin: 'https://shop.test' };
-  const web = await rig.post('track', track({ token: testSources.web.token }), origin);
-  const server = await rig.post('track', track({}), origin);
-  expect(web.headers.get('access-control-allow-origin')).toBe('*');
-  expect(server.headers.get('access-control-allow-origin')).toBeNull();
+test('head: 16 KiB of it are read, in any pieces, and the connection goes on; more is a 431', async () => {
+  const body = JSON.stringify(track({ token: testSources.web.token, distinctId: 'large-head' }));
+  const lines = ['Content-Type: text/plain', `Content-Length: ${body.length}`];
+  const request = (headBytes: number): string => {
+    const bare = rawPost('/api/v1/track', [...lines, 'Cookie: '], '');
+    return rawPost('/api/v1/track', [...lines, `Cookie: ${cookiesOf(headBytes - bare.length)}`], body);
+  };
+  const whole = request(16 * 1024);
+  const connection = await keepConnection(rig.gateway.port);
+  for (const sent of [whole, request(5_000), whole]) expect((await connection.ask(sent)).status).toBe(200);
+  connection.destroy();
+  const pieces = [whole.slice(0, 5_000), { waitMs: 5 }, whole.slice(5_000, 9_000), { waitMs: 5 }, whole.slice(9_000)];
+  expect((await sendRaw(rig.gateway.port, pieces)).statuses).toEqual([200]);
+  expect((await sendRaw(rig.gateway.port, [request(20_000)], 'closed')).statuses).toEqual([431]);
+});
+
+test.each(waysIn)('cors: the answer of %s %s may be read by every page', async (method, path) => {
+  const answer = await fetch(`${rig.gateway.url}${path}`, { method, headers: { origin: page }, redirect: 'manual' });
+  const isForAll = path === '/sluice.js' || path === '/api/v1/openapi';
+  expect(answer.headers.get('access-control-allow-origin')).toBe(isForAll ? '*' : page);
+  const isKept = answer.headers.get('cache-control')?.includes('max-age') === true;
+  expect(answer.headers.get('vary')).toBe(isKept && !isForAll ? 'origin' : null);
+});
+
+test('cors: whatever the key is, also where the request is refused, a page may read the answer', async () => {
+  const ask = async (body: object, headers = {}): Promise<readonly [number, string | null]> => {
+    const answer = await rig.post('track', body, { origin: page, ...headers });
+    return [answer.status, answer.headers.get('access-control-allow-origin')];
+  };
+  expect(await ask(track({ token: testSources.web.token }))).toEqual([200, page]);
+  expect(await ask(track({}))).toEqual([200, page]);
+  expect(await ask(track({ token: 'nobody' }))).toEqual([401, page]);
+  expect(await ask({ token: testSources.web.token })).toEqual([400, page]);
+  expect(await ask(track({ token: testSources.domains.token }), { origin: 'https://evil.test' })).toEqual([
+    403,
+    'https://evil.test',
+  ]);
+  expect(await ask(track({}), { 'content-type': 'application/xml' })).toEqual([415, page]);
+  expect((await rig.post('track', 'x'.repeat(1_100_000), { origin: page })).status).toBe(413);
+  const wrongMethod = await fetch(`${rig.gateway.url}/api/v1/track`, { method: 'PUT', headers: { origin: page } });
+  expect([wrongMethod.status, wrongMethod.headers.get('access-control-allow-origin')]).toEqual([405, page]);
 });
 
 test('pixel: answers with an image, a cookie, and stores the event', async () => {
@@ -78,6 +159,24 @@ test('redirect: leads to the redirectUrl of the source and tracks an event of it
 test.each(['nobody', 'server', 'bad-link', '%ff'])('redirect: %s is no link', async (code) => {
   expect((await fetch(`${rig.gateway.url}/redirect/${code}`, { redirect: 'manual' })).status).toBe(404);
 });
+
+test.each(waysIn.filter(([method]) => method === 'GET'))(
+  'head: HEAD is answered as %s %s, without an event',
+  async (_, path) => {
+    const ask = async (method: string) => {
+      const answer = await fetch(`${rig.gateway.url}${path}`, { method, redirect: 'manual' });
+      const headers = ['content-type', 'content-length', 'location', 'cache-control'].map((name) =>
+        answer.headers.get(name),
+      );
+      return { status: answer.status, headers, body: (await answer.text()).length > 0 };
+    };
+    const before = (await rig.log.envelopes()).length;
+    const head = await ask('HEAD');
+    expect(await rig.log.envelopes()).toHaveLength(before);
+    const got = await ask('GET');
+    expect(head).toEqual({ ...got, body: false });
+  },
+);
 
 test('webhook: the body becomes the properties of an event named as the source', async () => {
   const address = `${rig.gateway.url}/webhook/${testSources.hook.token}?distinctId=`;

@@ -22,13 +22,15 @@ export function createPixelRoute(admission: Admission, intake: Intake, events: S
     openapi: { paths: { '/pixel/{token}.gif': { get: description } } },
     accept(exchange, file, query) {
       if (!file.endsWith(suffix)) return exchange.send(unauthorized);
-      const admitted = admission.admitToken(exchange, decodeSegment(file.slice(0, -suffix.length)));
+      const token = decodeSegment(file.slice(0, -suffix.length));
+      const admitted = admission.admitToken(exchange, token, exchange.headOnly ? 0 : 1);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const { event, fields, identified } = readQueryEvent(query);
       if (event === undefined) return exchange.send(invalid('event is required'));
       const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(admitted.atMs));
       const identity = identified ? {} : { userId: visitorId };
       const answers = { stored: pixelReply(visitorId), lost: unavailable };
+      if (exchange.headOnly) return exchange.send(answers.stored);
       events.made(exchange, admitted, { token: madeToken, event, ...fields, ...identity }, answers);
     },
   };

@@ -32,13 +32,14 @@ export function createRedirectRoute({ admission, sources, intake, events }: Redi
       const code = decodeSegment(segment);
       const source = sources.bySourceId(code) ?? sources.byToken(code);
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
-      const admitted = admission.admit(exchange, source, 1);
+      // Link checkers and scanners of mail ask for the head alone.
+      const admitted = admission.admit(exchange, source, exchange.headOnly ? 0 : 1);
       if (!(admitted instanceof Admitted) && admitted.code !== tooManyCode) return exchange.send(admitted);
       const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(Date.now()));
       const reply = createReply(302, Buffer.alloc(0), {
         headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], visitorCookie(visitorId)],
       });
-      if (!(admitted instanceof Admitted)) return exchange.send(reply);
+      if (!(admitted instanceof Admitted) || exchange.headOnly) return exchange.send(reply);
       const { fields, identified } = readQueryEvent(query);
       const identity = identified ? {} : { userId: visitorId };
       const payload = { token: madeToken, event: source.name, ...fields, ...identity };

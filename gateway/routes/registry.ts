@@ -8,6 +8,7 @@ import { CompatIntake } from './compat/compat-intake.ts';
 import type { CompatCounts } from './compat/compat-intake.ts';
 import type { CompatSettings } from './compat/compat-settings.ts';
 import { createPostHogRoutes } from './compat/posthog.ts';
+import { createPostHogConfigRoutes } from './compat/posthog-config.ts';
 import { createRudderStackRoutes } from './compat/rudderstack.ts';
 import { createSegmentRoutes } from './compat/segment.ts';
 import { createExperimentsRoutes } from './experiments/experiments-proxy.ts';
@@ -66,6 +67,7 @@ export function createRoutes(options: RoutesOptions): GatewayRoutes {
     ...createSegmentRoutes(compat, admission, options.isSecure),
     ...createRudderStackRoutes(compat, admission),
     ...createPostHogRoutes(compat),
+    ...createPostHogConfigRoutes(compat, admission),
   ];
   return { routes: [...routes, ...createOpenApiRoutes(routes)], compatCounts: compat.counts };
 }

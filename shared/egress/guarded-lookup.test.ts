@@ -17,14 +17,12 @@ function createNameServer() {
       new Promise<readonly LookupAddress[]>((resolve, reject) => {
         asked.push({ resolve: (address) => resolve([{ address, family: 4 }]), reject });
       }),
-  )(443);
-  const ask = (): Promise<string> =>
-    new Promise((resolve) => {
-      lookup('shop.example', {}, (error, address) => {
-        if (error !== null) resolve(error.message);
-        else if (typeof address === 'string') resolve(address);
-      });
-    });
+  );
+  const ask = (): Promise<string | undefined> =>
+    lookup('shop.example', 443).then(
+      ([first]) => first?.address,
+      (error: Error) => error.message,
+    );
   return { asked, ask };
 }
 

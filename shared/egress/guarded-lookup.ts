@@ -1,7 +1,8 @@
 import type { LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
-import { buildConnector } from 'undici';
+import { buildConnector, errors } from 'undici';
+import { connectFirst } from './connect-first.ts';
+import type { Connected } from './connect-first.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { EgressError } from './egress-rules.ts';
 import { createNameResolver } from './resolve-name.ts';
@@ -41,23 +42,13 @@ export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName
     );
     return entry.addresses;
   };
-  /** For one port: whether an address is allowed depends on it. */
-  return (port: number): LookupFunction =>
-    (hostname, options, callback) => {
-      addressesOf(hostname).then(
-        (found) => {
-          const family = options.family === 4 || options.family === 6 ? options.family : undefined;
-          const allowed = found.filter(
-            (address) => (family === undefined || address.family === family) && rules.allows(address.address, port),
-          );
-          const [first] = allowed;
-          if (first === undefined) callback(new EgressError('resolving a destination: no address is allowed'), '');
-          else if (options.all === true) callback(null, [...allowed]);
-          else callback(null, first.address, first.family);
-        },
-        (error: NodeJS.ErrnoException) => callback(error, ''),
-      );
-    };
+  /** Rejects where no address is allowed, which depends on the port as well. */
+  return async (hostname: string, port: number): Promise<readonly LookupAddress[]> => {
+    const found = await addressesOf(hostname);
+    const allowed = found.filter(({ address }) => rules.allows(address, port));
+    if (allowed.length === 0) throw new EgressError('resolving a destination: no address is allowed');
+    return allowed;
+  };
 }
 
 function forgetOldest(kept: Map<string, Kept>): void {
@@ -67,38 +58,52 @@ function forgetOldest(kept: Map<string, Kept>): void {
 
 /**
  * Opens sockets only to allowed addresses. Checked three times: the address as it is written (a lookup is not asked
- * for one), every address a name leads to, and the one the socket ended up at.
+ * for one), every address a name leads to, and the one the socket ended up at, before a byte is sent.
  */
 export function createGuardedConnector(
   rules: EgressRules,
-  lookupFor: ReturnType<typeof createGuardedLookup>,
+  lookup: ReturnType<typeof createGuardedLookup>,
   connectTimeoutMs: number,
 ): buildConnector.connector {
-  const connectors = new Map<number, buildConnector.connector>();
-  const connectorFor = (port: number): buildConnector.connector => {
-    const known = connectors.get(port);
-    if (known !== undefined) return known;
-    const made = buildConnector({ timeout: connectTimeoutMs, lookup: lookupFor(port) });
-    connectors.set(port, made);
-    return made;
-  };
+  // No timeout of its own: lookup, connection and TLS handshake share connectTimeoutMs.
+  const secure = buildConnector({ timeout: 0 });
   return (options, callback) => {
     const port = portOf(options);
-    const literal = options.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) !== 0 && !rules.allows(literal, port)) {
-      callback(new EgressError('connecting to a destination: its address is not allowed'), null);
-      return;
-    }
-    connectorFor(port)(options, (...[error, socket]) => {
+    let abandon = (): void => undefined;
+    let isOver = false;
+    const end: Connected = (...result) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      callback(...result);
+    };
+    const timer = setTimeout(() => {
+      abandon();
+      end(new errors.ConnectTimeoutError('connecting to a destination: no connection in time'), null);
+    }, connectTimeoutMs);
+    const connected: Connected = (...[error, socket]) => {
       if (error !== null) {
-        callback(error, null);
-      } else if (rules.allows(socket.remoteAddress ?? '', port)) {
-        callback(null, socket);
-      } else {
+        end(error, null);
+      } else if (!rules.allows(socket.remoteAddress ?? '', port)) {
         socket.destroy();
-        callback(new EgressError('connecting to a destination: the address reached is not allowed'), null);
+        end(new EgressError('connecting to a destination: the address reached is not allowed'), null);
+      } else if (options.protocol === 'https:') {
+        abandon = () => void socket.destroy();
+        secure({ ...options, httpSocket: socket }, (...[failure, secured]) =>
+          failure === null ? end(null, secured) : end(failure, null),
+        );
+      } else {
+        end(null, socket);
       }
-    });
+    };
+    const connect = (addresses: readonly LookupAddress[]): void => {
+      if (!isOver) abandon = connectFirst(addresses, port, connected);
+    };
+    const literal = options.hostname.replace(/^\[|\]$/g, '');
+    const family = isIP(literal);
+    if (family === 0) lookup(options.hostname, port).then(connect, (error: Error) => end(error, null));
+    else if (rules.allows(literal, port)) connect([{ address: literal, family }]);
+    else end(new EgressError('connecting to a destination: its address is not allowed'), null);
   };
 }
 

@@ -1,13 +1,15 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer, isIPv6 } from 'node:net';
 import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { createEgressRules } from './egress-rules.ts';
 import { createGuardedLookup } from './guarded-lookup.ts';
 import type { ResolveName } from './resolve-name.ts';
 import { createSender } from './sender.ts';
+import { listenSlowly } from './testing/slow-listener.ts';
 import { createTestAuthority } from '../testing/certificates.ts';
 import type { Sender } from './sender.ts';
 
@@ -139,6 +141,54 @@ test('sender: name server that changes its answer: every connection is checked',
   };
   expect(await ask()).toBe('answered');
   expect(await ask()).toBe('egress_denied');
+});
+
+test('sender: name of several addresses: the one that answers is reached, and only those allowed are tried', async () => {
+  const port = await http((_incoming, response) => void response.end('ok'));
+  const resolveName: ResolveName = async () => [
+    { address: '::1', family: 6 },
+    { address: '127.0.0.2', family: 4 },
+    { address: '169.254.169.254', family: 4 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  const mixed = request(`http://mixed.example:${port}/`);
+  expect(await senderFor(local, resolveName).send(mixed)).toMatchObject({ kind: 'answered' });
+  const only = await senderFor(['127.0.0.2/32'], resolveName).send(mixed);
+  expect(only).toMatchObject({ kind: 'failed', reason: 'network ECONNREFUSED' });
+  expect(await senderFor([], resolveName).send(mixed)).toMatchObject({ reason: 'egress_denied' });
+});
+
+test.each([
+  ['an address that refuses', '127.0.0.2'],
+  ['an address of the other family that refuses', '::1'],
+  ['a dead address', '192.0.2.1'],
+])('sender: name with a slow address and %s: the slow one is reached', async (_name, other) => {
+  const { port, accept } = await listenSlowly();
+  const resolveName: ResolveName = async () =>
+    ['127.0.0.1', other].map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  const result = senderFor([...local, '192.0.2.0/24'], resolveName).send(request(`http://far.example:${port}/`));
+  setTimeout(accept, 400);
+  expect(await result).toMatchObject({ kind: 'answered', answer: { status: 204 } });
+});
+
+test('sender: TLS: a name of several addresses keeps its name, and its time holds for the handshake too', async () => {
+  const authority = await createTestAuthority();
+  const asked: string[] = [];
+  const SNICallback: TlsOptions['SNICallback'] = (name, callback) => {
+    asked.push(name);
+    callback(null);
+  };
+  const server = createHttpsServer({ ...(await authority.server()), SNICallback }, () => undefined);
+  server.on('tlsClientError', () => undefined);
+  const port = await listen(server);
+  const resolveName: ResolveName = async () => ['127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: 4 }));
+  const untrusted = await senderFor(local, resolveName).send(request(`https://shop.example:${port}/`));
+  expect(untrusted).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });
+  expect(asked).toEqual(['shop.example']);
+  const silent = await raw((socket) => void socket.on('error', () => undefined).resume());
+  const timed = { ...limits, connectTimeoutMs: 200 };
+  const late = await senderFor(local, resolveName, timed).send(request(`https://shop.example:${silent}/`));
+  expect(late).toMatchObject({ kind: 'failed', failure: 'timeout', reason: 'network UND_ERR_CONNECT_TIMEOUT' });
 });
 
 test('sender: certificate nobody vouches for: nothing is sent', async () => {

@@ -44,11 +44,16 @@ const page = globalThis as unknown as Page;
 const { document, location, navigator, screen, history } = page;
 
 const heldMax = 500;
-const batchMax = 50;
+const batchMax = 20;
 const lingerMs = 250;
 const triesMax = 6;
-/** A browser takes 64 KiB of beacons of a page at a time. */
-const beaconCharactersMax = 50_000;
+/** A browser takes 64 KiB of beacons of a page at a time, and a character may be three bytes. */
+const beaconCharactersMax = 20_000;
+/** Length of an event's properties as JSON. The gateway refuses events over 64 KiB, so larger properties are left out. */
+const propertiesCharactersMax = 40_000;
+/** Length of a text that describes the page, and of an id. */
+const textCharactersMax = 2_000;
+const idCharactersMax = 400;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
 
@@ -58,7 +63,7 @@ function start(script: Element): void {
   /** Undefined until the gateway has said for what purposes visitors are asked. */
   let purposes: readonly Purpose[] | undefined;
   /** What the visitor decided on this page or an earlier one. */
-  let decided = JSON.parse(readCookie('sluice_consent') ?? '{}') as Record<string, boolean>;
+  let decided = readDecisions();
   let consentToSend = true;
   let externalId: string | undefined;
   let viewed: string | undefined;
@@ -78,20 +83,21 @@ function start(script: Element): void {
 
   /** The visitor's id. None is kept before the visitor may be tracked. */
   const visitorId = (): string => {
-    const id = readCookie(idCookie) ?? newId();
+    const kept = readCookie(idCookie);
+    const id = isId(kept) ? kept : newId();
     writeCookie(idCookie, id, yearS);
     return id;
   };
 
-  const add = (event: string, eventProperties: unknown, userProperties?: Fields): void => {
+  const add = (event: string, eventProperties: unknown, userProperties?: unknown): void => {
     rows.push({
       event,
       distinctId: newId(),
       time: Date.now(),
-      eventProperties: eventProperties ?? {},
+      eventProperties: plain(eventProperties),
       defaultProperties: surroundings(),
       ...(externalId === undefined ? {} : { externalId }),
-      ...(userProperties === undefined ? {} : { userProperties }),
+      ...(userProperties === undefined ? {} : { userProperties: plain(userProperties) }),
     });
     if (rows.length > heldMax) rows.shift();
     sendSoon(lingerMs);
@@ -142,15 +148,16 @@ function start(script: Element): void {
 
   /** The page goes: what is left goes as beacons. Events have their ids, so what is sent twice counts once. */
   const sendLast = (): void => {
+    const refused: Fields[] = [];
     while (maySend() && rows.length > 0) {
       const taken = take();
       for (let body = bodyOf(taken); body.length > beaconCharactersMax && taken.length > 1; body = bodyOf(taken)) {
         rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
       }
-      if (navigator.sendBeacon(`${base}/api/v1/batch`, bodyOf(taken))) continue;
-      rows.unshift(...taken);
-      return;
+      // One that is too large for a beacon does not hold up the others.
+      if (!beacon(`${base}/api/v1/batch`, bodyOf(taken))) refused.push(...taken);
     }
+    rows.unshift(...refused);
   };
 
   const viewPage = (): void => {
@@ -161,15 +168,15 @@ function start(script: Element): void {
   };
 
   const commands: Readonly<Record<string, (...given: unknown[]) => void>> = {
-    track: (name, properties) => add(String(name), properties),
+    track: (name, properties) => add(String(name).slice(0, textCharactersMax), properties),
     page: (properties) => add('Page Viewed', properties),
     identify: (id, properties) => {
-      externalId = typeof id === 'string' && id !== '' ? id : externalId;
-      add('$identify', {}, { ...(properties as Fields | undefined) });
+      if (isId(id)) externalId = id;
+      add('$identify', {}, properties ?? {});
     },
     consent: (choices) => {
       const before = isAgreed();
-      decided = { ...decided, ...(choices as Record<string, boolean> | undefined) };
+      decided = { ...decided, ...onlyDecisions(plain(choices)) };
       writeCookie('sluice_consent', JSON.stringify(decided), yearS);
       withdrawing = before && !isAgreed();
       consentToSend = true;
@@ -181,7 +188,15 @@ function start(script: Element): void {
       writeCookie(idCookie, '', 0);
     },
   };
-  const run = ([name, ...given]: Command): void => commands[name]?.(...given);
+  /** A call that throws affects neither the page nor later calls. */
+  const run = (command: ArrayLike<unknown>): void => {
+    try {
+      const [name, ...given] = Array.from(command) as unknown as Command;
+      commands[name]?.(...given);
+    } catch (error) {
+      warn('a call', error);
+    }
+  };
 
   const waiting = page.sluice?.q ?? [];
   page.sluice = (...command) => run(command);
@@ -196,7 +211,7 @@ function start(script: Element): void {
     }
     page.addEventListener('popstate', viewPage);
   }
-  for (const command of waiting) run(Array.from(command) as unknown as Command);
+  for (const command of waiting) run(command);
   document.addEventListener(
     'click',
     ({ target }) => {
@@ -211,14 +226,15 @@ function start(script: Element): void {
   });
 
   const askSettings = async (): Promise<void> => {
-    const answer = await fetch(`${base}/sluice/settings/${token}`).catch(() => undefined);
-    if (answer?.ok !== true) {
+    const answer = await ask(`${base}/sluice/settings/${token}`);
+    const settings = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
+    if (settings === undefined) {
       tries += 1;
       if (tries < triesMax) setTimeout(() => void askSettings(), 1_000 * 2 ** tries);
       return;
     }
     tries = 0;
-    purposes = ((await answer.json()) as { readonly consent: readonly Purpose[] }).consent;
+    purposes = (settings as { readonly consent: readonly Purpose[] }).consent;
     sendSoon(0);
   };
   void askSettings();
@@ -228,6 +244,56 @@ function start(script: Element): void {
 function propertiesOf(dataset: Readonly<Record<string, string | undefined>>): Fields {
   const marks = Object.entries(dataset).filter(([name]) => name.startsWith('sluice') && name !== 'sluice');
   return Object.fromEntries(marks.map(([name, value]) => [name.charAt(6).toLowerCase() + name.slice(7), value]));
+}
+
+/**
+ * The properties of a page's call as plain data. A property that cannot be JSON, or is too large, is left out with a warning.
+ * The result can always be serialized.
+ */
+function plain(given: unknown): Fields {
+  const fields: Fields = {};
+  let room = propertiesCharactersMax;
+  for (const name of keysOf(given)) {
+    try {
+      // Undefined for functions, symbols and undefined.
+      const text = JSON.stringify((given as Fields)[name], bigintAsText) as string | undefined;
+      if (text === undefined) continue;
+      if (name.length + text.length > room) throw new Error('too large');
+      room -= name.length + text.length;
+      fields[name] = JSON.parse(text);
+    } catch (error) {
+      warn(name, error);
+    }
+  }
+  return fields;
+}
+
+function keysOf(given: unknown): readonly string[] {
+  try {
+    return typeof given === 'object' && given !== null ? Object.keys(given) : [];
+  } catch {
+    return [];
+  }
+}
+
+const bigintAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}` : value);
+
+const warn = (what: unknown, error: unknown): void => console.warn('sluice: left out', what, error);
+
+const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= idCharactersMax;
+
+const onlyDecisions = (fields: Fields): Record<string, boolean> =>
+  Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, boolean] => typeof entry[1] === 'boolean'),
+  );
+
+/** Earlier decisions of the visitor; none where the cookie is broken. */
+function readDecisions(): Record<string, boolean> {
+  try {
+    return onlyDecisions(plain(JSON.parse(readCookie('sluice_consent') ?? '{}')));
+  } catch {
+    return {};
+  }
 }
 
 function surroundings(): Fields {
@@ -245,21 +311,50 @@ function surroundings(): Fields {
   new URL(href).searchParams.forEach((value, name) => {
     if (/^utm_|^([a-z]*clid|[gw]braid|li_fat_id)$/.test(name)) fields[name] = value;
   });
-  return fields;
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') fields[name] = value.slice(0, textCharactersMax);
+  }
+  return plain(fields);
+}
+
+/** The answer; undefined where fetch rejects or throws. */
+async function ask(url: string, init?: RequestInit): Promise<Response | undefined> {
+  try {
+    return await fetch(url, init);
+  } catch {
+    return undefined;
+  }
 }
 
 const post = (url: string, body: string): Promise<Response | undefined> =>
   // A text is sent without asking for leave first, and goes on when the page does.
-  fetch(url, { method: 'POST', body, keepalive: body.length < beaconCharactersMax }).catch(() => undefined);
+  ask(url, { method: 'POST', body, keepalive: body.length < beaconCharactersMax });
+
+function beacon(url: string, body: string): boolean {
+  try {
+    return navigator.sendBeacon(url, body);
+  } catch {
+    return false;
+  }
+}
 
 function readCookie(name: string): string | undefined {
-  const found = new RegExp(`(?:^|; )${name}=([^;]+)`).exec(document.cookie)?.[1];
-  return found === undefined ? undefined : decodeURIComponent(found);
+  try {
+    const found = new RegExp(`(?:^|; )${name}=([^;]+)`).exec(document.cookie)?.[1];
+    return found === undefined ? undefined : decodeURIComponent(found);
+  } catch {
+    // A broken escape, or a frame without cookies.
+    return undefined;
+  }
 }
 
 function writeCookie(name: string, value: string, ageS: number): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
-  document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${ageS}; SameSite=Lax${secure}`;
+  try {
+    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${ageS}; SameSite=Lax${secure}`;
+  } catch {
+    // A frame without cookies.
+  }
 }
 
 /** A random UUID; the browser's own is there on secure pages only. */

@@ -2,6 +2,7 @@ import { TooManyWaitingError } from './batch-calls.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { uuidv7 } from 'uuidv7';
+import { allowPreflight } from '../../../shared/admission/preflight.ts';
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
 import { PublishError } from '../../../shared/nats/publish/publisher.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
@@ -22,12 +23,7 @@ export type ServeExperiments = {
 const assignmentsPath = '/experiments/assignments/';
 const personalizationPath = '/experiments/personalization';
 const bodyBytesMax = 64 * 1024;
-const preflight = {
-  'access-control-allow-methods': 'POST',
-  'access-control-allow-headers': 'content-type',
-  'access-control-max-age': '86400',
-  'access-control-allow-origin': '*',
-};
+const allowAll = { 'access-control-allow-origin': '*' };
 
 /**
  * Serves assignments and personalization in front of the app's own routes. The app's way through hooks, parsers and
@@ -44,7 +40,16 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
     answer: (call) => options.experiments.personalize(call),
   };
   for (const { name } of [asAssignment, asPersonalization]) counts.expect(name, 'POST');
-  app.options('/experiments/*', (_request, reply) => reply.code(204).headers(preflight).send());
+  app.options('/experiments/*', ({ headers }, reply) => {
+    const asked = {
+      requestHeaders: headers['access-control-request-headers'] ?? '',
+      requestPrivateNetwork: String(headers['access-control-request-private-network'] ?? ''),
+    };
+    return reply
+      .code(204)
+      .headers({ ...allowAll, ...Object.fromEntries(allowPreflight(asked, 'POST')) })
+      .send();
+  });
 
   const rest = app.server.listeners('request') as RequestListener[];
   app.server.removeAllListeners('request');

@@ -65,6 +65,25 @@ const libraries = {
     analytics.page();
     return callsOf(analytics);
   },
+  async posthog({ gateway, key }) {
+    await loadScript('/site/posthog.js');
+    await new Promise((resolve) =>
+      window.posthog.init(key, {
+        api_host: gateway,
+        autocapture: false,
+        // A browser that a test drives is no bot here.
+        opt_out_useragent_filter: true,
+        loaded: resolve,
+      }),
+    );
+    const { posthog } = window;
+    return {
+      track: () => posthog.capture('Order Completed', order),
+      identify: () => posthog.identify(customer, ada),
+      page: () => posthog.capture('$pageview'),
+      group: () => posthog.group('company', 'acme', { name: 'Acme', employees: 12 }),
+    };
+  },
 };
 
 const callsOf = (analytics) => ({

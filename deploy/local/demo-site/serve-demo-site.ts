@@ -15,12 +15,13 @@ const files: Readonly<Record<string, SiteFile>> = {
     path: 'node_modules/@rudderstack/analytics-js/dist/npm/modern/bundled/umd/index.js',
     type: script,
   },
+  '/site/posthog.js': { path: 'node_modules/posthog-js/dist/array.full.js', type: script },
 };
 
 export const isSitePath = (path: string): boolean => path === '/site' || path.startsWith('/site/');
 
 /**
- * Serves the demo site: a page that tracks by one of three libraries. The gateway and the key of its source come from the
+ * Serves the demo site: a page that tracks by one of four libraries. The gateway and the key of its source come from the
  * credentials of the local stack.
  */
 export async function serveDemoSite(

@@ -34,8 +34,14 @@ afterAll(async () => {
 }, 60_000);
 
 /** The demo site as one visitor has it, who is told apart by the address of the page. */
-async function visit(library: string, visitor: string, more = ''): Promise<{ page: Page; problems: string[] }> {
+async function visit(
+  library: string,
+  visitor: string,
+  more = '',
+  prepare = '',
+): Promise<{ page: Page; problems: string[] }> {
   const context = await browser.newContext();
+  await context.addInitScript(prepare);
   const page = await context.newPage();
   // It goes on by itself, and can be turned.
   await page.clock.install();
@@ -92,10 +98,47 @@ test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive
   await page.context().close();
 });
 
+// As tracing libraries do it.
+const tracer = `
+  const { fetch } = window;
+  window.fetch = (address, init = {}) =>
+    String(address).includes('/site/')
+      ? fetch(address, init)
+      : fetch(address, { ...init, headers: { ...init.headers, 'sentry-trace': '1-2', baggage: 'a=b', newrelic: 'x' } });`;
+
+test.each(['sluice', 'segment'])('browser: %s sends from a page whose tracer adds headers', async (library) => {
+  const { page, problems } = await visit(library, `traced-${library}`, '', tracer);
+  await press(page, 'track');
+  await awaitEvents(client, ['Order Completed', 'Page Viewed'], of(`traced-${library}`));
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('browser: the calls of posthog arrive as one visitor, and a question for a flag is answered', async () => {
+  const { page, problems } = await visit('posthog', 'calls-posthog', '&customer=ada-posthog');
+  const flags = 'new Promise((resolve) => posthog.onFeatureFlags((names) => resolve(names)))';
+  expect(await page.evaluate(flags)).toEqual([]);
+  expect(await page.evaluate('posthog.isFeatureEnabled("new-shop") === true')).toBe(false);
+  for (const call of ['track', 'identify', 'group', 'track']) await press(page, call);
+  const ofVisitor = of('calls-posthog');
+  const orders = async (): Promise<readonly DeliveredEvent[]> =>
+    (await awaitEvents(client, [...all, '$group'], ofVisitor)).filter(({ event }) => event.event === 'Order Completed');
+  await expect.poll(async () => (await orders()).length, settle).toBe(2);
+  const last = (await orders()).at(-1);
+  expect(last?.visitor).toMatchObject({ email: 'ada@example.com', first_name: 'Ada', external_id: 'ada-posthog' });
+  expect(last?.event.event_properties).toMatchObject({ order_id: 'A-1001', total: 42.5, currency: 'EUR' });
+  expect(last?.event.context).toMatchObject({ pathname: '/site', library_name: 'web' });
+  const events = await awaitEvents(client, all, ofVisitor);
+  expect(new Set(events.map(({ visitor }) => visitor.id)).size).toBe(1);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test.each([
   ['sluice', ''],
   ['segment', '&batch'],
   ['rudderstack', '&beacon'],
+  ['posthog', ''],
 ])('browser: what %s was told just before its page went arrives', async (library, more) => {
   const visitor = `leaving-${library}`;
   const { page } = await visit(library, visitor, more);

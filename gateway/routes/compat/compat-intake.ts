@@ -3,7 +3,16 @@ import { TrackHeads, endHead, trackHeadParts } from '../../../shared/contracts/e
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { accepted, busy, invalid, jsonReply, tooLarge, unauthorized, unsupportedEncoding } from '../../http/reply.ts';
+import {
+  accepted,
+  busy,
+  invalid,
+  jsonReply,
+  malformedJson,
+  tooLarge,
+  unauthorized,
+  unsupportedEncoding,
+} from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
@@ -14,6 +23,7 @@ import { JsonWriter } from '../../json/json-writer.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { CompatAnswer, explainRefusal } from './compat-answers.ts';
 import type { CompatSettings } from './compat-settings.ts';
+import { readFormData } from './form-data.ts';
 import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
 import { writtenBytesMax } from './plain-writing.ts';
 import { readLenientJson } from './read-lenient-json.ts';
@@ -42,6 +52,15 @@ type AdmittedMessages = {
   readonly body: JsonObject;
   readonly bytes: Buffer;
   readonly dialect: Dialect;
+  readonly sentAtMs: number | undefined;
+};
+
+/** A request of a library that holds no events, such as one for flags. */
+export type Question = {
+  /** The source key as the body has it. */
+  keyOf(body: unknown): unknown;
+  /** The answer when the key is valid. */
+  reply(): Reply;
 };
 
 /** An event that was written and waits for the others of its request. */
@@ -87,9 +106,28 @@ export class CompatIntake {
     return ['', 'identity', 'gzip'].includes(encoding) ? undefined : unsupportedEncoding;
   }
 
-  /** A request in this dialect; its body may be gzip whether a header says so or not. */
+  /** A request in this dialect. */
   accept(exchange: Exchange, body: Buffer, query: string, dialect: Dialect): void {
-    if (!isGzip(body)) return this.#accept(exchange, body, query, dialect);
+    this.#unpack(exchange, body, dialect.takesListsAndForms === true, (unpacked) =>
+      this.#accept(exchange, unpacked, query, dialect),
+    );
+  }
+
+  /** A request without events. Libraries compress it as they compress events. */
+  ask(exchange: Exchange, body: Buffer, query: string, question: Question): void {
+    this.#unpack(exchange, body, true, (unpacked) => {
+      const read = readLenientJson(unpacked, this.#settings.limits);
+      if (read.refusal !== undefined) return exchange.send(read.refusal);
+      const key = requestKey(exchange.head.authorization, question.keyOf(read.value), query);
+      const admitted = this.#admission.admitToken(exchange, key, 0);
+      exchange.send(admitted instanceof Admitted ? question.reply() : admitted);
+    });
+  }
+
+  /** Decompresses gzip, with or without the header, and reads the `data` field of a form. */
+  #unpack(exchange: Exchange, given: Buffer, mayBeForm: boolean, done: (unpacked: Buffer) => void): void {
+    const body = (mayBeForm && !isGzip(given) ? readFormData(given) : undefined) ?? given;
+    if (!isGzip(body)) return done(body);
     // A key that stands outside of the body is looked at before any work on that.
     const user = basicUser(exchange.head.authorization);
     if (user !== '' && this.#admission.sourceOf(user) === undefined) return exchange.send(unauthorized);
@@ -98,7 +136,7 @@ export class CompatIntake {
       compressed: Buffer.from(body),
       address: this.#admission.addressOf(exchange),
       done: (result) => {
-        if (result.kind === 'body') exchange.attempt(() => this.#accept(exchange, result.body, query, dialect));
+        if (result.kind === 'body') exchange.attempt(() => done(result.body));
         else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
       },
     });
@@ -111,7 +149,8 @@ export class CompatIntake {
     const read = this.#read(exchange, given, dialect);
     if (read === undefined) return;
     const { body, bytes, messages } = read;
-    const key = requestKey(exchange.head.authorization, dialect.keyOf(body), query);
+    const key =
+      requestKey(exchange.head.authorization, dialect.keyOf(body), query) ?? keyOfMessages(dialect, messages, bytes);
     const source = this.#admission.sourceOf(key);
     if (key === undefined || source === undefined) return exchange.send(unauthorized);
     if (messages === undefined) return exchange.send(noMessages);
@@ -119,7 +158,8 @@ export class CompatIntake {
     const admitted = this.#admission.admit(exchange, source, messages.length);
     if (!(admitted instanceof Admitted)) return exchange.send(admitted);
     if (messages.length === 0) return exchange.send(accepted);
-    this.#store(exchange, admitted, { key, messages, body, bytes, dialect });
+    const sentAtMs = dialect.sentAtOf?.(query);
+    this.#store(exchange, admitted, { key, messages, body, bytes, dialect, sentAtMs });
   }
 
   /** What a body holds; undefined where that was answered. */
@@ -134,7 +174,11 @@ export class CompatIntake {
       return undefined;
     }
     if (read.mended) this.counts.mended += 1;
-    return { body: read.value, bytes, messages: dialect.messagesOf(read.value) };
+    const { value } = read;
+    if (isJsonObject(value)) return { body: value, bytes, messages: dialect.messagesOf(value) };
+    if (dialect.takesListsAndForms === true) return { body: {}, bytes, messages: value };
+    exchange.send(malformedJson);
+    return undefined;
   }
 
   #store(exchange: Exchange, admitted: Admitted, request: AdmittedMessages): void {
@@ -168,7 +212,7 @@ export class CompatIntake {
 
   /** Writes the events of a request behind each other; what is none is told to the answer. */
   #write({ atMs }: Admitted, request: AdmittedMessages, start: string, answer: CompatAnswer): readonly Written[] {
-    const { key, messages, body, bytes, dialect } = request;
+    const { key, messages, body, bytes, dialect, sentAtMs } = request;
     const out = this.#out;
     const { beforeId, behindId } = trackHeadParts(start);
     const headStart = out.length;
@@ -179,7 +223,7 @@ export class CompatIntake {
       index: this.#plain.index,
       body,
       head: { start: headStart, end: out.length, behindId },
-      arrival: { atMs, timeWindow: this.#settings.timeWindow },
+      arrival: { atMs, timeWindow: this.#settings.timeWindow, sentAtMs },
       context: { member: nothingWritten, start: 0, end: 0 },
     };
     const written: Written[] = [];
@@ -212,8 +256,7 @@ export class CompatIntake {
 
   #writeParsed(dialect: Dialect, message: unknown, source: PlainSource): Written | Untranslatable {
     const { bytes, body, arrival } = source;
-    const value: unknown =
-      message instanceof PlainMessage ? JSON.parse(bytes.toString('utf8', message.start, message.end)) : message;
+    const value = valueOf(message, bytes);
     const translation = isJsonObject(value) ? dialect.translate(value, body, arrival) : notAnObject;
     if ('problem' in translation) return translation;
     const { kind, identity, id = this.#intake.newEventId(arrival.atMs) } = translation;
@@ -226,6 +269,16 @@ export class CompatIntake {
     out.put(event);
     return { of: { kind, id, identity }, start, end: out.length };
   }
+}
+
+/** The value of a message. Plain messages are parsed here. */
+const valueOf = (message: unknown, bytes: Buffer): unknown =>
+  message instanceof PlainMessage ? JSON.parse(bytes.toString('utf8', message.start, message.end)) : message;
+
+function keyOfMessages(dialect: Dialect, messages: readonly unknown[] | undefined, bytes: Buffer): string | undefined {
+  if (dialect.keyOfMessages === undefined || messages === undefined) return undefined;
+  const key = dialect.keyOfMessages(messages.map((message) => valueOf(message, bytes)));
+  return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
 const nothingWritten = -1;

@@ -66,6 +66,10 @@ test.each([
   ['/capture', (uuid: string) => ({ api_key: key, event: 'Try', distinct_id: 'u', uuid })],
   ['/e/', (uuid: string) => ({ token: key, event: 'Try', distinct_id: 'u', uuid })],
   ['/i/v0/e/', (uuid: string) => ({ token: key, event: 'Try', distinct_id: 'u', uuid })],
+  ['/track/', (uuid: string) => [{ event: 'Try', distinct_id: 'u', uuid, properties: { token: key } }]],
+  ['/i/v0/e', (uuid: string) => ({ event: 'Try', uuid, properties: { token: key, distinct_id: 'u' } })],
+  ['/batch', (uuid: string) => ({ batch: [{ event: 'Try', uuid, properties: { $token: key, distinct_id: 'u' } }] })],
+  [`/e?token=${key}`, (uuid: string) => [{ event: 'Try', distinct_id: 'u', uuid }]],
 ])(
   'compat: %s takes the key where its libraries put it, under any content type, and keeps none of it',
   async (path, body) => {
@@ -177,32 +181,13 @@ test.each<readonly [string, string, unknown, Readonly<Record<string, string>>, R
 test('compat: beyond its rate a source is told how long to wait, in a header that pages may read', async () => {
   const rows = { batch: Array.from({ length: 10_000 }, () => ({ type: 'page', anonymousId: 'a' })) };
   const headers = { authorization: basic(webKey), origin: 'https://shop.test' };
-  const answers: Answer[] = [];
-  for (let sent = 0; sent < 5; sent += 1) answers.push(await post('/v1/batch', rows, headers));
-  const refused = answers.find(({ status }) => status === 429);
+  let refused: Answer | undefined;
+  // A slow machine sends hardly faster than the limit refills.
+  for (let sent = 0; sent < 40 && refused?.status !== 429; sent += 1) refused = await post('/v1/batch', rows, headers);
   expect(refused?.body).toMatchObject({ code: 'rate_limited' });
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-  expect(refused?.headers.get('access-control-allow-origin')).toBe('*');
+  expect(refused?.headers.get('access-control-allow-origin')).toBe('https://shop.test');
   expect(refused?.headers.get('access-control-expose-headers')).toBe('retry-after');
-});
-
-test('compat: a page is given leave for every header of the libraries', async () => {
-  const answer = await fetch(`${rig.gateway.url}/v1/t`, {
-    method: 'OPTIONS',
-    headers: { origin: 'https://shop.test' },
-  });
-  const allowed = (answer.headers.get('access-control-allow-headers') ?? '').split(', ');
-  for (const name of [
-    'authorization',
-    'anonymousid',
-    'sentat',
-    'x-retry-count',
-    'rsa-retry-attempt',
-    'x-stainless-os',
-    'user-agent',
-  ]) {
-    expect(allowed).toContain(name);
-  }
 });
 
 test("compat: Segment's browser library is told to send here, securely where its page is", async () => {
@@ -221,7 +206,7 @@ test("compat: Segment's browser library is told to send here, securely where its
 test("compat: RudderStack's browser library is told of no destinations, and may ask for the head alone", async () => {
   const url = `${rig.gateway.url}/sourceConfig/?writeKey=${webKey}&p=web`;
   const answer = await fetch(url, { headers: { origin: 'https://shop.test' } });
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.test');
   expect(await answer.json()).toMatchObject({ source: { id: 'web', destinations: [] } });
   const head = await fetch(url, { method: 'HEAD' });
   expect([head.status, await head.text()]).toEqual([200, '']);
@@ -235,7 +220,9 @@ test('compat: each family has a document of its own, and ours names none of thei
   };
   expect(await paths('/segment')).toEqual(expect.arrayContaining(['/v1/track', '/v1/batch', '/v1/import', '/v1/m']));
   expect(await paths('/rudderstack')).toEqual(['/beacon/v1/batch', '/sourceConfig']);
-  expect(await paths('/posthog')).toEqual(['/batch', '/capture', '/e', '/i/v0/e']);
+  expect(await paths('/posthog')).toEqual(
+    expect.arrayContaining(['/batch', '/e', '/engage', '/flags', '/array/{key}/config']),
+  );
   expect((await paths('')).filter((path) => path.startsWith('/v1/'))).toEqual([]);
   expect((await fetch(`${rig.gateway.url}/api/v1/openapi/nobody`)).status).toBe(404);
 });

@@ -18,7 +18,7 @@ const arrivalTime: MessageTime = { timeMs: undefined, clampedFromMs: undefined }
  * these senders count a refused event as delivered.
  */
 export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival): MessageTime {
-  return messageTimeOf(readTime(original), readTime(sentAt), arrival);
+  return messageTimeOf(readTime(original), readTime(sentAt) ?? arrival.sentAtMs, arrival);
 }
 
 /** The same of times that were read. */
@@ -34,18 +34,27 @@ export function messageTimeOf(
   return { timeMs, clampedFromMs: undefined };
 }
 
-const withoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+/** The end of a text that names its zone. The parenthesis is from Date.prototype.toString: "GMT+0200 (Central …)". */
+const zone = /(?:z|ut|utc|gmt|[ecmp][sd]t|[+-]\d{2}:?\d{2}|\))$/i;
+/** Date.parse reads a date without a time as UTC. */
+const dateAlone = /^\d{4}(?:-\d{2}){0,2}$/;
 
-/** Ms since the epoch of an ISO 8601 text, which is UTC where it names no zone, or of a number of them. */
+/** Ms since the epoch of a number of ms, or of a text that Date.parse reads. A text without a zone is UTC. */
 export function readTime(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.round(value) : undefined;
   if (typeof value !== 'string' || value === '') return undefined;
   if (value !== last.text) {
-    // The parser reads a time without a zone as one of this machine's.
-    const timeMs = Date.parse(withoutZone.test(value) ? `${value}Z` : value);
+    const timeMs = parseTime(value);
     last = { text: value, timeMs: Number.isNaN(timeMs) ? undefined : timeMs };
   }
   return last.timeMs;
+}
+
+/** Date.parse reads a time without a zone in the zone of this machine. */
+function parseTime(text: string): number {
+  if (zone.test(text) || dateAlone.test(text)) return Date.parse(text);
+  const timeMs = Date.parse(`${text.replace(' ', 'T')}Z`);
+  return Number.isNaN(timeMs) ? Date.parse(`${text} UTC`) : timeMs;
 }
 
 /** The text read last: when a request was sent is asked again for each of its messages. */

@@ -20,7 +20,16 @@ import {
 import { contextNames } from './posthog-names.ts';
 import type { PlainSource } from './translation.ts';
 
-const places = { event: 0, distinct_id: 1, uuid: 2, timestamp: 3, sent_at: 4, properties: 5, $set: 6 } as const;
+const places = {
+  event: 0,
+  distinct_id: 1,
+  uuid: 2,
+  timestamp: 3,
+  sent_at: 4,
+  properties: 5,
+  $set: 6,
+  offset: 7,
+} as const;
 const messageMembers = new MessageMembers(places);
 
 const comma = 0x2c;
@@ -41,7 +50,7 @@ const roles: Readonly<Record<string, 'url' | 'host' | 'path'>> = { current_url: 
 /** Properties that do not simply belong to the event; those that decide whose it is need a closer look. */
 const knownProperties = new NameTable<Property>([
   ...[...contextNames].map(([name, own]) => [name, { as: roles[own] ?? 'named', key: keyOf(own) }] as const),
-  ...['token', 'distinct_id'].map((name) => [name, { as: 'ignored' }] as const),
+  ...['token', '$token', 'distinct_id'].map((name) => [name, { as: 'ignored' }] as const),
   ...['$set', '$ip', '$raw_user_agent', '$anon_distinct_id', '$device_id', 'alias'].map(
     (name) => [name, { as: 'unknown' }] as const,
   ),
@@ -49,14 +58,14 @@ const knownProperties = new NameTable<Property>([
 
 /** Writes an event of PostHog's as the event that it is translated into; see `WritePlain`. */
 export function writePlainCapture(message: PlainMessage, source: PlainSource, out: JsonWriter): boolean {
-  const { bytes, index, body } = source;
+  const { bytes, index, body, arrival } = source;
   const at = messageMembers.find(source, message);
   if (at === undefined) return false;
   const event = at[places.event] as number;
   const distinctId = at[places.distinct_id] as number;
   const uuid = at[places.uuid] as number;
-  if (event === none || distinctId === none || uuid === none || isGiven(source, at[places.$set] as number))
-    return false;
+  if (event === none || distinctId === none || uuid === none) return false;
+  if (isGiven(source, at[places.$set] as number) || isGiven(source, at[places.offset] as number)) return false;
   // What begins with a dollar may be another kind of call, or has another name here.
   if (!isPlainText(source, event, textCharactersMax.event) || bytes[index.valueStart(event) + 1] === dollar)
     return false;
@@ -67,7 +76,8 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
   addValue(source, distinctId, key.externalId, out);
   const isSentAtSaid = body['sent_at'] !== undefined && body['sent_at'] !== null;
   const sentAt = isSentAtSaid ? none : (at[places.sent_at] as number);
-  if (!addTime(source, at[places.timestamp] as number, sentAt, readTime(body['sent_at']), out)) return false;
+  if (!addTime(source, at[places.timestamp] as number, sentAt, readTime(body['sent_at']) ?? arrival.sentAtMs, out))
+    return false;
   if (!findProperties(source, message, at[places.properties] as number)) return false;
   addProperties(source, out);
   if (!addContext(source, out)) return false;

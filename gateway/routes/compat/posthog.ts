@@ -1,10 +1,12 @@
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { accepted } from '../../http/reply.ts';
 import type { PostRoute, Route } from '../../http/route.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import type { CompatIntake } from './compat-intake.ts';
 import { describeCompat } from './describe-compat.ts';
-import { clampedFromKey, messageTime } from './message-time.ts';
+import { clampedFromKey, messageTime, messageTimeOf } from './message-time.ts';
+import type { MessageTime } from './message-time.ts';
 import { completePage } from './spec-context.ts';
 import { writePlainCapture } from './plain-capture.ts';
 import { contextNames } from './posthog-names.ts';
@@ -14,11 +16,14 @@ import { idProblem, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /**
- * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70: `/batch/` with many
- * events, `/capture/`, `/e/` and `/i/v0/e/` with one or many. Feature flags, decisions and recordings are not answered.
+ * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70 and `posthog-js` 1.20
+ * to 1.449: one event, a list of them, or a `batch`, as JSON, gzip, or a form whose field `data` is one of these. Any of the
+ * addresses takes any of the forms.
  */
 const document = 'posthog';
-const paths = ['/batch', '/capture', '/e', '/i/v0/e'];
+const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'];
+/** Recordings, logs and metrics of a page: sent where the page turns them on itself. */
+const unstoredPaths = ['/s', '/i/v1/logs', '/i/v1/metrics'];
 
 export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
   const route: PostRoute = {
@@ -32,12 +37,61 @@ export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
     refuse: (exchange) => compat.refuse(exchange),
     accept: (exchange, body, _parameter, query) => compat.accept(exchange, body, query, posthogCapture),
   };
-  return [route];
+  return [route, unstoredRoute(compat)];
+}
+
+function unstoredRoute(compat: CompatIntake): PostRoute {
+  return {
+    name: 'posthog-unstored',
+    method: 'post',
+    paths: unstoredPaths,
+    document,
+    openapi: {
+      paths: Object.fromEntries(
+        unstoredPaths.map((path, index) => [
+          path,
+          {
+            post: {
+              operationId: `posthog-unstored-${index + 1}`,
+              summary: 'Recordings, logs and metrics of a page: read, and not stored',
+              responses: { 200: { description: 'Not stored' } },
+            },
+          },
+        ]),
+      ),
+    },
+    bodyBytesMax: compat.bodyBytesMax,
+    // A refused body is discarded as it arrives, so none is held in memory.
+    refuse: () => accepted,
+    accept: (exchange) => exchange.send(accepted),
+  };
+}
+
+/** The source key of an event or of a request for flags; undefined where it has none. */
+export function messageKey({ api_key: apiKey, token, $token: oldToken, properties }: JsonObject): unknown {
+  const own = isJsonObject(properties) ? properties : {};
+  return apiKey ?? token ?? oldToken ?? own['token'] ?? own['$token'] ?? own['api_key'];
+}
+
+/** The one key of these events; undefined where they have none, or several. */
+function keyOfMessages(messages: readonly unknown[]): unknown {
+  const keys = new Set(messages.filter(isJsonObject).map(messageKey));
+  keys.delete(undefined);
+  return keys.size === 1 ? [...keys][0] : undefined;
+}
+
+/** Versions before 1.449 send their clock in ms as `_` of the query. */
+function sentAtOf(query: string): number | undefined {
+  const sentMs = /(?:^|&)_=(\d{13})(?:&|$)/.exec(query)?.[1];
+  return sentMs === undefined ? undefined : Number(sentMs);
 }
 
 /** A request with one event, or with many. */
 export const posthogCapture: Dialect = {
   keyOf: ({ api_key: apiKey, token }) => apiKey ?? token,
+  keyOfMessages,
+  takesListsAndForms: true,
+  sentAtOf,
   messagesOf: (body) => {
     if (Array.isArray(body['batch'])) return body['batch'];
     return body['batch'] === undefined ? [body] : undefined;
@@ -52,17 +106,18 @@ export const posthogCapture: Dialect = {
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};
-  const distinctId = readId(message['distinct_id'] ?? properties['distinct_id']);
+  const distinctId = readId(message['distinct_id'] ?? properties['distinct_id'] ?? message['$distinct_id']);
   const anonymousId = readId(properties['$anon_distinct_id'] ?? properties['$device_id']);
   const aliasId = readId(properties['alias']);
   const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId, alias: aliasId });
   if (problem !== undefined) return { problem };
-  const { event } = message;
+  // Old versions set properties of a person by a message of their own.
+  const event = message['event'] ?? (isJsonObject(message['$set']) ? '$identify' : undefined);
   if (typeof event !== 'string' || event === '' || event.length > textCharactersMax.event) {
     return { problem: `event must be a string of 1 to ${textCharactersMax.event} characters` };
   }
   const { defaultProperties, eventProperties, identityContext } = divide(properties);
-  const time = messageTime(message['timestamp'], body['sent_at'] ?? message['sent_at'], arrival);
+  const time = timeOf(message, body['sent_at'] ?? message['sent_at'], arrival);
   if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
   const isAnonymous = distinctId !== undefined && distinctId === readId(properties['$device_id']);
   const given = properties['$set'] ?? message['$set'];
@@ -101,6 +156,14 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   }
 }
 
+/** When an event happened: by its clock, or so many ms before it was sent, which is about when it arrived. */
+function timeOf(message: JsonObject, sentAt: unknown, arrival: Arrival): MessageTime {
+  const { timestamp, offset } = message;
+  if ((timestamp ?? undefined) !== undefined || typeof offset !== 'number')
+    return messageTime(timestamp, sentAt, arrival);
+  return messageTimeOf(arrival.atMs - Math.round(offset), undefined, arrival);
+}
+
 /** What an event says for itself. */
 type OwnFields = {
   readonly event?: string;
@@ -135,4 +198,4 @@ function divide(properties: JsonObject) {
 }
 
 /** Properties that are read into something else. */
-const isElsewhere: ReadonlySet<string> = new Set(['$set', '$ip', '$raw_user_agent', 'token', 'distinct_id']);
+const isElsewhere: ReadonlySet<string> = new Set(['$set', '$ip', '$raw_user_agent', 'token', '$token', 'distinct_id']);

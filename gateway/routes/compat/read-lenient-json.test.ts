@@ -30,6 +30,13 @@ test('lenient JSON: null characters and keys that reach a prototype are left out
   });
 });
 
+test('lenient JSON: a list is read as an object is', () => {
+  expect(read('[{"a":NaN},{"b":"x\\u0000y","__proto__":1}]')).toEqual({
+    value: [{ a: null }, { b: 'xy' }],
+    mended: true,
+  });
+});
+
 test.each([
   ['a key that comes twice', '{"type":"a","type":"b"}', { type: 'b' }],
   ['a number that is large', '{"n":9007199254740993}', { n: 9_007_199_254_740_992 }],
@@ -40,7 +47,7 @@ test.each([
 test.each<readonly [string, string | Uint8Array]>([
   ['is empty', ''],
   ['is no JSON', '{"a":'],
-  ['is a list', '[1]'],
+  ['is a text', '"a"'],
   ['is not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
   ['nests too deep', '{"a":'.repeat(9) + '1' + '}'.repeat(9)],
   ['has too many keys', JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`k${index}`, 1])))],

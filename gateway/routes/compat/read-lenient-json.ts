@@ -9,9 +9,9 @@ import { tooManyKeys } from '../../json/read-json.ts';
 import type { JsonLimits } from '../../json/read-json.ts';
 import { JsonFacts, scanValue, skipJsonSpace } from '../../../shared/json/scan-json.ts';
 
-/** A body's object, or the answer to a body that is none. `mended` says that it had to be made JSON first. */
+/** A body's object or list, or the answer to a body that is neither. `mended` says that it had to be made JSON first. */
 export type LenientJson =
-  | { readonly value: JsonObject; readonly mended: boolean; readonly refusal?: undefined }
+  | { readonly value: JsonObject | readonly unknown[]; readonly mended: boolean; readonly refusal?: undefined }
   | { readonly refusal: Reply };
 
 const firstNonAscii = 0x80;
@@ -32,9 +32,10 @@ export function readLenientJson(body: Buffer, limits: JsonLimits): LenientJson {
   const text = body.toString(facts.bits < firstNonAscii ? 'latin1' : 'utf8');
   const strict = parse(text);
   const value = strict ?? parse(nullBareNumbers(text));
-  if (!isJsonObject(value)) return { refusal: malformedJson };
+  if (!isJsonObject(value) && !Array.isArray(value)) return { refusal: malformedJson };
   if (facts.suspicious) sjson.scan(value, { protoAction: 'remove', constructorAction: 'remove' });
-  return { value: facts.nulls ? cleanJson(value) : value, mended: strict === undefined };
+  const cleaned = facts.nulls ? (cleanJson({ value })['value'] as typeof value) : value;
+  return { value: cleaned, mended: strict === undefined };
 }
 
 function parse(text: string): unknown {

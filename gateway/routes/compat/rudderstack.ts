@@ -1,4 +1,4 @@
-import { jsonReply } from '../../http/reply.ts';
+import { jsonReply, keptBriefly } from '../../http/reply.ts';
 import type { GetRoute, PostRoute, Route } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
@@ -40,8 +40,6 @@ function configRoute(admission: Admission): GetRoute {
   return {
     name: 'rudderstack-config',
     method: 'get',
-    // It also asks for the head alone, to learn whether something on the page blocks the way here.
-    head: true,
     paths: ['/sourceConfig'],
     document,
     openapi: {
@@ -60,13 +58,10 @@ function configRoute(admission: Admission): GetRoute {
       const key = requestKey(exchange.head.authorization, undefined, query);
       const admitted = admission.admitToken(exchange, key, 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      exchange.send(jsonReply(200, configOf(admitted.source), { headers: briefly }));
+      exchange.send(jsonReply(200, configOf(admitted.source), { headers: keptBriefly }));
     },
   };
 }
-
-/** A key that is taken away is asked for again soon. */
-const briefly = [['cache-control', 'private, max-age=60']] as const;
 
 function configOf({ sourceId, name }: PublishedSource): object {
   return {

@@ -1,5 +1,5 @@
 import { decodeSegment } from '../../http/request-head.ts';
-import { accepted, jsonReply } from '../../http/reply.ts';
+import { accepted, jsonReply, keptBriefly } from '../../http/reply.ts';
 import type { GetRoute, PostRoute, Route } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
@@ -95,13 +95,10 @@ function settingsRoute(admission: Admission, isSecure: boolean): GetRoute {
       // A page that was loaded securely may send securely only.
       const secure = isSecure || head.forwardedProto === 'https' || head.origin.startsWith('https:');
       const origin = { host: head.host, protocol: secure ? 'https' : 'http' } as const;
-      exchange.send(jsonReply(200, settingsOf(origin, key, admitted.source), { headers: briefly }));
+      exchange.send(jsonReply(200, settingsOf(origin, key, admitted.source), { headers: keptBriefly }));
     },
   };
 }
-
-/** A key that is taken away is asked for again soon. */
-const briefly = [['cache-control', 'private, max-age=60']] as const;
 
 /**
  * The settings `analytics-next` asks for before it sends: without `Segment.io` among the integrations it does not

@@ -7,10 +7,15 @@ export function basicUser(authorization: string): string {
   return colon < 0 ? text : text.slice(0, colon);
 }
 
-/** The source key of a request: of its Authorization header, else of its body, else `writeKey` of its query. */
+const keyParameters = ['writeKey', 'api_key', 'token'] as const;
+
+/** The source key of a request: of its Authorization header, else of its body, else of its query. */
 export function requestKey(authorization: string, inBody: unknown, query: string): string | undefined {
   const user = authorization === '' ? '' : basicUser(authorization);
   if (user !== '') return user;
   if (typeof inBody === 'string' && inBody !== '') return inBody;
-  return query === '' ? undefined : (new URLSearchParams(query).get('writeKey') ?? undefined);
+  if (query === '') return undefined;
+  const parameters = new URLSearchParams(query);
+  const name = keyParameters.find((each) => parameters.has(each));
+  return name === undefined ? undefined : (parameters.get(name) ?? undefined);
 }

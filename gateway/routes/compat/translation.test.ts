@@ -249,3 +249,49 @@ test.each<readonly [string, Dialect]>([
     { numRuns: 150 },
   );
 });
+
+test('posthog: `offset` is how long before its arrival an event without a time happened', () => {
+  const at = (message: object, sentAtMs?: number): unknown =>
+    translated(posthogCapture.translate({ event: 'e', ...message }, {}, { ...arrival, sentAtMs })).body['time'];
+  expect(at({ offset: 2_500 })).toBe(atMs - 2_500);
+  expect(at({ offset: 2_500 }, atMs - 1_000)).toBe(atMs - 2_500);
+  expect(at({ offset: 2_500, timestamp: null })).toBe(atMs - 2_500);
+  expect(at({ offset: 2_500, timestamp: new Date(atMs - 9).toISOString() })).toBe(atMs - 9);
+  expect(at({ offset: -400_000 })).toBe(atMs);
+  expect(at({ offset: 'soon' })).toBeUndefined();
+  expect(at({ offset: 8 * dayMs })).toBe(atMs - 7 * dayMs);
+});
+
+test('posthog: a time is corrected by when the request was sent, which old versions say in its address', () => {
+  const timestamp = new Date(atMs - 60_000).toISOString();
+  const at = (query: string, body: JsonObject = {}): unknown => {
+    const sentAtMs = posthogCapture.sentAtOf?.(query);
+    return translated(posthogCapture.translate({ event: 'e', timestamp }, body, { ...arrival, sentAtMs })).body['time'];
+  };
+  // Its clock is an hour ahead.
+  expect(at(`ip=1&_=${atMs + 3_600_000}&ver=1.130.0`)).toBe(atMs - 60_000 - 3_600_000);
+  expect(at(`_=${atMs + 3_600_000}`, { sent_at: new Date(atMs).toISOString() })).toBe(atMs - 60_000);
+  for (const query of ['', '_=', '_=1', '_=now', 'a_=1795749997092']) expect(at(query)).toBe(atMs - 60_000);
+});
+
+test.each([
+  ['api_key', { api_key: 'k' }],
+  ['token', { token: 'k' }],
+  ['$token', { $token: 'k' }],
+  ['properties.token', { properties: { token: 'k' } }],
+  ['properties.$token', { properties: { $token: 'k' } }],
+  ['properties.api_key', { properties: { api_key: 'k' } }],
+])('posthog: the key of messages is found in %s', (_name, message) => {
+  expect(posthogCapture.keyOfMessages?.([{ event: 'e' }, message, message])).toBe('k');
+  expect(posthogCapture.keyOfMessages?.([message, { token: 'other' }])).toBeUndefined();
+});
+
+test('posthog: a message that only sets properties of a person is an identify', () => {
+  const message = { $distinct_id: 'ada', $token: 'k', $set: { email: 'a@b.test', plan: 'pro' } };
+  expect(translated(posthogCapture.translate(message, {}, arrival))).toMatchObject({
+    kind: 'identify',
+    identity: { externalId: 'ada' },
+    body: { userProperties: { email: 'a@b.test', custom_properties: { plan: 'pro' } } },
+  });
+  expect(posthogCapture.translate({ distinct_id: 'ada' }, {}, arrival)).toHaveProperty('problem');
+});

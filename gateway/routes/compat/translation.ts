@@ -12,6 +12,8 @@ export type Arrival = {
   /** Since the epoch. */
   readonly atMs: number;
   readonly timeWindow: TimeWindow;
+  /** The sender's clock when it sent the request, from the query, in ms since the epoch; undefined where it has none. */
+  readonly sentAtMs?: number | undefined;
 };
 
 /** A message of another family of libraries as an event of ours. */
@@ -33,6 +35,12 @@ export type Translation = Translated | Untranslatable;
 export type Dialect = {
   /** The source key as the body has it. */
   keyOf(body: JsonObject): unknown;
+  /** The source key of the messages, used when header, body and query have none. */
+  keyOfMessages?(messages: readonly unknown[]): unknown;
+  /** A body may be a list of messages, or a form with a `data` field. */
+  readonly takesListsAndForms?: true;
+  /** The sender's clock from the query of a request, in ms since the epoch. */
+  sentAtOf?(query: string): number | undefined;
   /** The messages of a body; undefined where it has none that can be found. */
   messagesOf(body: JsonObject): readonly unknown[] | undefined;
   /** Says what to do about one of them; `body` is what it came in. */

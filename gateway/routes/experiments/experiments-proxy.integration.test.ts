@@ -71,7 +71,7 @@ test('experiments: the body reaches the control plane as it came, with who asks 
     cookie: 'private=1',
   });
   expect([got.status, got.body]).toEqual([200, { success: true, in_experiment: false }]);
-  expect(got.headers.get('access-control-allow-origin')).toBe('*');
+  expect(got.headers.get('access-control-allow-origin')).toBe('https://shop.test');
   expect(asked).toMatchObject([
     {
       path: `/inner/experiments/assignments/${encodeURIComponent('a key/ü')}`,

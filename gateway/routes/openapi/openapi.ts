@@ -1,4 +1,3 @@
-import type { Exchange } from '../../http/exchange.ts';
 import { jsonReply, notFound } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { GetRoute, Route } from '../../http/route.ts';
@@ -31,31 +30,20 @@ export function createOpenApiRoutes(routes: readonly Route[]): readonly GetRoute
       method: 'get',
       paths: ['/api/v1/openapi'],
       openapi: { paths: ownPaths },
-      accept: (exchange) => answer(exchange, own),
+      accept: (exchange) => exchange.send(own),
     },
     {
       name: 'openapi-compat',
       method: 'get',
       paths: ['/api/v1/openapi/:family'],
       openapi: { paths: {} },
-      accept: (exchange, family) => answer(exchange, documents.get(family) ?? notFound),
+      accept: (exchange, family) => exchange.send(documents.get(family) ?? notFound),
     },
   ];
 }
 
 const reply = (document: object): Reply =>
-  jsonReply(200, document, {
-    headers: [
-      ['cache-control', 'public, max-age=300'],
-      ['access-control-allow-origin', '*'],
-    ],
-  });
-
-function answer(exchange: Exchange, document: Reply): void {
-  // The answer itself lets every origin read it.
-  exchange.keepFromPages();
-  exchange.send(document);
-}
+  jsonReply(200, document, { headers: [['cache-control', 'public, max-age=300']], isForAll: true });
 
 /** The OpenAPI 3.1 document of the ingest interface: what the routes say of themselves, in their order. */
 function describeRoutes(routes: readonly Route[]): object {

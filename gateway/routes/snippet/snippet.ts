@@ -1,6 +1,6 @@
 import { readWebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
 import { decodeSegment } from '../../http/request-head.ts';
-import { createReply, jsonReply } from '../../http/reply.ts';
+import { createReply, jsonReply, keptBriefly } from '../../http/reply.ts';
 import type { GetRoute } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
@@ -17,10 +17,10 @@ export function createSnippetRoute(): GetRoute {
       headers: [
         ['content-type', 'text/javascript; charset=utf-8'],
         ['cache-control', caching],
-        ['access-control-allow-origin', '*'],
         ['cross-origin-resource-policy', 'cross-origin'],
         ['x-content-type-options', 'nosniff'],
       ],
+      isForAll: true,
     });
   const forGood = reply(`public, max-age=${yearS}, immutable`);
   // Also where the page asks for the script of another build: it gets this one, and asks again.
@@ -31,8 +31,6 @@ export function createSnippetRoute(): GetRoute {
     paths: ['/sluice.js'],
     openapi: { paths: { '/sluice.js': { get: scriptDescription } } },
     accept(exchange, _parameter, query) {
-      // The answer itself lets every origin read it.
-      exchange.keepFromPages();
       exchange.send(new URLSearchParams(query).get('v') === hash ? forGood : forNow);
     },
   };
@@ -49,7 +47,7 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
       const admitted = admission.admitToken(exchange, decodeSegment(segment), 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const { consent } = admitted.source;
-      exchange.send(jsonReply(200, { consent }, { headers: [['cache-control', 'private, max-age=60']] }));
+      exchange.send(jsonReply(200, { consent }, { headers: keptBriefly }));
     },
   };
 }

@@ -5,6 +5,7 @@ import { topFolder } from '../../../../shared/runtime/compiled-path.ts';
 /** A request as a library of another service was seen to make it. */
 export type CapturedRequest = {
   readonly library: string;
+  readonly version: string;
   readonly call: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,18 +15,26 @@ export type CapturedRequest = {
   readonly text: string;
 };
 
-const libraries = ['segment-python', 'segment-java', 'rudder-python'] as const;
+const specLibraries = ['segment-python', 'segment-java', 'rudder-python'] as const;
 
-/** Every request that was captured, with `key` where it had the key of its capture. */
-export function capturedRequests(key: string): readonly CapturedRequest[] {
-  return libraries.flatMap((library) => {
-    const url = new URL(`gateway/routes/compat/testing/captures/${library}.jsonl`, topFolder);
-    const lines = readFileSync(url, 'utf8').split('\n');
-    return lines.filter((line) => line !== '').map((line) => readCapture(line, key));
-  });
+/** Captured requests of libraries of Segment and RudderStack, with `key` in place of the key of the capture. */
+export const capturedRequests = (key: string): readonly CapturedRequest[] =>
+  specLibraries.flatMap((library) => readCaptures(library, key));
+
+/**
+ * Requests of eight unmodified versions of PostHog's browser library, recorded in Chromium 147 in November 2026. "Without
+ * configuration": its requests for configuration and flags got a 404.
+ */
+export const capturedPostHogRequests = (key: string): readonly CapturedRequest[] => readCaptures('posthog-js', key);
+
+function readCaptures(library: string, key: string): readonly CapturedRequest[] {
+  const url = new URL(`gateway/routes/compat/testing/captures/${library}.jsonl`, topFolder);
+  const lines = readFileSync(url, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => readCapture(line, key));
 }
 
 type Capture = Omit<CapturedRequest, 'payload' | 'text'> & {
+  /** `gzip`; `form` is the field `data` of a form, in base64; null is the body as it stands there. */
   readonly encoding: string | null;
   /** Set where the body is no JSON. */
   readonly bodyText?: string;
@@ -49,7 +58,12 @@ function readCapture(line: string, key: string): CapturedRequest {
   return {
     ...capture,
     headers: { ...capture.headers, ...basic },
-    payload: capture.encoding === 'gzip' ? gzipSync(bytes) : bytes,
+    payload: pack(bytes, capture.encoding),
     text,
   };
+}
+
+function pack(bytes: Buffer, encoding: string | null): Uint8Array {
+  if (encoding === 'gzip') return gzipSync(bytes);
+  return encoding === 'form' ? Buffer.from(`data=${encodeURIComponent(bytes.toString('base64'))}`) : bytes;
 }

@@ -1,0 +1,171 @@
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { createReply, jsonReply, keptBriefly } from '../../http/reply.ts';
+import { decodeSegment } from '../../http/request-head.ts';
+import type { GetRoute, OpenApiPart, PostRoute, Route } from '../../http/route.ts';
+import { Admitted } from '../../ingest/admission.ts';
+import type { Admission } from '../../ingest/admission.ts';
+import { pathParameter, queryParameter } from '../openapi/parts.ts';
+import type { CompatIntake } from './compat-intake.ts';
+import { messageKey } from './posthog.ts';
+
+/**
+ * The requests of PostHog's libraries other than events: configuration, flags and lists. A 404 would make some of them throw
+ * in the customer's code. Flags and lists are empty, in the form of each version (posthog.com/docs/api/flags), measured with
+ * `posthog-js` 1.20 to 1.449.
+ */
+const document = 'posthog';
+
+export function createPostHogConfigRoutes(compat: CompatIntake, admission: Admission): readonly Route[] {
+  return [
+    configRoute(admission, 'posthog-config', '/array/:key/config', (key) =>
+      jsonReply(200, configOf(key), { headers: keptBriefly }),
+    ),
+    configRoute(admission, 'posthog-config-script', '/array/:key/config.js', (key) =>
+      createReply(200, Buffer.from(configScript(key)), {
+        headers: [['content-type', 'text/javascript; charset=utf-8'], ...keptBriefly],
+      }),
+    ),
+    flagsRoute(compat, 'posthog-flags', '/flags', flagsAnswer),
+    flagsRoute(compat, 'posthog-decide', '/decide', decideAnswer),
+    ...Object.entries(emptyLists).map(([path, list]) => listRoute(path, list)),
+  ];
+}
+
+/**
+ * Events and autocapture are on, everything else is off. `surveys` is absent on purpose: with any value, `false` too, the
+ * library loads a script for surveys from this address.
+ */
+const configOf = (key: string): object => ({ token: key, ...features });
+
+const features = {
+  supportedCompression: ['gzip', 'gzip-js'],
+  analytics: { endpoint: '/e/' },
+  // Versions before 2024 read this one.
+  config: { enable_collect_everything: true },
+  autocapture_opt_out: false,
+  autocaptureExceptions: false,
+  captureDeadClicks: false,
+  capturePerformance: false,
+  conversations: false,
+  elementsChainAsString: true,
+  errorTracking: { autocaptureExceptions: false, suppressionRules: [] },
+  // With false, newer versions never request flags, and callbacks of onFeatureFlags are never called.
+  hasFeatureFlags: true,
+  heatmaps: false,
+  isAuthenticated: false,
+  logs: { captureConsoleLogs: false },
+  productTours: false,
+  sessionRecording: false,
+  siteApps: [],
+  toolbarParams: {},
+} as const;
+
+const configScript = (key: string): string =>
+  `(function(){var all=window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};all[${asScript(key)}]=` +
+  `{config:${asScript(configOf(key))},siteApps:[]}})();`;
+
+/** JSON that is safe inside a script. */
+const asScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
+
+function configRoute(
+  admission: Admission,
+  name: string,
+  path: string,
+  replyOf: (key: string) => ReturnType<typeof createReply>,
+): GetRoute {
+  return {
+    name,
+    method: 'get',
+    paths: [path],
+    document,
+    openapi: describeGet(name, path, 'Configuration of the browser library: what of it is served', [
+      pathParameter('key', 'Source key'),
+    ]),
+    accept(exchange, segment) {
+      const key = decodeSegment(segment);
+      const admitted = admission.admitToken(exchange, key, 0);
+      exchange.send(admitted instanceof Admitted ? replyOf(key) : admitted);
+    },
+  };
+}
+
+/** The body of an answer, by the query of its request. */
+type Answer = (query: URLSearchParams) => object;
+
+function flagsRoute(compat: CompatIntake, name: string, path: string, answer: Answer): PostRoute {
+  return {
+    name,
+    method: 'post',
+    paths: [path],
+    document,
+    openapi: {
+      paths: {
+        [path]: {
+          post: {
+            operationId: name,
+            summary: 'Feature flags of a person: none, in the form of the version',
+            parameters: [queryParameter('v'), queryParameter('config')],
+            requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
+            responses: { 200: { description: 'No flags' }, 401: { description: 'No such key' } },
+          },
+        },
+      },
+    },
+    readsQuery: true,
+    bodyBytesMax: compat.bodyBytesMax,
+    refuse: (exchange) => compat.refuse(exchange),
+    accept: (exchange: Exchange, body, _parameter, query) =>
+      compat.ask(exchange, body, query, {
+        keyOf: (value) => (isJsonObject(value) ? messageKey(value) : undefined),
+        reply: () => jsonReply(200, answer(new URLSearchParams(query))),
+      }),
+  };
+}
+
+const noFlags = { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false } as const;
+const noFlagDetails = { ...noFlags, flags: {} } as const;
+
+const versionOf = (query: URLSearchParams): number => Number.parseInt(query.get('v') ?? '1', 10) || 1;
+
+function flagsAnswer(query: URLSearchParams): object {
+  const flags = versionOf(query) < 2 ? noFlags : noFlagDetails;
+  return query.get('config') === 'true' ? { ...features, ...flags } : flags;
+}
+
+/** Includes the configuration. Version 1 has a list of names instead of a map. */
+function decideAnswer(query: URLSearchParams): object {
+  const version = versionOf(query);
+  if (version === 1) return { ...features, featureFlags: [] };
+  if (version === 2) return { ...features, featureFlags: {} };
+  return { ...features, ...(version === 3 ? noFlags : noFlagDetails) };
+}
+
+/** Features that Sluice does not have, as their lists. */
+const emptyLists = {
+  '/api/surveys': { surveys: [] },
+  '/api/early_access_features': { earlyAccessFeatures: [] },
+  '/api/web_experiments': { experiments: [] },
+  '/api/product_tours': { product_tours: [] },
+  '/api/feature_flag/local_evaluation': { flags: [], group_type_mapping: {}, cohorts: {} },
+} as const;
+
+function listRoute(path: string, list: object): GetRoute {
+  const name = `posthog-${path.slice(path.lastIndexOf('/') + 1).replaceAll('_', '-')}`;
+  const reply = jsonReply(200, list, { headers: [['cache-control', 'public, max-age=300']], isForAll: true });
+  return {
+    name,
+    method: 'get',
+    paths: [path],
+    document,
+    openapi: describeGet(name, path, 'An empty list: there is nothing of this kind here', []),
+    accept: (exchange) => exchange.send(reply),
+  };
+}
+
+function describeGet(name: string, path: string, summary: string, parameters: readonly object[]): OpenApiPart {
+  const described = path.replace(':key', '{key}');
+  const refused = parameters.length === 0 ? {} : { 401: { description: 'No such key' } };
+  const responses = { 200: { description: 'The answer' }, ...refused };
+  return { paths: { [described]: { get: { operationId: name, summary, parameters, responses } } } };
+}

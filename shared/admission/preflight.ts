@@ -1,0 +1,37 @@
+/** Headers of a CORS preflight request (Fetch standard); '' where absent. */
+export type Preflight = { readonly requestHeaders: string; readonly requestPrivateNetwork: string };
+
+/** Length of the list of header names that is read. */
+const namesCharactersMax = 4096;
+/** A header's name (RFC 9110, section 5.6.2). */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Chromium caps it at two hours. */
+const keptS = 7200;
+
+/**
+ * Headers of an answer that allows what the preflight asks for. Tracing libraries add headers to every request of a page, and
+ * a fixed list would miss some. No answer depends on a cookie, so a refusal would protect nothing.
+ */
+export function allowPreflight(
+  { requestHeaders, requestPrivateNetwork }: Preflight,
+  methods: string,
+): readonly (readonly [name: string, value: string])[] {
+  const names = readNames(requestHeaders);
+  return [
+    ['access-control-allow-methods', methods],
+    ...(names === '' ? [] : [['access-control-allow-headers', names] as const]),
+    ...(requestPrivateNetwork === 'true' ? [['access-control-allow-private-network', 'true'] as const] : []),
+    ['access-control-max-age', String(keptS)],
+    ['vary', 'access-control-request-headers, access-control-request-private-network'],
+  ];
+}
+
+function readNames(list: string): string {
+  const names = list
+    .slice(0, namesCharactersMax)
+    .split(',')
+    .map((name) => name.trim());
+  // The last name may be cut off.
+  if (list.length > namesCharactersMax) names.pop();
+  return names.filter((name) => token.test(name)).join(', ');
+}

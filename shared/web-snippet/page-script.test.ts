@@ -1,0 +1,208 @@
+import vm from 'node:vm';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readWebSnippet } from './web-snippet.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+type Row = {
+  readonly event: string;
+  readonly userId: string;
+  readonly eventProperties: Readonly<Record<string, unknown>>;
+  readonly userProperties?: Readonly<Record<string, unknown>>;
+  readonly externalId?: string;
+};
+type PageOptions = {
+  readonly cookie?: string;
+  readonly href?: string;
+  /** Calls that were made before the script was there. */
+  readonly queue?: readonly unknown[];
+  /** How a fetch of events ends. */
+  readonly post?: () => Promise<Response>;
+};
+
+/** A page with the script as it is served, which keeps what the script sends. */
+function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }: PageOptions = {}) {
+  const sent: Row[] = [];
+  const bodies: string[] = [];
+  const beacons: string[] = [];
+  const warnings: unknown[][] = [];
+  const cookies = new Map(
+    cookie === '' ? [] : cookie.split('; ').map((pair) => pair.split('=', 2) as [string, string]),
+  );
+  const listeners = new Map<string, () => void>();
+  const take = (body: string): void => {
+    bodies.push(body);
+    sent.push(...(JSON.parse(body) as { events: Row[] }).events);
+  };
+  const url = new URL(href);
+  const page = {
+    sluice: { q: queue },
+    document: {
+      currentScript: { src: 'https://in.test/sluice.js', dataset: { key: 'src_live_web', pages: 'off' } },
+      referrer: '',
+      title: 'Shop',
+      visibilityState: 'visible',
+      get cookie() {
+        return [...cookies].map((pair) => pair.join('=')).join('; ');
+      },
+      set cookie(written: string) {
+        const [name = '', value = ''] = written.split(';', 1)[0]?.split('=', 2) ?? [];
+        if (written.includes('Max-Age=0')) cookies.delete(name);
+        else cookies.set(name, value);
+      },
+      addEventListener: () => undefined,
+    },
+    location: { href, host: url.host, pathname: url.pathname, protocol: 'https:' },
+    navigator: {
+      language: 'en',
+      sendBeacon: (_url: string, body: string) => {
+        if (Buffer.byteLength(body) > 64 * 1024) return false;
+        beacons.push(body);
+        take(body);
+        return true;
+      },
+    },
+    screen: { width: 1, height: 1 },
+    history: { pushState: () => undefined, replaceState: () => undefined },
+    addEventListener: (type: string, listen: () => void) => listeners.set(type, listen),
+    console: { warn: (...said: unknown[]) => warnings.push(said) },
+    fetch: async (_address: string, init?: { readonly body: string; readonly keepalive: boolean }) => {
+      if (init === undefined) return Response.json({ consent: [{ name: 'ads', granted: true }] });
+      // What a browser does with too much that is to outlive the page.
+      if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
+      const answer = post === undefined ? Response.json({ success: true }) : await post();
+      if (answer.ok) take(init.body);
+      return answer;
+    },
+    setTimeout: (call: () => void, ms: number) => setTimeout(call, ms),
+    crypto,
+    URL,
+  };
+  vm.runInNewContext(readWebSnippet().script, page);
+  const call = page.sluice as unknown as (...command: readonly unknown[]) => void;
+  const names = async (): Promise<readonly string[]> => {
+    await vi.advanceTimersByTimeAsync(1_000);
+    return sent.map(({ event }) => event);
+  };
+  return { call, names, sent, bodies, beacons, warnings, cookies, leave: () => listeners.get('pagehide')?.() };
+}
+
+const circular: Record<string, unknown> = { a: 1 };
+circular['self'] = circular;
+const ofThrowingGetter = Object.defineProperty({}, 'bad', {
+  enumerable: true,
+  get: () => {
+    throw new Error('getter');
+  },
+});
+const { proxy: ofRevokedProxy, revoke } = Proxy.revocable({}, {});
+revoke();
+
+/** Values of which no JSON can be made, or too much of it, and what is sent of a property that has one. */
+const values: readonly (readonly [name: string, value: unknown, sent: unknown])[] = [
+  ['a BigInt', 10n, '10'],
+  ['a BigInt inside', { deep: [10n] }, { deep: ['10'] }],
+  ['a circular object', circular, undefined],
+  ['a toJSON that throws', { toJSON: () => JSON.parse('{') as unknown }, undefined],
+  ['a getter that throws', ofThrowingGetter, undefined],
+  ['a date that is none', new Date(Number.NaN), null],
+  ['a revoked proxy', ofRevokedProxy, undefined],
+  ['a huge string', 'x'.repeat(6_000_000), undefined],
+  ['a huge list', Array.from({ length: 100_000 }, () => 'x'), undefined],
+  ['a function', () => 1, undefined],
+  ['a symbol', Symbol('x'), undefined],
+  ['half of a surrogate pair', '\ud800', '\ud800'],
+];
+
+test.each(values)('page script: %s costs its property, never an event', async (_name, value, sentValue) => {
+  const { call, names, sent } = openPage();
+  call('track', 'Before', {});
+  call('track', 'Odd', { n: value, good: 1 });
+  expect(await names()).toEqual(['Before', 'Odd']);
+  const expected = sentValue === undefined ? { good: 1 } : { n: sentValue, good: 1 };
+  expect(sent[1]?.eventProperties).toEqual(expected);
+  call('track', 'After', {});
+  call('identify', 'ada', { n: value, plan: 'pro' });
+  expect(await names()).toEqual(['Before', 'Odd', 'After', '$identify']);
+  expect(sent[3]).toMatchObject({ externalId: 'ada', userProperties: { plan: 'pro' } });
+});
+
+test.each(values)('page script: %s as it is, in any call, stops nothing', async (_name, value) => {
+  const { call, names, leave } = openPage({ queue: [['track', 'Early', value], value, ['track', value]] });
+  for (const command of ['track', 'page', 'identify', 'consent', 'reset', 'nothing']) call(command, value, value);
+  call(value, value);
+  call('track', 'After', {});
+  const sent = await names();
+  expect(sent[0]).toBe('Early');
+  expect(sent).toContain('After');
+  call('track', 'Last', { value });
+  leave();
+  expect(await names()).toContain('Last');
+});
+
+test('page script: what is left out is said on the console', async () => {
+  const { call, names, warnings } = openPage();
+  call('track', 'Odd', { circular });
+  await names();
+  expect(warnings.map(([text, what]) => [text, what])).toEqual([['sluice: left out', 'circular']]);
+});
+
+test.each([
+  ['a consent cookie with a broken escape', 'sluice_consent=%7B%22ads%22%3Atrue%'],
+  ['a consent cookie that is no JSON', 'sluice_consent=yes'],
+  ['a consent cookie that is no object', 'sluice_consent=null'],
+  ['a consent cookie with other values', 'sluice_consent=%7B%22ads%22%3A%22no%22%7D'],
+  ['an id cookie with a broken escape', 'sluice_visitor_id=%E0%A4'],
+  ['an id cookie that is too long for an id', `sluice_visitor_id=${'x'.repeat(401)}`],
+])('page script: %s counts as none', async (_name, cookie) => {
+  const { call, names, sent, cookies } = openPage({ cookie });
+  call('track', 'Seen', {});
+  call('consent', { ads: true });
+  expect(await names()).toEqual(['Seen', '$identify']);
+  expect(sent[0]?.userId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(cookies.get('sluice_visitor_id')).toBe(sent[0]?.userId);
+});
+
+test('page script: decisions and an id that are kept well are used', async () => {
+  const cookie = 'sluice_consent=%7B%22ads%22%3Afalse%7D; sluice_visitor_id=kept%20id';
+  const { call, names, sent } = openPage({ cookie });
+  call('track', 'Held', {});
+  expect(await names()).toEqual([]);
+  call('consent', { ads: true });
+  expect(await names()).toEqual(['Held', '$identify']);
+  expect(sent[0]).toMatchObject({ userId: 'kept id', userProperties: { consent: { ads: true } } });
+});
+
+test('page script: what a page sends at its end fits into beacons, whatever the script of its texts', async () => {
+  const { call, beacons, leave } = openPage();
+  await vi.advanceTimersByTimeAsync(10);
+  call('track', 'Too large', { text: '文'.repeat(30_000) });
+  for (let n = 0; n < 20; n += 1) call('track', `Event ${n}`, { text: '文'.repeat(3_000) });
+  leave();
+  const sent = beacons.flatMap((body) => (JSON.parse(body) as { events: Row[] }).events);
+  expect(sent.map(({ event }) => event)).toEqual(Array.from({ length: 20 }, (_, n) => `Event ${n}`));
+});
+
+test('page script: an address with endless parameters leaves room for the others of its batch', async () => {
+  const query = Array.from({ length: 3_000 }, (_, n) => `utm_${n}=${'x'.repeat(300)}`).join('&');
+  const { call, names, bodies } = openPage({ href: `https://shop.test/?${query}` });
+  for (let n = 0; n < 50; n += 1) call('track', `Event ${n}`, {});
+  expect(await names()).toHaveLength(50);
+  expect(Math.max(...bodies.map((body) => body.length))).toBeLessThan(5 * 1024 ** 2);
+});
+
+test('page script: a fetch that a tracer broke is tried again', async () => {
+  let calls = 0;
+  const { call, names } = openPage({
+    post: () => {
+      calls += 1;
+      if (calls === 1) throw new Error('not even a promise');
+      return Promise.resolve(Response.json({}));
+    },
+  });
+  call('track', 'Seen', {});
+  await names();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await names()).toEqual(['Seen']);
+});
