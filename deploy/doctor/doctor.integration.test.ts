@@ -17,6 +17,7 @@ import {
   signingSecretContext,
   sourceKeyContext,
 } from '../../shared/contracts/config/secrets.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
@@ -46,7 +47,7 @@ beforeAll(async () => {
     await openBuckets(connection, topology.replicas);
   });
   source = {
-    NATS_URL: nats.url,
+    NATS_URL: asLogUser(nats.url, 'doctor'),
     NATS_MONITOR_URL: nats.monitorUrl,
     DATABASE_URL: database.url,
     SECRETS_KEY: secretsKey,

@@ -6,6 +6,7 @@ import { isUnread } from '../../shared/nats/consume/consumers.ts';
 import { openPullConsumer } from '../../shared/nats/consume/pull-consumer.ts';
 import { eventsOfAll } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 
@@ -14,7 +15,7 @@ let connection: LogConnection;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'retire-test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'retire-test' });
   await ensureTopology(connection, testTopology({ partitions: 1 }));
 });
 afterAll(async () => {

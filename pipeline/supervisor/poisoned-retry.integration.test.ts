@@ -19,6 +19,7 @@ import { countBySubject, readNext } from '../../shared/nats/messages/subject-log
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
@@ -38,7 +39,7 @@ afterAll(() => nats.stop());
 
 /** A log with a destination, whose dispatcher runs in threads that events with `poison` in their ids take down. */
 async function openPoisonedRig() {
-  const connection = await connectLog({ url: nats.url, name: 'poisoned-retry-test' });
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'poisoned-retry-test' });
   onTestFinished(() => connection.close());
   await ensureTopology(connection, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
   const sink = await startScriptedDestination();
@@ -93,7 +94,11 @@ async function openPoisonedRig() {
         silenceMaxMs: 30_000,
         pool,
         threads: 1,
-        settings: { ...hostSettingsForTests, log: { url: nats.url }, egress: { allowed: ['127.0.0.0/8'], denied: [] } },
+        settings: {
+          ...hostSettingsForTests,
+          log: { url: asLogUser(nats.url, 'pipeline') },
+          egress: { allowed: ['127.0.0.0/8'], denied: [] },
+        },
         stats: createStatsLedger(),
         logger: pino(
           { level: 'error' },

@@ -9,6 +9,7 @@ import { deduplicationSubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { asLogUser, asOperator, testUsersConfig } from '../../../shared/testing/as-log-user.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
@@ -105,7 +106,7 @@ test('checkpoints: a start after a crash reads the frames that came after the la
     await sendEach(rig, 0, 10);
     await resolve(rig, 10);
     await sendEach(rig, 10, 15);
-    const connection = await connectLog({ url: nats.url, name: 'mortal' });
+    const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
     const resolver = await rig.start(0, { connection, settings: seldom });
     await until(resolver, 'resolved', 5);
     resolver.done.catch(() => undefined);
@@ -122,6 +123,39 @@ test('checkpoints: a log without any is read whole once, and has them from then 
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 20 });
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
   }));
+
+test('checkpoints: a start on EVENTS that was emptied removes them and resolves what comes', () =>
+  withRig(async (rig) => {
+    await sendEach(rig, 0, 10);
+    await resolve(rig, 10);
+    await rig.connection[client].jsm.streams.purge(streams.events);
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 20, duplicates: 0, framesRead: 0 });
+    expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 0, duplicates: 20 });
+  }));
+
+test('checkpoints: those that cannot be removed keep no resolver from starting, and are followed by none', async () => {
+  const withoutRemoval = testUsersConfig()
+    .split('\n')
+    .filter((line) => !/STREAM\.(MSG\.DELETE|PURGE)\.DEDUPLICATION/.test(line))
+    .join('\n');
+  const server = await startTestNats({ furtherConfig: withoutRemoval });
+  const rig = await createResolverRig(asOperator(server.url), database.url);
+  const operator = await connectLog({ url: asOperator(server.url), name: 'test' });
+  try {
+    await sendEach(rig, 0, 10);
+    await resolve(rig, 10);
+    await operator[client].jsm.streams.purge(streams.events);
+    const left = await countCheckpoints(rig);
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 20, duplicates: 0, framesRead: 0 });
+    expect(await countCheckpoints(rig)).toBeGreaterThan(left);
+    // The next start reads those written behind them.
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
+  } finally {
+    await operator.close();
+    await rig.close();
+    await server.stop();
+  }
+});
 
 test('checkpoints: where one is missing, what follows is read from the log', () =>
   withRig(async (rig) => {

@@ -51,6 +51,7 @@ const writes = (bucket: Bucket, keys = '>'): string => `$KV.${bucket}.${keys}`;
 const makes = (names: readonly string[]): string[] =>
   names.flatMap((name) => api(`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`));
 const purges = (stream: Stream): string[] => api(`STREAM.PURGE.${stream}`);
+const deletes = (stream: Stream): string[] => api(`STREAM.MSG.DELETE.${stream}`);
 
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
@@ -95,7 +96,7 @@ export const logUsers = {
     ...everyStream
       .filter((stream) => stream !== streams.canary)
       .flatMap((stream) => [...reads(stream), ...purges(stream)]),
-    ...api(`STREAM.MSG.DELETE.${streams.retry}`, `STREAM.MSG.DELETE.${streams.deadLetters}`),
+    ...[streams.retry, streams.deadLetters, streams.deduplication].flatMap(deletes),
     ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
     ...everyBucket.flatMap(follows),
     ...bucketsOfPipelines.map((bucket) => writes(bucket)),
@@ -118,7 +119,7 @@ export const logUsers = {
       ...gets(streams.events),
       ...gets(streams.retry),
       ...gets(streams.deadLetters),
-      ...api(`STREAM.MSG.DELETE.${streams.deadLetters}`),
+      ...deletes(streams.deadLetters),
       ...purges(streams.deadLetters),
     ],
   ),

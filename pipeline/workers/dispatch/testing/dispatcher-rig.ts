@@ -23,7 +23,7 @@ import {
   eventsSubject,
   retriesOfDestination,
 } from '../../../../shared/contracts/subjects.ts';
-import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts';
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
@@ -45,6 +45,8 @@ import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** Nobody else is there to wait for. */
@@ -72,9 +74,10 @@ type OwnSettings = Partial<DispatcherSettings> & {
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
 export async function createDispatcherRig(natsUrl: string) {
+  await makeTestLog({ url: natsUrl }, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
   const connection = await connectLog({ url: natsUrl, name: 'dispatcher-test' });
-  await ensureTopology(connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
-  const { health, replays } = await openBuckets(connection, 1);
+  const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'dispatcher' });
+  const { health, replays } = await openBuckets(pipelineConnection, 1);
   const accountId = randomUUID();
   const destinationId = randomUUID();
   const firstPublishedAtMs = Date.now();
@@ -101,7 +104,10 @@ export async function createDispatcherRig(natsUrl: string) {
   return {
     accountId,
     destinationId,
+    /** The operator's, for what a test looks at and does. */
     connection,
+    /** What its dispatchers, and jobs of a pipeline, run on. */
+    pipelineConnection,
     replays,
     healthBucket: health,
     /** Outcomes the dispatchers told of. */
@@ -127,19 +133,19 @@ export async function createDispatcherRig(natsUrl: string) {
         suspicion = noSuspicion,
         publishedAtMs = firstPublishedAtMs,
         destinationId: startedId = destinationId,
-        ...own
+        ...ownSettings
       }: OwnSettings = {},
       instanceId = 'test',
-      ownConnection = connection,
+      ownConnection = pipelineConnection,
     ): Promise<DispatcherActor> {
-      const settings = { ...defaultSettings, ...own };
+      const settings = { ...defaultSettings, ...ownSettings };
       const dispatcher = await startDispatcher({
         accountId,
         destinationId: startedId,
         publishedAtMs,
         instanceId,
         connection: ownConnection,
-        health: ownConnection === connection ? health : (await openBuckets(ownConnection, 1)).health,
+        health: ownConnection === pipelineConnection ? health : (await openBuckets(ownConnection, 1)).health,
         settings,
         target: () => {
           if (isBroken) throw new TypeError('the rules cannot be compiled');
@@ -150,7 +156,7 @@ export async function createDispatcherRig(natsUrl: string) {
         sourceActivity,
         timings: createDeliveryTimings(),
         retryUse: () => undefined,
-        shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
+        shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,
         openedFrames,
         noteOutcome: (note) => notes.push(note),
@@ -246,7 +252,7 @@ export async function createDispatcherRig(natsUrl: string) {
     async close(): Promise<void> {
       await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
       await sourceActivity.stop();
-      await connection.close();
+      await Promise.all([connection.close(), pipelineConnection.close()]);
     },
   };
 }

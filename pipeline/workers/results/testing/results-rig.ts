@@ -8,8 +8,8 @@ import type { VariantCount } from '../../../../shared/visitors/count-results.ts'
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
-import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
-import { migrate } from '../../../../shared/postgres/migrate.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
 import type { Actor } from '../../worker/define-worker.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
@@ -28,10 +28,10 @@ const plan = { metrics: new Map([[metric, [experimentId]]]) };
 /** A log and a database for tests of counting results. */
 export async function createResultsRig() {
   const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
-  await migrate(database.url);
-  const connection = await connectLog({ url: nats.url, name: 'results-test' });
-  await ensureTopology(connection, testTopology({ partitions: 2 }));
-  const pool = new pg.Pool({ connectionString: database.url, max: 6 });
+  const roles = await database.migrateWithRoles();
+  await makeTestLog(nats, testTopology({ partitions: 2 }));
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'results-test' });
+  const pool = new pg.Pool({ connectionString: roles.pipeline, max: 6 });
   // A connection that breaks while idle is replaced by the pool.
   pool.on('error', () => undefined);
   const running = new Set<Actor>();
