@@ -18,10 +18,11 @@ export type GatewayUnderTest = {
   stop(): Promise<void>;
 };
 
-/** Starts a gateway in this process and waits until it is ready. */
+/** Starts a gateway in this process, on a log that is made first unless told otherwise, and waits until it is ready. */
 export async function startGatewayHere(
   natsUrl: string,
   variables: Readonly<Record<string, string>> = {},
+  { makesLog = true }: { readonly makesLog?: boolean } = {},
 ): Promise<GatewayUnderTest> {
   const metricsPort = await findFreePort();
   const env = readGatewayEnv({
@@ -36,7 +37,7 @@ export async function startGatewayHere(
     ...variables,
   });
   // A gateway waits until a control plane has made the log.
-  await makeTestLog({ ...logAccess(env), url: natsUrl }, readTopologySettings(env));
+  if (makesLog) await makeTestLog({ ...logAccess(env), url: natsUrl }, readTopologySettings(env));
   const logger = createLogger('gateway', env.LOG_LEVEL);
   const shutdown = createShutdown(logger, 60_000);
   const { port } = await startGateway(env, logger, shutdown);

@@ -187,7 +187,7 @@ test('order over every end of a dispatcher: it is killed with the log server whi
   const { port } = nats;
   await nats.kill();
   nats = await startTestNats({ storeDir, port });
-  await until('the log is there again', () => rig.connection.connected);
+  await until('the log is there again', () => rig.connection.connected && rig.pipelineConnection.connected);
   sink.answer(() => 200);
   await rig.start({ concurrency, publishedAtMs: Date.now() });
   await store(4);

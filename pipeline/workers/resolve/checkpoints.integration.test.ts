@@ -264,19 +264,21 @@ describe('checkpoints of frames that the log lost', () => {
     const rig = await createResolverRig(server.url, database.url);
     const restart = async (change?: () => Promise<void>): Promise<void> => {
       const { port } = server;
-      const { reconnects } = rig.connection;
+      const back = [rig.connection, rig.pipelineConnection].map((connection) => ({
+        connection,
+        reconnects: connection.reconnects,
+      }));
       await server.stop();
       await change?.();
       server = await startTestNats({ storeDir, port });
       // A request that is made before our connection is back waits for its own deadline.
-      await vi.waitFor(() => expect(rig.connection.reconnects).toBeGreaterThan(reconnects), {
-        timeout: 45_000,
-        interval: 20,
-      });
-      await vi.waitFor(() => rig.connection[client].jsm.streams.info(streams.events), {
-        timeout: 45_000,
-        interval: 50,
-      });
+      for (const { connection, reconnects } of back) {
+        await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
+          timeout: 45_000,
+          interval: 20,
+        });
+        await vi.waitFor(() => connection[client].jsm.streams.info(streams.events), { timeout: 45_000, interval: 50 });
+      }
     };
     try {
       await work({ rig, restart }, join(storeDir, 'jetstream', '$G', 'streams', streams.events), join(spare, 'events'));

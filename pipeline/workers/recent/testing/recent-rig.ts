@@ -51,7 +51,8 @@ export async function createRecentRig() {
   const roles = await database.migrateWithRoles();
   await makeTestLog(nats, testTopology({ partitions: 2 }));
   const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'recent-test' });
-  const pool = openTestPool(roles.pipeline, 6);
+  const pool = openTestPool(database.url, 3);
+  const pipelinePool = openTestPool(roles.pipeline, 6);
   const running = new Map<TestRecorder, Awaited<ReturnType<typeof openRecorder>>>();
   const store = async (accountId: string, data: Uint8Array, ids: string): Promise<void> => {
     const options = { msgId: randomUUID(), timeoutMs: 5_000, headers: { [idsHeader]: ids } };
@@ -63,7 +64,10 @@ export async function createRecentRig() {
   };
   return {
     connection,
+    /** The owner's, for what a test looks at and does. */
     pool,
+    /** What its recorders write with. */
+    pipelinePool,
     databaseUrl: database.url,
     /** Puts events of one account into a frame of the log. */
     send: (accountId: string, events: readonly ResolvedEvent[]): Promise<void> => {
@@ -79,7 +83,7 @@ export async function createRecentRig() {
         partitions: 1,
         ...of,
         connection,
-        pool,
+        pool: pipelinePool,
         logger: pino({ level: 'silent' }),
         counts,
         signal: abort.signal,
@@ -108,7 +112,7 @@ export async function createRecentRig() {
     close: async () => {
       await closeAll();
       await connection.close();
-      await pool.end();
+      await Promise.all([pool.end(), pipelinePool.end()]);
       await Promise.all([nats.stop(), database.drop()]);
     },
   };

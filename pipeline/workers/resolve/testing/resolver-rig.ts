@@ -55,6 +55,8 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   return {
     /** The operator's, for what a test looks at and does. */
     connection,
+    /** What its resolvers run on. */
+    pipelineConnection,
     pool,
     account,
     /** Puts events into one frame of the ingest log. */

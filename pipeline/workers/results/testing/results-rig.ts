@@ -31,11 +31,13 @@ export async function createResultsRig() {
   const roles = await database.migrateWithRoles();
   await makeTestLog(nats, testTopology({ partitions: 2 }));
   const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'results-test' });
-  const pool = new pg.Pool({ connectionString: roles.pipeline, max: 6 });
+  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+  const pipelinePool = new pg.Pool({ connectionString: roles.pipeline, max: 6 });
   // A connection that breaks while idle is replaced by the pool.
-  pool.on('error', () => undefined);
+  for (const one of [pool, pipelinePool]) one.on('error', () => undefined);
   const running = new Set<Actor>();
   return {
+    /** The owner's, for what a test looks at and does. */
     pool,
     /** Puts events of an account into a frame of the log. */
     send: (accountId: string, events: readonly ResolvedEvent[], partition = 0) => {
@@ -48,7 +50,7 @@ export async function createResultsRig() {
         accountId,
         publishedAtMs: startedAtMs,
         connection,
-        pool,
+        pool: pipelinePool,
         settings: { ...readResultsSettings(defaultsOf(resultsEnv)), framesPerTake: 4, lingerMs: 1 },
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
@@ -84,7 +86,7 @@ export async function createResultsRig() {
     close: async () => {
       for (const actor of running) await actor.stop(5_000);
       await connection.close();
-      await pool.end();
+      await Promise.all([pool.end(), pipelinePool.end()]);
       await Promise.all([nats.stop(), database.drop()]);
     },
   };
