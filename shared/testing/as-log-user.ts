@@ -1,13 +1,13 @@
 import { logUsers } from '../nats/users/log-users.ts';
 import type { LogUserName } from '../nats/users/log-users.ts';
-import { quote, renderUsers } from '../nats/users/render-users.ts';
+import { quote, renderAccounts } from '../nats/users/render-users.ts';
 
 // Known beforehand, so that a server that is started again on the same folder lets the same clients in.
 const passwordOf = (user: LogUserName): string => `password-of-${logUsers[user].name}`;
 
 /** The users of a test's server: those of a deployment. */
 export function testUsersConfig(): string {
-  return renderUsers((user) => quote(passwordOf(user)));
+  return renderAccounts((user) => quote(passwordOf(user)));
 }
 
 const scheme = 'nats://';

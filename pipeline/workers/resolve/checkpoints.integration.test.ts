@@ -17,6 +17,7 @@ import type { ResolverSettings } from './resolver-settings.ts';
 import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
+import { logAccount } from '../../../shared/nats/users/log-users.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;
@@ -281,7 +282,11 @@ describe('checkpoints of frames that the log lost', () => {
       }
     };
     try {
-      await work({ rig, restart }, join(storeDir, 'jetstream', '$G', 'streams', streams.events), join(spare, 'events'));
+      await work(
+        { rig, restart },
+        join(storeDir, 'jetstream', logAccount, 'streams', streams.events),
+        join(spare, 'events'),
+      );
     } finally {
       await rig.close();
       await server.stop();
