@@ -1,13 +1,18 @@
 import { logUsers } from '../nats/users/log-users.ts';
 import type { LogUserName } from '../nats/users/log-users.ts';
-import { quote, renderAccounts } from '../nats/users/render-users.ts';
+import { quote, renderAccounts, renderUsers } from '../nats/users/render-users.ts';
 
 // Known beforehand, so that a server that is started again on the same folder lets the same clients in.
 const passwordOf = (user: LogUserName): string => `password-of-${logUsers[user].name}`;
 
-/** The users of a test's server: those of a deployment. */
+/** The users of a test's server, each in its account: those of a deployment. */
 export function testUsersConfig(): string {
   return renderAccounts((user) => quote(passwordOf(user)));
+}
+
+/** The same users in one account: what servers had before accounts. */
+export function testUsersInOneAccountConfig(): string {
+  return renderUsers((user) => quote(passwordOf(user)));
 }
 
 const scheme = 'nats://';
