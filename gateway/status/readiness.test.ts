@@ -10,6 +10,7 @@ const full: LogServer = {
   version: '2.15.1',
   complaint: 'write error: no space left on device',
   storage: undefined,
+  areRoutesEncrypted: undefined,
 };
 
 /** What the check of the log says. */

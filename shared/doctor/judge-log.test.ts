@@ -64,7 +64,13 @@ const storage: LogServerStorage = {
   reservedBytes: gibibyte,
   usedBytes: 0,
 };
-const server: LogServer = { name: 'nats-1', version: '2.15.1', complaint: undefined, storage };
+const server: LogServer = {
+  name: 'nats-1',
+  version: '2.15.1',
+  complaint: undefined,
+  storage,
+  areRoutesEncrypted: undefined,
+};
 const levelOf = (changed: LogServer, about: string) =>
   judgeLogServer(changed).find((finding) => finding.about === `${about} nats-1`);
 
