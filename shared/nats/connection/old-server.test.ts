@@ -47,3 +47,15 @@ test('log connection: a server replaced by an older one ends nothing, and is a p
   await expect.poll(() => heard).toHaveLength(2);
   expect(connection.problem).toBeUndefined();
 });
+
+test('log connection: a client goes to no server that another one names', async () => {
+  const named = await greet('2.15.1');
+  const server = await startGreetingServer('2.15.1', { others: [new URL(named.url).host] });
+  onTestFinished(() => server.close());
+  const connection = await connected({ url: server.url, name: 'test' });
+  for (let times = 1; times <= 5; times += 1) {
+    server.replaceBy('2.15.1');
+    await expect.poll(() => connection.reconnects).toBe(times);
+  }
+  expect({ known: server.connections, named: named.connections }).toEqual({ known: 6, named: 0 });
+});
