@@ -53,7 +53,7 @@ export async function createPipelineRig(
     ...own,
   };
   const env = readPipelineEnv(variables);
-  const connection = await connectLog({ ...logAccess(env), url: natsUrl, name: 'pipeline-test' });
+  const connection = await connectLog({ ...logAccess(env), url: natsUrl, name: 'test' });
   const { partitions } = await ensureTopology(connection, readTopologySettings(env));
   const { config, health, leases } = await openBuckets(connection, env.LOG_REPLICAS);
   const logger = pino({ level: 'silent' });

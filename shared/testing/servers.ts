@@ -15,6 +15,7 @@ import { serviceRights } from '../postgres/roles/service-roles.ts';
 import type { DatabaseService } from '../postgres/roles/service-roles.ts';
 import { databaseRole, migrateWithRoles } from './as-database-role.ts';
 import { asOperator, testUsersConfig } from './as-log-user.ts';
+import { findOperators } from './find-operators.ts';
 import { natsFolderPrefix } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
 
@@ -62,10 +63,13 @@ export async function startTestNats(options: Partial<NatsServerOptions> = {}): P
     ...server,
     url: options.furtherConfig === undefined ? asOperator(server.url) : server.url,
     stop: async () => {
+      const operators = await findOperators(server.monitorUrl);
       await server.stop();
       if (options.storeDir === undefined) {
         await rm(storeDir, { recursive: true, force: true });
       }
+      if (operators.length > 0)
+        throw new Error(`services logged in as operator, see asLogUser: ${operators.join(', ')}`);
     },
   };
 }

@@ -50,8 +50,9 @@ const oneByOne: ResolverSettings = { ...defaultSettings, partEventsMax: 1 };
 const seldom: ResolverSettings = { ...oneByOne, checkpointEveryMs: 3_600_000 };
 const often: ResolverSettings = { ...oneByOne, checkpointEveryMs: 20 };
 
+const patiently = { timeout: 45_000, interval: 20 };
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
-  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });
+  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), patiently);
 
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
 
@@ -82,7 +83,7 @@ async function resend(rig: ResolverRig, from: number, to: number) {
   await vi.waitFor(() => {
     const { resolved, duplicates } = resolver.stats();
     expect(resolved + duplicates).toBe(to - from);
-  });
+  }, patiently);
   await resolver.stop(5_000);
   const { resolved, duplicates, rebuild_frames: framesRead } = resolver.stats();
   return { resolved, duplicates, framesRead };
