@@ -33,7 +33,7 @@ beforeAll(async () => {
     names.map(async (name, index) => startShipped(name, index, authority.ca, await authority.server())),
   );
   for (const node of nodes) {
-    await vi.waitFor(async () => expect(await otherServers(node)).toHaveLength(1), { timeout: 30_000 });
+    await vi.waitUntil(async () => (await otherServers(node)).length === 1, { timeout: 30_000 });
   }
 });
 afterAll(async () => {
