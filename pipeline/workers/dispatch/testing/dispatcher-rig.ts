@@ -91,6 +91,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const notes: OutcomeNote[] = [];
   const turns: (FramesAtWork | undefined)[] = [];
   const running = new Set<DispatcherActor>();
+  const started = new Set<string>();
 
   let storedSeq = 0;
   const storedSeqs: number[] = [];
@@ -165,6 +166,7 @@ export async function createDispatcherRig(natsUrl: string) {
         suspicion,
       });
       running.add(dispatcher);
+      started.add(startedId);
       dispatcher.done.then(
         () => running.delete(dispatcher),
         () => running.delete(dispatcher),
@@ -245,7 +247,8 @@ export async function createDispatcherRig(natsUrl: string) {
         if (!isNotFound(error)) throw error;
         return undefined;
       });
-      if (own === undefined) return 0;
+      // A log that came back may have forgotten it: its dispatcher makes it again.
+      if (own === undefined) return started.has(ofDestination) && running.size > 0 ? 1 : 0;
       // What was stored just now may not be counted among what waits yet.
       return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
