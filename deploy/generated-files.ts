@@ -4,7 +4,7 @@ import { dashboards } from './grafana/dashboards.ts';
 import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { destinationsPage } from './destinations/destinations-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
-import { usersFile } from '../shared/nats/users/render-users.ts';
+import { accountsFile, usersFile } from '../shared/nats/users/render-users.ts';
 import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
@@ -28,7 +28,11 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
     ),
   ]);
   // Of a format that the formatter does not know.
-  return [...formattedFiles, { path: 'nats/users.conf', text: usersFile() }];
+  return [
+    ...formattedFiles,
+    { path: 'nats/accounts.conf', text: accountsFile() },
+    { path: 'nats/users.conf', text: usersFile() },
+  ];
 }
 
 /** As the project's own formatter wants it, so that it has nothing to complain about. */

@@ -12,6 +12,7 @@ import type { Shutdown } from '../../shared/runtime/shutdown.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import { documents } from '../endpoints.ts';
 import { connectionLimitsEnv } from '../api/connection-limits.ts';
@@ -99,7 +100,11 @@ type Started = Pick<TestControlPlane, 'baseUrl' | 'metrics'> & { readonly shutdo
 async function start(env: ControlPlaneEnv): Promise<Started> {
   const logger = createLogger('test', env.LOG_LEVEL);
   const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
-  const { port, page } = await startControlPlane(env, logger, shutdown);
+  const { port, page } = await startControlPlane(
+    { ...env, NATS_URL: asLogUser(env.NATS_URL, 'controlPlane') },
+    logger,
+    shutdown,
+  );
   return { baseUrl: `http://127.0.0.1:${port}`, metrics: () => page.text(), shutdown };
 }
 

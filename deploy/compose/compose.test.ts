@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-rules.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { logUsers } from '../../shared/nats/users/log-users.ts';
-import { usersFile } from '../../shared/nats/users/render-users.ts';
+import { accountsFile } from '../../shared/nats/users/render-users.ts';
 import { defaultsOf, serviceEnv } from '../../shared/runtime/env.ts';
 import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
@@ -52,12 +52,12 @@ test('compose: each service logs in as itself, and the nodes of the log know the
     });
   }
   const entrypoint = String(compose.services['nats-1']?.entrypoint?.at(-1));
-  const users = usersFile();
+  const users = accountsFile();
   for (const { passwordVariable } of Object.values(logUsers)) {
     expect(users).toContain(`password: $${passwordVariable}`);
-    expect(entrypoint).toContain(`${passwordVariable}="$$(cat /run/secrets/`);
+    expect(entrypoint).toContain(`export ${passwordVariable}="$$(cat /run/secrets/`);
   }
-  expect(await readHere('nats.conf')).toMatch(/^include users.conf$/m);
+  expect(await readHere('nats.conf')).toMatch(/^include accounts.conf$/m);
   for (const kind of ['pipeline', 'control-plane'] as const) {
     const given = own.find(([, service]) => runs(service) === kind)?.[1];
     expect(given?.environment).toMatchObject({
@@ -114,13 +114,15 @@ test('compose: a service has longer to stop than it takes', () => {
 
 test('compose: every secret that is named is given, declared, and made by make-secrets', async () => {
   const script = await readHere('make-secrets');
+  const natsConf = await readHere('nats.conf');
   for (const name of Object.keys(compose.secrets)) {
     expect(compose.secrets[name]?.file).toBe(`./secrets/${name}`);
     expect(script).toContain(`\nmake ${name} `);
   }
   for (const service of Object.values(compose.services)) {
     const text = JSON.stringify([service.environment, (service as { entrypoint?: unknown }).entrypoint]);
-    const named = [...text.matchAll(/\/run\/secrets\/([a-z-]+)/g)].map(([, name]) => name);
+    const mounted = service.volumes?.includes('./nats.conf:/etc/nats/nats.conf:ro') === true ? natsConf : '';
+    const named = [...`${text}${mounted}`.matchAll(/\/run\/secrets\/([a-z-]+)/g)].map(([, name]) => name);
     expect(new Set(service.secrets)).toEqual(new Set(named));
     expect(Object.keys(compose.secrets)).toEqual(expect.arrayContaining([...(service.secrets ?? [])]));
   }

@@ -52,13 +52,26 @@ test('nginx: sends nothing twice that may have been taken', () => {
   expect(directive('proxy_request_buffering')).toBe('on');
 });
 
-test('nats: syncs every write, and its nodes know each other', () => {
+test('nats: syncs every write, and its nodes know each other', async () => {
   expect(nats).toMatch(/^ {2}sync_interval: always$/m);
-  expect([...nats.matchAll(/nats:\/\/(nats-\d):6222/g)].map(([, host]) => host)).toEqual([
-    'nats-1',
-    'nats-2',
-    'nats-3',
-  ]);
+  const entrypoint = String((await readCompose()).services['nats-1']?.entrypoint?.at(-1));
+  const routes = [...entrypoint.matchAll(/export (NATS_ROUTE_\d)="nats:\/\/sluice-node:\S+@(nats-\d-node):6222"/g)];
+  expect(routes.map(([, , host]) => host)).toEqual(['nats-1-node', 'nats-2-node', 'nats-3-node']);
+  for (const [, variable] of routes) expect(nats).toContain(`    $${variable}\n`);
+});
+
+test('nats: its nodes meet in a network of their own, with a password and certificates', async () => {
+  const { services, networks } = await readCompose();
+  expect(nats).toMatch(/^ {2}host: \$NATS_NODE_HOST$/m);
+  expect(nats).toMatch(/^ {2}authorization \{ user: sluice-node, password: \$NATS_CLUSTER_PASSWORD \}$/m);
+  expect(nats).toMatch(/^ {2}no_advertise: true$/m);
+  for (const file of ['cert_file', 'key_file', 'ca_file'])
+    expect(nats).toMatch(new RegExp(`^ {4}${file}: /run/secrets/`, 'm'));
+  expect(networks['nodes']).toMatchObject({ internal: true });
+  const inNodes = Object.entries(services).filter(([, service]) =>
+    Object.keys(service.networks ?? {}).includes('nodes'),
+  );
+  expect(inNodes.map(([name]) => name)).toEqual(['nats-1', 'nats-2', 'nats-3']);
 });
 
 test('nats: is told how much it may store and what memory to stay below', async () => {

@@ -6,12 +6,14 @@ import {
   judgeLogServer,
   judgeLosses,
 } from '../../shared/doctor/judge-log.ts';
+import { judgeExposure } from '../../shared/doctor/judge-exposure.ts';
 import { judgeNatsServer } from '../../shared/doctor/judge-versions.ts';
 import { ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { readDurability } from '../../shared/nats/monitor/read-durability.ts';
 import { readLogServers } from '../../shared/nats/monitor/read-log-servers.ts';
-import { monitorUrls, readMonitor } from '../../shared/nats/monitor/read-monitor.ts';
+import { readExposure } from '../../shared/nats/monitor/read-exposure.ts';
+import { MonitorError, monitorUrls, readMonitor } from '../../shared/nats/monitor/read-monitor.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { inspectLog } from '../../shared/nats/monitor/inspect-log.ts';
@@ -65,14 +67,26 @@ async function checkLosses(connection: LogConnection, { streams: found }: LogRep
   return judgeLosses(byServer, await listLosses(connection));
 }
 
-/** What only the monitor ports tell: whether writes are synced, what each server is and stores, and what time it is there. */
+/** What only the monitor ports tell: whether writes are synced, what each server is, stores and lets others do, and its time. */
 export async function checkMonitors(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   const durability = judgeDurability(await readDurability(env.NATS_MONITOR_URL, timeoutMs));
-  const [servers, clocks] = await Promise.all([
+  const urls = monitorUrls(env.NATS_MONITOR_URL);
+  const [servers, exposures, clocks] = await Promise.all([
     readLogServers(env.NATS_MONITOR_URL, timeoutMs),
-    Promise.all(monitorUrls(env.NATS_MONITOR_URL).map((url) => readClock(url, timeoutMs))),
+    Promise.all(urls.map((url) => checkExposure(url, timeoutMs))),
+    Promise.all(urls.map((url) => readClock(url, timeoutMs))),
   ]);
-  return [durability, ...servers.flatMap(judgeLogServer), ...clocks.flat()];
+  return [durability, ...servers.flatMap(judgeLogServer), ...exposures.flat(), ...clocks.flat()];
+}
+
+async function checkExposure(url: string, timeoutMs: number): Promise<Finding[]> {
+  try {
+    return judgeExposure(await readExposure(url, timeoutMs));
+  } catch (error) {
+    // That a server does not answer is said where durability is.
+    if (error instanceof MonitorError) return [];
+    throw error;
+  }
 }
 
 async function readClock(url: string, timeoutMs: number): Promise<Finding[]> {

@@ -17,6 +17,8 @@ import {
   signingSecretContext,
   sourceKeyContext,
 } from '../../shared/contracts/config/secrets.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
@@ -46,7 +48,7 @@ beforeAll(async () => {
     await openBuckets(connection, topology.replicas);
   });
   source = {
-    NATS_URL: nats.url,
+    NATS_URL: asLogUser(nats.url, 'doctor'),
     NATS_MONITOR_URL: nats.monitorUrl,
     DATABASE_URL: database.url,
     SECRETS_KEY: secretsKey,
@@ -116,6 +118,33 @@ test('doctor: servers that are well are well', async () => {
   const { port } = nats;
   expect(about(findings, `nats-server sluice-${port}`)).toEqual(['ok']);
   expect(about(findings, `storage of sluice-${port}`)).toEqual(['ok']);
+  expect(about(findings, `accounts of sluice-${port}`)).toEqual(['ok']);
+});
+
+test('doctor: a cluster that any server may join, and services that share an account, are named', async () => {
+  const [port, other] = [await findFreePort(), await findFreePort()];
+  const furtherConfig = `cluster { name: open, listen: "127.0.0.1:${port}", routes: ["nats://127.0.0.1:${other}"] }`;
+  const server = await startTestNats({ serverName: 'open', furtherConfig });
+  try {
+    const findings = await examine({ ...source, NATS_MONITOR_URL: server.monitorUrl }, deadlineMs);
+    expect(about(findings, 'cluster port of open')).toEqual(['fail']);
+    expect(about(findings, 'accounts of open')).toEqual(['warn']);
+  } finally {
+    await server.stop();
+  }
+  const locked = await startTestNats({
+    serverName: 'locked',
+    cluster: { name: 'locked', port, routes: [other], password: 'a password' },
+  });
+  try {
+    const findings = await examine({ ...source, NATS_MONITOR_URL: locked.monitorUrl }, deadlineMs);
+    expect(findings.find((finding) => finding.about === 'cluster port of locked')).toMatchObject({
+      level: 'warn',
+      detail: `127.0.0.1:${port} needs no certificate`,
+    });
+  } finally {
+    await locked.stop();
+  }
 });
 
 test('doctor: looking changes nothing', async () => {

@@ -42,7 +42,7 @@ export const stackEnv = {
     { pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$' },
   ),
   GOMAXPROCS: fittedCount('Cores the embedded nats-server computes on at a time', logCoresRule, { maximum: 1_024 }),
-  NATS_URL: optionalText('Your own nats-server (2.14 or newer, with JetStream) instead of the embedded one'),
+  NATS_URL: optionalText('Your own nats-server (2.15.1 or newer, with JetStream) instead of the embedded one'),
   DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,
   ...streamsEnv,

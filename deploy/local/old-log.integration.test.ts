@@ -14,7 +14,7 @@ let database: TestDatabase;
 let folder: string;
 
 beforeAll(async () => {
-  nats = await startGreetingServer('2.10.27');
+  nats = await startGreetingServer('2.14.5');
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'sluice-old-log-'));
 });
@@ -42,7 +42,7 @@ test.each(['gateway', 'pipeline', 'control-plane'])(
     await expect
       .poll(() => problems.join('\n'))
       .toMatch(
-        /start failed: connecting to NATS at NATS_URL: nats-server 2\.10\.27 is older than 2\.14, .*: run 2\.14 or newer/,
+        /start failed: connecting to NATS at NATS_URL: nats-server 2\.14\.5 is older than 2\.15\.1, .*power fails.*run 2\.15\.1 or newer/,
       );
   },
 );

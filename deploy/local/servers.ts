@@ -4,13 +4,14 @@ import { chooseFileStoreBytes } from '../../shared/embedded/nats/nats-config.ts'
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats/nats-binary.ts';
 import { endLeftNatsServer, startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { moveToAccount } from '../../shared/embedded/nats/move-to-account.ts';
 import { endLeftPostgresServer, startPostgresServer } from '../../shared/embedded/postgres/postgres-server.ts';
 import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streamConfigs } from '../../shared/nats/streams/topology.ts';
-import { logUsers } from '../../shared/nats/users/log-users.ts';
+import { logAccount, logUsers } from '../../shared/nats/users/log-users.ts';
 import type { LogUserName } from '../../shared/nats/users/log-users.ts';
-import { quote, renderUsers } from '../../shared/nats/users/render-users.ts';
+import { quote, renderAccounts } from '../../shared/nats/users/render-users.ts';
 import { migrationList } from '../../shared/postgres/migrations/migration-list.ts';
 import { databaseRolesEnv, readRoles } from '../../shared/postgres/roles/role-settings.ts';
 import type { DatabaseService } from '../../shared/postgres/roles/service-roles.ts';
@@ -62,7 +63,8 @@ export async function startLog(
     if (port !== env.NATS_PORT) note(`port ${env.NATS_PORT} is in use, taking ${port} (NATS_PORT)`);
     await mkdir(storeDir, { recursive: true });
     const maxFileStoreBytes = env.NATS_STORE_BYTES_MAX ?? (await chooseFileStoreBytes(storeDir, streamsBytesMax(env)));
-    const furtherConfig = renderUsers((name) => quote(passwords[name]));
+    if (await moveToAccount(storeDir, logAccount)) note(`moved the log into the account ${logAccount}`);
+    const furtherConfig = renderAccounts((name) => quote(passwords[name]));
     const fitted = fitToMachine(readMachine());
     const cores = env.GOMAXPROCS ?? fitted.logCores;
     const memoryLimit = env.GOMEMLIMIT ?? `${fitted.logMemoryMib}MiB`;

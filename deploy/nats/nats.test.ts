@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -99,4 +99,21 @@ test('nats configuration: syncs every write and says how much may be stored', as
   const watch = await read('nats-server-watch.service');
   expect(watch).toContain(`NATS_STORE_DIR=${/store_dir: (\S+)/.exec(conf)?.[1]}`);
   expect(watch).toContain(`NATS_PID_FILE=${/pid_file: (\S+)/.exec(conf)?.[1]}`);
+});
+
+test('nats unit: a server that would not see its streams is not started', async () => {
+  const unit = await read('nats-server.service');
+  const script = /^ExecStartPre=\/bin\/sh -c '(.*)'$/m.exec(unit)?.[1] ?? '';
+  const start = async (conf: string): Promise<{ status: number | null; said: string }> => {
+    await writeFile(join(folder, 'nats-server.conf'), conf);
+    const here = script.replaceAll('/var/lib/nats', folder).replaceAll('/etc/nats', folder);
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', here], { encoding: 'utf8' });
+    return { status, said: stderr };
+  };
+  const [before, now] = ['include users.conf\n', await read('nats-server.conf')];
+  expect(now).toMatch(/^include accounts.conf$/m);
+  expect(await start(now)).toEqual({ status: 0, said: '' });
+  await mkdir(join(folder, 'jetstream', '$G', 'streams'), { recursive: true });
+  expect(await start(before)).toEqual({ status: 0, said: '' });
+  expect(await start(now)).toEqual({ status: 1, said: expect.stringContaining('began without accounts') as string });
 });

@@ -10,6 +10,7 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { version } from '../../shared/runtime/version.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
@@ -38,7 +39,8 @@ const told = (findings: readonly Finding[], about: string): string | undefined =
   const found = findings.find((finding) => finding.about === about);
   return found === undefined ? undefined : `${found.level}: ${found.detail}`;
 };
-const examine = () => examineUpgrade({ NATS_URL: nats.url, DATABASE_URL: database.url }, deadlineMs);
+const examine = () =>
+  examineUpgrade({ NATS_URL: asLogUser(nats.url, 'doctor'), DATABASE_URL: database.url }, deadlineMs);
 
 test('upgrade-check: says what an upgrade will do, and does none of it', async () => {
   const { jsm } = connection[client];

@@ -1,5 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats, createNatsFolder } from '../../shared/testing/servers.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
@@ -142,6 +145,7 @@ test('durability: every 200 is in the log after nats-server was killed in the mi
   await until('tracks are accepted again', () => load.accepted.length > before + 200);
   await load.stop();
   expect(new Set(load.refused)).toEqual(new Set([503]));
+  await until('the test is connected again', () => log.connection.connected);
   expect(await lost(log, load.accepted)).toEqual([]);
 });
 
@@ -194,6 +198,7 @@ test('configuration: a log that comes back empty is set up again, and what is pu
   await nats.kill();
   const empty = await startTestNats({ port: nats.port });
   cleanUps.push(() => empty.stop());
+  await makeTestLog(empty, readTopologySettings(defaultsOf(topologyEnv)));
   // What was in force stays in force.
   await until('tracks are taken', async () => (await track(gateway, 'again').catch(() => undefined))?.status === 200);
   const log = await openTestLog(empty.url);
@@ -265,5 +270,7 @@ test('start: an INSTANCE_ID that is alive is an error that names it, and one tha
 
 test('start: copies that the server cannot keep are an error that names LOG_REPLICAS', async () => {
   const { nats } = await startLog();
-  await expect(startGatewayHere(nats.url, { LOG_REPLICAS: '3' })).rejects.toThrow(/LOG_REPLICAS is 3/);
+  await expect(startGatewayHere(nats.url, { LOG_REPLICAS: '3' }, { makesLog: false })).rejects.toThrow(
+    /LOG_REPLICAS is 3/,
+  );
 });

@@ -10,6 +10,7 @@ const full: LogServer = {
   version: '2.15.1',
   complaint: 'write error: no space left on device',
   storage: undefined,
+  areRoutesEncrypted: undefined,
 };
 
 /** What the check of the log says. */
@@ -26,7 +27,7 @@ function logCheck(of: { connection?: string; canary?: string; servers?: readonly
 }
 
 test('readiness: a server that is too old is no log to rely on', () => {
-  const problem = 'nats-server 2.10.27 is older than 2.14';
+  const problem = 'nats-server 2.10.27 is older than 2.15.1';
   expect(logCheck({ connection: problem })).toEqual({ ok: false, detail: problem });
 });
 

@@ -3,6 +3,10 @@ import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import { readGatewayEnv } from '../env.ts';
 import { startGateway } from '../start-gateway.ts';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import { logAccess } from '../../shared/nats/connection/log-access.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { until } from './poll.ts';
 
 export type GatewayUnderTest = {
@@ -14,14 +18,15 @@ export type GatewayUnderTest = {
   stop(): Promise<void>;
 };
 
-/** Starts a gateway in this process and waits until it is ready. */
+/** Starts a gateway in this process, on a log that is made first unless told otherwise, and waits until it is ready. */
 export async function startGatewayHere(
   natsUrl: string,
   variables: Readonly<Record<string, string>> = {},
+  { makesLog = true }: { readonly makesLog?: boolean } = {},
 ): Promise<GatewayUnderTest> {
   const metricsPort = await findFreePort();
   const env = readGatewayEnv({
-    NATS_URL: natsUrl,
+    NATS_URL: asLogUser(natsUrl, 'gateway'),
     GATEWAY_HOST: '127.0.0.1',
     GATEWAY_PORT: '0',
     GATEWAY_METRICS_PORT: String(metricsPort),
@@ -31,6 +36,8 @@ export async function startGatewayHere(
     SHUTDOWN_IDLE_MS: '0',
     ...variables,
   });
+  // A gateway waits until a control plane has made the log.
+  if (makesLog) await makeTestLog({ ...logAccess(env), url: natsUrl }, readTopologySettings(env));
   const logger = createLogger('gateway', env.LOG_LEVEL);
   const shutdown = createShutdown(logger, 60_000);
   const { port } = await startGateway(env, logger, shutdown);

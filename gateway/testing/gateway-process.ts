@@ -4,6 +4,10 @@ import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { compiledPath } from '../../shared/runtime/compiled-path.ts';
 import { gatewayAt } from './gateway-here.ts';
 import type { GatewayUnderTest } from './gateway-here.ts';
+import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { until } from './poll.ts';
 
 export type GatewayProcess = GatewayUnderTest & {
@@ -20,13 +24,16 @@ export async function startGatewayProcess(
 ): Promise<GatewayProcess> {
   const port = Number(variables['GATEWAY_PORT'] ?? (await findFreePort()));
   const metricsPort = await findFreePort();
+  const topology = defaultsOf(topologyEnv);
+  // A gateway waits until a control plane has made the log.
+  await makeTestLog({ url: natsUrl }, readTopologySettings(topology));
   const child = fork(compiledPath(new URL('../main.ts', import.meta.url)), [], {
     execArgv: ['--enable-source-maps'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
-      NATS_URL: natsUrl,
+      NATS_URL: asLogUser(natsUrl, 'gateway'),
       GATEWAY_HOST: '127.0.0.1',
       GATEWAY_PORT: String(port),
       GATEWAY_METRICS_PORT: String(metricsPort),

@@ -6,6 +6,9 @@ import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
+import { testTopology } from '../../shared/testing/test-topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { until } from '../testing/until.ts';
 import { followMembership } from './membership.ts';
@@ -17,7 +20,8 @@ let buckets: Buckets;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'test' });
+  await makeTestLog(nats, testTopology());
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'test' });
   buckets = await openBuckets(connection, 1);
 });
 afterAll(async () => {

@@ -18,6 +18,7 @@ import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
 import { Retirement } from './retire-actors.ts';
@@ -28,7 +29,7 @@ let connection: LogConnection;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'retire-test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'retire-test' });
   await ensureTopology(connection, testTopology({ partitions: 1 }));
 });
 afterAll(async () => {

@@ -7,7 +7,9 @@ import { ingestDeadLetterSubject, eventsSubject, ingestSubject } from '../../sha
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readNext } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
-import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { until } from '../testing/until.ts';
@@ -22,9 +24,9 @@ import { poison } from './testing/poisoned-host.ts';
 test('poisoned frame: one that takes its thread down is set aside after the second death, and its partition goes on', async () => {
   const nats = await startTestNats();
   onTestFinished(() => nats.stop());
-  const connection = await connectLog({ url: nats.url, name: 'poisoned-frame-test' });
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'poisoned-frame-test' });
   onTestFinished(() => connection.close());
-  await ensureTopology(connection, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
+  await makeTestLog(nats, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
   const account = randomUUID();
   const send = (id: string, userId: string): Promise<unknown> =>
     publish(connection, ingestSubject(0), frameOf(account, [{ id, body: { event: 'Order', userId } }]), {
@@ -48,7 +50,7 @@ test('poisoned frame: one that takes its thread down is set aside after the seco
     silenceMaxMs: 30_000,
     pool,
     threads: 1,
-    settings: { ...hostSettingsForTests, log: { url: nats.url } },
+    settings: { ...hostSettingsForTests, log: { url: asLogUser(nats.url, 'pipeline') } },
     stats: createStatsLedger(),
     logger: pino(
       { level: 'error' },

@@ -17,8 +17,10 @@ import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { countBySubject, readNext } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
-import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
@@ -38,9 +40,9 @@ afterAll(() => nats.stop());
 
 /** A log with a destination, whose dispatcher runs in threads that events with `poison` in their ids take down. */
 async function openPoisonedRig() {
-  const connection = await connectLog({ url: nats.url, name: 'poisoned-retry-test' });
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'poisoned-retry-test' });
   onTestFinished(() => connection.close());
-  await ensureTopology(connection, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
+  await makeTestLog(nats, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
   const sink = await startScriptedDestination();
   onTestFinished(() => sink.close());
   const [accountId, destinationId] = [randomUUID(), randomUUID()];
@@ -93,7 +95,11 @@ async function openPoisonedRig() {
         silenceMaxMs: 30_000,
         pool,
         threads: 1,
-        settings: { ...hostSettingsForTests, log: { url: nats.url }, egress: { allowed: ['127.0.0.0/8'], denied: [] } },
+        settings: {
+          ...hostSettingsForTests,
+          log: { url: asLogUser(nats.url, 'pipeline') },
+          egress: { allowed: ['127.0.0.0/8'], denied: [] },
+        },
         stats: createStatsLedger(),
         logger: pino(
           { level: 'error' },

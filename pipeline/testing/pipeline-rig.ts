@@ -18,6 +18,8 @@ import { startPipeline } from '../start-pipeline.ts';
 import type { RunningPipeline } from '../start-pipeline.ts';
 import { accountConfig } from './account-config.ts';
 import type { TestCollections } from '../../shared/testing/test-account-config.ts';
+import { asDatabaseRole } from '../../shared/testing/as-database-role.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { until } from './until.ts';
 
 export type TestTrack = {
@@ -37,8 +39,8 @@ export async function createPipelineRig(
   own: Readonly<Record<string, string>> = {},
 ) {
   const variables = {
-    NATS_URL: natsUrl,
-    DATABASE_URL: databaseUrl,
+    NATS_URL: asLogUser(natsUrl, 'pipeline'),
+    DATABASE_URL: await asDatabaseRole(databaseUrl, 'pipeline'),
     SECRETS_KEY: randomBytes(32).toString('base64'),
     PIPELINE_METRICS_PORT: '0',
     INSTANCE_ID: 'test',
@@ -51,7 +53,7 @@ export async function createPipelineRig(
     ...own,
   };
   const env = readPipelineEnv(variables);
-  const connection = await connectLog({ ...logAccess(env), name: 'pipeline-test' });
+  const connection = await connectLog({ ...logAccess(env), url: natsUrl, name: 'test' });
   const { partitions } = await ensureTopology(connection, readTopologySettings(env));
   const { config, health, leases } = await openBuckets(connection, env.LOG_REPLICAS);
   const logger = pino({ level: 'silent' });

@@ -25,5 +25,5 @@ test('check at start: a server that came back too old is one line, as often as i
   expect(errors()).toEqual([]);
   version = '2.10.27';
   for (const listener of reconnected) listener();
-  expect(errors()).toEqual([expect.stringContaining('nats-server 2.10.27 is older than 2.14')]);
+  expect(errors()).toEqual([expect.stringContaining('nats-server 2.10.27 is older than 2.15.1')]);
 });

@@ -64,7 +64,13 @@ const storage: LogServerStorage = {
   reservedBytes: gibibyte,
   usedBytes: 0,
 };
-const server: LogServer = { name: 'nats-1', version: '2.15.1', complaint: undefined, storage };
+const server: LogServer = {
+  name: 'nats-1',
+  version: '2.15.1',
+  complaint: undefined,
+  storage,
+  areRoutesEncrypted: undefined,
+};
 const levelOf = (changed: LogServer, about: string) =>
   judgeLogServer(changed).find((finding) => finding.about === `${about} nats-1`);
 
@@ -73,7 +79,7 @@ test('doctor: a nats-server that is well is well', () => {
 });
 
 test.each<[string, LogServer, string, string, RegExp]>([
-  ['one that is too old', { ...server, version: '2.10.27' }, 'nats-server', 'fail', /2\.14 or newer/],
+  ['one that is too old', { ...server, version: '2.10.27' }, 'nats-server', 'fail', /2\.15\.1 or newer/],
   [
     'a stream that could not be written to',
     { ...server, complaint: "JetStream stream '$G > INGEST' write error: write 1.blk: no space left on device" },

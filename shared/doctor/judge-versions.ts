@@ -1,4 +1,4 @@
-import { isNewEnough, NATS_VERSION_MIN, upgradeAdvice } from '../nats/connection/server-version.ts';
+import { isNewEnough, NATS_VERSION_MIN, oldServerRisk, upgradeAdvice } from '../nats/connection/server-version.ts';
 import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 
@@ -18,7 +18,11 @@ export function judgeNatsServer(version: string | undefined, name = ''): Finding
   const about = name === '' ? 'nats-server' : `nats-server ${name}`;
   if (version === undefined) return warn(about, 'it did not say its version', `use ${NATS_VERSION_MIN} or newer`);
   if (isNewEnough(version)) return ok(about, version);
-  return fail(about, `${version}: no service starts on one older than ${NATS_VERSION_MIN}`, upgradeAdvice);
+  return fail(
+    about,
+    `${version}: no service starts on one older than ${NATS_VERSION_MIN}, as ${oldServerRisk}`,
+    upgradeAdvice,
+  );
 }
 
 /** `versionNumber` as `server_version_num` has it: 170005 is 17.5. */

@@ -19,7 +19,7 @@ test.each<[string, Finding, Finding['level']]>([
   ['the oldest Node there may be', judgeNode('20.19.0'), 'ok'],
   ['a newer Node', judgeNode('24.1.0'), 'ok'],
   ['a nats-server that is too old', judgeNatsServer('2.12.15'), 'fail'],
-  ['the oldest nats-server there may be', judgeNatsServer('2.14.0'), 'ok'],
+  ['the oldest nats-server there may be', judgeNatsServer('2.15.1'), 'ok'],
   ['a release candidate', judgeNatsServer('2.16.0-RC.1'), 'ok'],
   ['a nats-server without a version', judgeNatsServer(undefined), 'warn'],
   ['an old PostgreSQL', judgePostgres(130_014), 'fail'],

@@ -6,6 +6,8 @@ import { DeliverPolicy, nanos } from 'nats';
 import type { ConsumerInfo, JsMsg, StreamInfo } from 'nats';
 import { afterEach, expect, test } from 'vitest';
 import type { NatsServer, NatsServerOptions } from '../embedded/nats/nats-server.ts';
+import { moveToAccount } from '../embedded/nats/move-to-account.ts';
+import { asOperator, testUsersInOneAccountConfig } from '../testing/as-log-user.ts';
 import { fetchOlderNatsServer } from '../testing/older-nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
 import { testTopology } from '../testing/test-topology.ts';
@@ -20,6 +22,7 @@ import type { Buckets } from './buckets/open-buckets.ts';
 import { publish } from './publish/publisher.ts';
 import { deadLetterSubject, eventsSubject, ingestSubject, retrySubject } from '../contracts/subjects.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
+import { logAccount } from './users/log-users.ts';
 
 const older = await fetchOlderNatsServer().catch((error: unknown): undefined => {
   const reason = error instanceof Error ? error.message : String(error);
@@ -151,66 +154,73 @@ async function contentsOf({ [client]: { jsm } }: LogConnection, { config, state 
 test.skipIf(older === undefined).each([
   ['stopped', (server: NatsServer) => server.stop()],
   ['killed', (server: NatsServer) => server.kill()],
-])('server upgrade: a data folder of nats-server 2.10 that was %s is taken over in place', async (_, end) => {
-  const storeDir = await createNatsFolder();
-  const before = await start({ storeDir, binaryPath: older?.path ?? '' });
-  const old = await connect(before, true);
-  expect(old.problem).toContain('is older than');
-  await ensureTopology(old, settings);
-  await fill(old, await openBuckets(old, 1));
-  await makeAsBefore(old);
-  const given = await take(old, 40);
-  // 0 to 19 are finished, and every second one above; the others are being worked on.
-  let lastAckAtMs = 0;
-  for (const [at, message] of given.entries()) {
-    if (at >= 20 && at % 2 === 0) continue;
-    lastAckAtMs = Date.now();
-    expect(await message.ackAck()).toBe(true);
-  }
-  await untilStored(storeDir, lastAckAtMs);
-  const wanted = await look(old);
-  await old.close();
-  await end(before);
-
-  const connection = await connect(await start({ storeDir }));
-  expect(await look(connection)).toEqual(wanted);
-  // Nothing is to be made or changed, and all settings are what the code wants.
-  expect((await ensureTopology(connection, settings)).created).toEqual([]);
-  const buckets = await openBuckets(connection, 1);
-  const report = await inspectLog(connection, settings);
-  expect(report.streams.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
-  expect(report.streams).toHaveLength(Object.keys(streams).length + Object.keys(bucketSettings(1)).length);
-  for (const bucket of Object.values(buckets)) {
-    expect(Buffer.from((await bucket.get('changed'))?.value ?? []).toString()).toBe('value 4');
-    expect((await bucket.get('gone'))?.value).toBeUndefined();
-    expect(await bucket.putIfUnchanged('changed', Buffer.from('next'), 0)).toBeUndefined();
-  }
-
-  // Ids of messages before the upgrade are known, and one sent again is known by it.
-  const again = { msgId: `out-${events - 1}`, timeoutMs };
-  expect(await publish(connection, eventsSubject('a', 0), Buffer.from('again'), again)).toMatchObject({
-    duplicate: true,
-  });
-  // Who takes the consumer over is given all that follows what is finished without a gap, in order.
-  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 50 });
-  ended.push(() => pullConsumer.close());
-  const came: number[] = [];
-  while (came.length < events - 20) {
-    for (const message of await pullConsumer.take(50)) {
-      came.push(message.seq);
-      message.ack();
+])(
+  'server upgrade: a data folder of nats-server 2.10 that was %s is taken over, and moved to an account',
+  async (_, end) => {
+    const storeDir = await createNatsFolder();
+    const furtherConfig = testUsersInOneAccountConfig();
+    const before = await start({ storeDir, binaryPath: older?.path ?? '', furtherConfig });
+    const old = await connect({ ...before, url: asOperator(before.url) }, true);
+    expect(old.problem).toContain('is older than');
+    await ensureTopology(old, settings);
+    await fill(old, await openBuckets(old, 1));
+    await makeAsBefore(old);
+    const given = await take(old, 40);
+    // 0 to 19 are finished, and every second one above; the others are being worked on.
+    let lastAckAtMs = 0;
+    for (const [at, message] of given.entries()) {
+      if (at >= 20 && at % 2 === 0) continue;
+      lastAckAtMs = Date.now();
+      expect(await message.ackAck()).toBe(true);
     }
-  }
-  expect(came).toEqual(
-    given
-      .slice(20)
-      .map(({ seq }) => seq)
-      .concat(came.slice(20)),
-  );
-  expect(came).toEqual(came.toSorted((a, b) => a - b));
-  await expect
-    .poll(
-      async () => (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).ack_floor.stream_seq,
-    )
-    .toBe(events);
-});
+    await untilStored(storeDir, lastAckAtMs);
+    const wanted = await look(old);
+    await old.close();
+    await end(before);
+    // The streams of a server without accounts belong to an account from now on.
+    expect(await moveToAccount(storeDir, logAccount)).toBe(true);
+    expect(await moveToAccount(storeDir, logAccount)).toBe(false);
+
+    const connection = await connect(await start({ storeDir }));
+    expect(await look(connection)).toEqual(wanted);
+    // Nothing is to be made or changed, and all settings are what the code wants.
+    expect((await ensureTopology(connection, settings)).created).toEqual([]);
+    const buckets = await openBuckets(connection, 1);
+    const report = await inspectLog(connection, settings);
+    expect(report.streams.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
+    expect(report.streams).toHaveLength(Object.keys(streams).length + Object.keys(bucketSettings(1)).length);
+    for (const bucket of Object.values(buckets)) {
+      expect(Buffer.from((await bucket.get('changed'))?.value ?? []).toString()).toBe('value 4');
+      expect((await bucket.get('gone'))?.value).toBeUndefined();
+      expect(await bucket.putIfUnchanged('changed', Buffer.from('next'), 0)).toBeUndefined();
+    }
+
+    // Ids of messages before the upgrade are known, and one sent again is known by it.
+    const again = { msgId: `out-${events - 1}`, timeoutMs };
+    expect(await publish(connection, eventsSubject('a', 0), Buffer.from('again'), again)).toMatchObject({
+      duplicate: true,
+    });
+    // Who takes the consumer over is given all that follows what is finished without a gap, in order.
+    const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 50 });
+    ended.push(() => pullConsumer.close());
+    const came: number[] = [];
+    while (came.length < events - 20) {
+      for (const message of await pullConsumer.take(50)) {
+        came.push(message.seq);
+        message.ack();
+      }
+    }
+    expect(came).toEqual(
+      given
+        .slice(20)
+        .map(({ seq }) => seq)
+        .concat(came.slice(20)),
+    );
+    expect(came).toEqual(came.toSorted((a, b) => a - b));
+    await expect
+      .poll(
+        async () => (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).ack_floor.stream_seq,
+      )
+      .toBe(events);
+  },
+);

@@ -5,16 +5,23 @@ import type { AddressInfo } from 'node:net';
 /** Says what nats-server says to a client that connects, in the version it was given, and nothing else. */
 export type GreetingServer = {
   readonly url: string;
+  /** Connections so far. */
+  readonly connections: number;
   /** The version of the greetings from now on; clients that are connected lose their connection. */
   replaceBy(version: string): void;
   close(): Promise<void>;
 };
 
-/** Starts one on a free port of loopback: for tests of versions that cannot be had. */
-export async function startGreetingServer(version: string): Promise<GreetingServer> {
+/** Starts one on a free port of loopback: for tests of versions that cannot be had. It tells clients of `others`, `host:port`. */
+export async function startGreetingServer(
+  version: string,
+  { others = [] }: { readonly others?: readonly string[] } = {},
+): Promise<GreetingServer> {
+  let connections = 0;
   let greeted = version;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
+    connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
@@ -28,6 +35,7 @@ export async function startGreetingServer(version: string): Promise<GreetingServ
       version: greeted,
       max_payload: 1_048_576,
       headers: true,
+      connect_urls: others,
     };
     socket.write(`INFO ${JSON.stringify({ ...info, jetstream: true, proto: 1 })}\r\n`);
   });
@@ -37,6 +45,9 @@ export async function startGreetingServer(version: string): Promise<GreetingServ
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    get connections() {
+      return connections;
+    },
     url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`,
     replaceBy(next) {
       greeted = next;

@@ -18,7 +18,11 @@ export async function startTestNodes(): Promise<TestNodes> {
   const started = await Promise.all(
     routes.map(async (port, index) => {
       const name = `node-${index + 1}`;
-      const options = { storeDir: await createNatsFolder(), serverName: name, cluster: { name: 'test', port, routes } };
+      const options = {
+        storeDir: await createNatsFolder(),
+        serverName: name,
+        cluster: { name: 'test', port, routes, password: 'password-of-nodes' },
+      };
       let server: NatsServer = await startTestNats(options);
       const node: TestNode = {
         name,

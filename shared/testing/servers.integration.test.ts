@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 
+import { connectLog } from '../nats/connection/connection.ts';
+import { asLogUser } from './as-log-user.ts';
 import { createTestDatabase, startTestNats } from './servers.ts';
 
 test('startTestNats: gives a server of its own each time and leaves no folder', async () => {
@@ -12,6 +14,17 @@ test('startTestNats: gives a server of its own each time and leaves no folder', 
   await Promise.all([first.stop(), second.stop()]);
   expect(await opens(first.port)).toBe(false);
   expect(existsSync(first.storeDir)).toBe(false);
+});
+
+test('startTestNats: a service that logged in as operator is an error at its end', async () => {
+  const server = await startTestNats();
+  const connections = await Promise.all([
+    connectLog({ url: server.url, name: 'pipeline-one' }),
+    connectLog({ url: asLogUser(server.url, 'pipeline'), name: 'pipeline-two' }),
+    connectLog({ url: server.url, name: 'test' }),
+  ]);
+  await Promise.all(connections.map((connection) => connection.close()));
+  await expect(server.stop()).rejects.toThrow(/logged in as operator.*: pipeline-one$/);
 });
 
 test('createTestDatabase: gives an empty database each time and drops it although a session is open', async () => {

@@ -7,15 +7,15 @@ import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
 import {
   type DatabaseAddress,
-  databaseUrl,
   dropDatabase,
   dropRoles,
   ensureDatabase,
 } from '../embedded/postgres/postgres-database.ts';
-import { migrate } from '../postgres/migrate.ts';
-import { migrationList } from '../postgres/migrations/migration-list.ts';
 import { serviceRights } from '../postgres/roles/service-roles.ts';
 import type { DatabaseService } from '../postgres/roles/service-roles.ts';
+import { databaseRole, migrateWithRoles } from './as-database-role.ts';
+import { asOperator, testUsersConfig } from './as-log-user.ts';
+import { findOperators } from './find-operators.ts';
 import { natsFolderPrefix } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
 
@@ -25,6 +25,8 @@ declare module 'vitest' {
     testServerService: string;
   }
 }
+
+const services = Object.keys(serviceRights) as DatabaseService[];
 
 /** A database of one test file's own. */
 export type TestDatabase = {
@@ -48,20 +50,26 @@ export function createNatsFolder(): Promise<string> {
 /**
  * Starts a nats-server of the test's own, on free ports and an empty folder. `stop` removes that folder; a folder given
  * in the options (to start again on the same data after `kill`) is kept, and only there does the server sync as in
- * production unless the options say so: what nobody reads again need not survive a power cut.
+ * production unless the options say so: what nobody reads again need not survive a power cut. The server has the users of a
+ * deployment, and `url` the operator's login; `asLogUser` gives that of a service. With `furtherConfig` there are none.
  */
 export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {
   const binaryPath = options.binaryPath ?? (await natsBinaryPath());
   const storeDir = options.storeDir ?? (await createNatsFolder());
   const syncAlways = options.syncAlways ?? options.storeDir !== undefined;
-  const server = await startNatsServer({ ...options, binaryPath, storeDir, syncAlways });
+  const furtherConfig = options.furtherConfig ?? testUsersConfig();
+  const server = await startNatsServer({ ...options, binaryPath, storeDir, syncAlways, furtherConfig });
   return {
     ...server,
+    url: options.furtherConfig === undefined ? asOperator(server.url) : server.url,
     stop: async () => {
+      const operators = await findOperators(server.monitorUrl);
       await server.stop();
       if (options.storeDir === undefined) {
         await rm(storeDir, { recursive: true, force: true });
       }
+      if (operators.length > 0)
+        throw new Error(`services logged in as operator, see asLogUser: ${operators.join(', ')}`);
     },
   };
 }
@@ -73,10 +81,12 @@ export async function startTestNats(options: Partial<NatsServerOptions> = {}): P
 export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]> {
   const binaryPath = await natsBinaryPath();
   const storeDirs = await Promise.all(Array.from({ length: nodeCount }, () => createNatsFolder()));
-  return startNatsCluster(
+  const furtherConfig = testUsersConfig();
+  const nodes = await startNatsCluster(
     'test',
-    storeDirs.map((storeDir) => ({ binaryPath, storeDir })),
+    storeDirs.map((storeDir) => ({ binaryPath, storeDir, furtherConfig })),
   );
+  return nodes.map((node) => ({ ...node, url: asOperator(node.url) }));
 }
 
 /** Makes an empty database in the PostgreSQL server all test files of the run share. */
@@ -89,23 +99,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
   const name = `test_${randomBytes(8).toString('hex')}`;
   const url = await ensureDatabase(address, name);
-  const password = randomBytes(12).toString('hex');
-  const roleOf = (service: DatabaseService): string => `${name}_${service}`;
-  const services = Object.keys(serviceRights) as DatabaseService[];
   return {
     url,
-    async migrateWithRoles() {
-      const roles = services.map((service) => ({ service, name: roleOf(service), password }));
-      await migrate(url, undefined, migrationList, roles);
-      const addresses = roles.map(({ service, name: user }) => [
-        service,
-        databaseUrl({ ...address, user, password }, name),
-      ]);
-      return Object.fromEntries(addresses) as Record<DatabaseService, string>;
-    },
+    migrateWithRoles: () => migrateWithRoles(url),
     async drop() {
       await dropDatabase(address, name);
-      await dropRoles(address, services.map(roleOf));
+      await dropRoles(
+        address,
+        services.map((service) => databaseRole(name, service)),
+      );
     },
   };
 }

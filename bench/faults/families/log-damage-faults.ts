@@ -8,6 +8,7 @@ import type { FaultStack } from '../stack/stack.ts';
 import { servicesOf } from '../stack/stack.ts';
 import { defineFault } from './fault.ts';
 import type { Fault } from './fault.ts';
+import { logAccount } from '../../../shared/nats/users/log-users.ts';
 
 const cutBytes = 200;
 const tornBytes = 512;
@@ -32,7 +33,7 @@ const damaged = ({ name, about, harm }: Damage): Fault =>
       const { starts } = node;
       await takeDown(node);
       for (const stream of [streams.events, streams.ingest]) {
-        await harmNewestBlock(join(streamsFolder(node.storeDir), '$G', 'streams', stream, 'msgs'), harm);
+        await harmNewestBlock(join(streamsFolder(node.storeDir), logAccount, 'streams', stream, 'msgs'), harm);
       }
       context.mayMissUntilNow();
       node.release();

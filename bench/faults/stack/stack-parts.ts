@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { restartWhenRoom } from '../../../deploy/local/restart-when-room.ts';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { startNatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import type { NatsServerOptions } from '../../../shared/embedded/nats/nats-server.ts';
+import type { NatsClusterConfig } from '../../../shared/embedded/nats/nats-config.ts';
+import { asOperator, testUsersConfig } from '../../../shared/testing/as-log-user.ts';
 import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
 import { startChild } from '../../system/child.ts';
 import type { Network } from './network.ts';
@@ -17,6 +18,7 @@ type Say = (line: string) => void;
 export type LogNode = Part & {
   readonly serverName: string;
   readonly port: number;
+  /** With the operator's login. */
   readonly url: string;
   readonly monitorUrl: string;
   readonly storeDir: string;
@@ -64,19 +66,21 @@ export async function startLogNodes(folder: string, options: LogOptions, say: Sa
   const { nodes, binaryPath, network } = options;
   const ports = await findPorts(nodes * 3);
   const routes = ports.slice(nodes * 2);
+  const furtherConfig = testUsersConfig();
   return Promise.all(
     Array.from({ length: nodes }, async (_, index): Promise<LogNode> => {
       const [port = 0, monitorPort = 0] = [ports[index], ports[nodes + index]];
       const storeDir = storeDirOf(folder, index);
       const serverName = `${clusterName}-${index + 1}`;
       const name = nodeName(nodes, index);
-      const cluster = nodes === 1 ? {} : await clusterOptions(index, routes, network);
+      const cluster = nodes === 1 ? {} : { cluster: await clusterOptions(index, routes, network) };
       const part = await startPart({
         name,
         say,
-        start: () => startNatsServer({ binaryPath, storeDir, port, monitorPort, serverName, ...cluster }),
+        start: () =>
+          startNatsServer({ binaryPath, storeDir, port, monitorPort, serverName, furtherConfig, ...cluster }),
       });
-      const addresses = { url: `nats://127.0.0.1:${port}`, monitorUrl: `http://127.0.0.1:${monitorPort}` };
+      const addresses = { url: asOperator(`nats://127.0.0.1:${port}`), monitorUrl: `http://127.0.0.1:${monitorPort}` };
       // As the launcher does it, and the units.
       const healing = restartWhenRoom({
         current: () => ({ ...addresses, kill: () => Promise.resolve(part.signal('SIGKILL')) }),
@@ -101,20 +105,13 @@ async function clusterOptions(
   index: number,
   routes: readonly number[],
   network: Network | undefined,
-): Promise<Pick<NatsServerOptions, 'cluster' | 'furtherConfig'>> {
-  const own = routes[index] ?? 0;
-  if (network === undefined) return { cluster: { name: clusterName, port: own, routes } };
+): Promise<NatsClusterConfig> {
+  const cluster = { name: clusterName, port: routes[index] ?? 0, routes, password: 'password-of-nodes' };
+  if (network === undefined) return cluster;
   const others = routes.flatMap((port, other) => (other === index ? [] : [{ port, other }]));
   const nameOf = (which: number): string => nodeName(routes.length, which);
   const ways = await Promise.all(others.map(({ port, other }) => network.relay(nameOf(index), nameOf(other), port)));
-  const lines = [
-    `name: ${clusterName}`,
-    `listen: "127.0.0.1:${own}"`,
-    `advertise: "${nowhere}"`,
-    'no_advertise: true',
-    `routes: [${ways.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]`,
-  ];
-  return { furtherConfig: `cluster {\n${lines.map((line) => `  ${line}`).join('\n')}\n}` };
+  return { ...cluster, routes: ways, advertise: nowhere };
 }
 
 /** What PostgreSQL is called, where it is one server or the first of two. */

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitRevision } from '../../../deploy/local/wait-ready.ts';
 import { createRunFolder } from '../../../shared/testing/run-folder.ts';
+import { migrateWithRoles } from '../../../shared/testing/as-database-role.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createTestAuthority } from '../../../shared/testing/certificates.ts';
 import type { Certificate } from '../../../shared/testing/certificates.ts';
 import { clockFileVariable, namesFileVariable } from '../../machine/env.ts';
@@ -93,6 +95,9 @@ export type StackOptions = {
   say(line: string): void;
 };
 
+type FaultService = 'gateway' | 'pipeline' | 'control-plane';
+const logUserOf = { gateway: 'gateway', pipeline: 'pipeline', 'control-plane': 'controlPlane' } as const;
+
 const readyDeadlineMs = 120_000;
 /** Of stacks that were started and have not ended. */
 const running = new Set<Stops>();
@@ -164,8 +169,15 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     ...shape.env,
   };
   const secretsKey = randomBytes(32).toString('base64');
+  // An older build, whose schema is another, migrates by itself.
+  const roles = checkout === undefined ? await migrateWithRoles(postgres.url) : undefined;
+  const databaseOf = (service: FaultService): string =>
+    (service === 'gateway' ? undefined : roles?.[logUserOf[service]]) ?? postgres.url;
   /** Where a service finds log and database: each by ways of its own, so that it alone can be cut off. */
-  const addressesFor = async (name: string): Promise<{ NATS_URL: string; DATABASE_URL: string }> => {
+  const addressesFor = async (
+    name: string,
+    service: FaultService,
+  ): Promise<{ NATS_URL: string; DATABASE_URL: string }> => {
     const way = async (url: string, part: Part, port: () => number, host: string): Promise<string> => {
       const address = new URL(url);
       if (network !== undefined) address.port = String(await network.relay(name, part.name, port));
@@ -173,13 +185,13 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
       return address.href;
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
-    const database = await way(postgres.url, postgres, () => leading.port, stackName('database'));
-    return { NATS_URL: nodes.join(','), DATABASE_URL: database };
+    const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
+    return { NATS_URL: asLogUser(nodes.join(','), logUserOf[service]), DATABASE_URL: database };
   };
   const local = { SECRETS_KEY: secretsKey, EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
-  const start = async (name: string, service: string, metricsVariable: string, env: Record<string, string>) => {
-    const { NATS_URL, DATABASE_URL } = await addressesFor(name);
+  const start = async (name: string, service: FaultService, metricsVariable: string, env: Record<string, string>) => {
+    const { NATS_URL, DATABASE_URL } = await addressesFor(name, service);
     const stored = service === 'gateway' ? {} : { DATABASE_URL, ...local };
     const all = { ...common, NATS_URL, ...stored, ...env };
     return startServicePart(folder, { name, service, metricsVariable, env: all, nodeArgs, checkout }, say);
@@ -191,6 +203,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
       CONTROL_PLANE_PORT: String(controlPort),
       CONTROL_PLANE_HOST: '127.0.0.1',
       BOOTSTRAP_FILE: credentials,
+      MIGRATE_ON_START: String(roles === undefined),
     }),
     Promise.all(
       numbered(shape.pipelines).map((number) => start(`pipeline-${number}`, 'pipeline', 'PIPELINE_METRICS_PORT', {})),

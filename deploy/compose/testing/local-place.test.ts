@@ -27,7 +27,7 @@ test('local place: the addresses of services are found, once each, and no others
 
 test('local place: a node of the log has ports and a folder of its own', () => {
   const conf =
-    'port: 4222\nhttp_port: 8222\nstore_dir: /data\ncluster {\n  port: 6222\n  routes: [nats://nats-2:6222]\n}';
+    'port: 4222\nhttp_port: 8222\nstore_dir: /data\ncluster {\n  host: $NATS_NODE_HOST\n  port: 6222\n  routes: [nats://nats-2-node:6222]\n}';
   expect(localNatsConf(conf, 'nats-1', place)).toBe(
     'host: 127.0.0.1\nport: 21\nhttp_port: 23\nstore_dir: /here/nats-1/data\ncluster {\n  host: 127.0.0.1\n  port: 22\n  routes: [nats://127.0.0.1:24]\n}',
   );

@@ -24,7 +24,8 @@ export function createLocalPlace(folder: string, ports: ReadonlyMap<string, numb
       return [...ports.keys()]
         .reduce(
           (rest, address) => rest.replaceAll(new RegExp(`\\b${address}\\b`, 'g'), `127.0.0.1:${ports.get(address)}`),
-          text,
+          // The name that a node has in the network of the nodes.
+          text.replaceAll('-node:6222', ':6222'),
         )
         .replaceAll('/run/secrets/', `${join(folder, 'secrets')}/`)
         .replaceAll(/(?<=^|[ "'])\/(?:etc\/nats|data|var\/lib\/sluice)\b/gm, (path) => join(folder, service, path));
@@ -43,5 +44,5 @@ export function localNatsConf(text: string, service: string, place: LocalPlace):
   const own = text.replaceAll(/^( *(?:http_)?port: )(\d+)$/gm, (_line, name: string, port: string) => {
     return `${name}${place.portOf(service, port)}`;
   });
-  return `host: 127.0.0.1\n${place.here(own, service).replace('cluster {', 'cluster {\n  host: 127.0.0.1')}`;
+  return `host: 127.0.0.1\n${place.here(own, service).replace('host: $NATS_NODE_HOST', 'host: 127.0.0.1')}`;
 }

@@ -107,7 +107,7 @@ async function startNode(
   await mkdir(etc, { recursive: true });
   await symlink(path, join(bin, 'nats-server'));
   await writeFile(join(etc, 'nats.conf'), conf);
-  await copyFile(join(top, 'deploy/nats/users.conf'), join(etc, 'users.conf'));
+  await copyFile(join(top, 'deploy/nats/accounts.conf'), join(etc, 'accounts.conf'));
   const words = [...(service?.entrypoint ?? []), ...(service?.command ?? [])];
   return startLocalContainer(
     name,

@@ -17,6 +17,7 @@ import {
   retrySubject,
 } from '../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { watchBacklog } from './backlog-watch.ts';
@@ -32,7 +33,7 @@ let lags: number[] = [];
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'backlog-test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'backlog-test' });
   await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });
 

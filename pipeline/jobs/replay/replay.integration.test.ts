@@ -57,7 +57,7 @@ afterEach(async () => {
 const run = async (settings: { readonly abandonedAfterMs?: number } = {}): Promise<void> => {
   const logger = pino({ level: 'silent' });
   runner = await startReplayRunner({
-    connection: rig.connection,
+    connection: rig.pipelineConnection,
     bucket: rig.replays,
     instanceId: 'test',
     logger,
@@ -251,7 +251,7 @@ test('replay: crash: what was put before the destination but not noted is sent a
   const begun: ReplayJob = { ...job, state: 'running', firstSeq, nextSeq: firstSeq, endSeq: events.at(-1)?.seq ?? 0 };
   await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay({ ...begun, owner: 'test' }));
   const working = {
-    connection: rig.connection,
+    connection: rig.pipelineConnection,
     turns: new ReplayTurns().ofReplay(),
     signal: new AbortController().signal,
   };

@@ -20,6 +20,7 @@ import {
   resultsConsumer,
 } from '../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
@@ -51,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(async () => {
-  connection = await connectLog({ url: nats.url, name: 'retention-test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'retention-test' });
   await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });
 afterEach(async () => {

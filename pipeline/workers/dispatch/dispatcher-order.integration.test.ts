@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createNatsFolder, startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
@@ -51,7 +52,7 @@ test('order over every end of a dispatcher: a dispatcher that is cut off from th
   sink.answer(({ concurrent }) => ({ status: 200, delayMs: 5 + (concurrent % 4) * 20 }));
   await store(30);
   for (let life = 1; life <= 4; life += 1) {
-    const own = await connectLog({ url: nats.url, name: `life-${life}` });
+    const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: `life-${life}` });
     const mortal = await rig.start({ concurrency, healthFlushMs: 50, ackWaitMs: 3_600_000 }, 'test', own);
     await arrived(life * 40);
     await own[client].nc.close();
@@ -121,7 +122,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   const [first] = ledger.next(1);
   if (first !== undefined) await rig.send([first]);
   sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
-  const own = await connectLog({ url: nats.url, name: 'mortal' });
+  const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
   // Longer than the others can take on any machine.
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 110_000, totalTimeoutMs: 120_000 };
   const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20, sender }, 'one', own);
@@ -175,7 +176,7 @@ test('order over every end of a dispatcher: the log server is killed and comes b
 
 test('order over every end of a dispatcher: it is killed with the log server while all hangs, and is published again: nothing is lost', async () => {
   sink.answer(() => 'hang');
-  const own = await connectLog({ url: nats.url, name: 'mortal' });
+  const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
   const mortal = await rig.start({ concurrency }, 'test', own);
   await store(12);
   await arrived(1);
@@ -186,7 +187,7 @@ test('order over every end of a dispatcher: it is killed with the log server whi
   const { port } = nats;
   await nats.kill();
   nats = await startTestNats({ storeDir, port });
-  await until('the log is there again', () => rig.connection.connected);
+  await until('the log is there again', () => rig.connection.connected && rig.pipelineConnection.connected);
   sink.answer(() => 200);
   await rig.start({ concurrency, publishedAtMs: Date.now() });
   await store(4);

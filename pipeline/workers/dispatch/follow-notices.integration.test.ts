@@ -21,7 +21,9 @@ import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
-import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { DestinationAnswer, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
@@ -50,8 +52,8 @@ let graph: ScriptedDestination;
 
 beforeAll(async () => {
   [nats, graph] = await Promise.all([startTestNats(), startScriptedDestination()]);
-  connection = await connectLog({ url: nats.url, name: 'follow-notices-test' });
-  await ensureTopology(connection, testTopology({ partitions }));
+  await makeTestLog(nats, testTopology({ partitions }));
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'follow-notices-test' });
 });
 afterAll(async () => {
   await connection?.close();

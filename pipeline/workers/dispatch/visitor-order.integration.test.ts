@@ -16,6 +16,7 @@ import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { dispatcherConsumer, retrySubject } from '../../../shared/contracts/subjects.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
@@ -297,7 +298,7 @@ test('order over retries: cut off from the log, as by a kill, again and again wh
   const settings = { concurrency: 4, retryPolicyOf: quickRetries };
   for (let life = 1; life <= 3; life += 1) {
     const before = sink.requests.length;
-    const own = await connectLog({ url: nats.url, name: `life-${life}` });
+    const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: `life-${life}` });
     const mortal = await rig.start({ ...settings, healthFlushMs: 50 }, 'test', own);
     await until('some were asked for', () => sink.requests.length > before + 25);
     await own[client].nc.close();

@@ -29,7 +29,7 @@ const nowMs = Date.now();
 const usual = readRecentSettings(defaultsOf(recentEnv)).outcomes;
 
 function start(changes: Partial<OutcomeRecorderOptions> = {}): OutcomeRecorder {
-  const recorder = createOutcomeRecorder({ pool: rig.pool, ...usual, flushEveryMs: 20, ...changes });
+  const recorder = createOutcomeRecorder({ pool: rig.pipelinePool, ...usual, flushEveryMs: 20, ...changes });
   recorders.push(recorder);
   return recorder;
 }

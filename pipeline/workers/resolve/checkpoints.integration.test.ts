@@ -10,6 +10,7 @@ import { deduplicationSubject, eventsOfAccount } from '../../../shared/contracts
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { asLogUser, asOperator, testUsersConfig } from '../../../shared/testing/as-log-user.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
@@ -17,6 +18,7 @@ import type { ResolverSettings } from './resolver-settings.ts';
 import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
+import { logAccount } from '../../../shared/nats/users/log-users.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;
@@ -49,8 +51,9 @@ const oneByOne: ResolverSettings = { ...defaultSettings, partEventsMax: 1 };
 const seldom: ResolverSettings = { ...oneByOne, checkpointEveryMs: 3_600_000 };
 const often: ResolverSettings = { ...oneByOne, checkpointEveryMs: 20 };
 
+const patiently = { timeout: 45_000, interval: 20 };
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
-  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });
+  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), patiently);
 
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
 
@@ -85,7 +88,7 @@ async function resend(rig: ResolverRig, from: number, to: number) {
   await vi.waitFor(() => {
     const { resolved, duplicates } = resolver.stats();
     expect(resolved + duplicates).toBe(to - from);
-  });
+  }, patiently);
   await resolver.stop(5_000);
   const { resolved, duplicates, rebuild_frames: framesRead } = resolver.stats();
   return { resolved, duplicates, framesRead };
@@ -110,7 +113,7 @@ test('checkpoints: a start after a crash reads the frames that came after the la
     await sendEach(rig, 0, 10);
     await resolve(rig, 10);
     await sendEach(rig, 10, 15);
-    const connection = await connectLog({ url: nats.url, name: 'mortal' });
+    const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
     const resolver = await rig.start(0, { connection, settings: seldom });
     await until(resolver, 'resolved', 5);
     resolver.done.catch(() => undefined);
@@ -127,6 +130,39 @@ test('checkpoints: a log without any is read whole once, and has them from then 
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 20 });
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
   }));
+
+test('checkpoints: a start on EVENTS that was emptied removes them and resolves what comes', () =>
+  withRig(async (rig) => {
+    await sendEach(rig, 0, 10);
+    await resolve(rig, 10);
+    await rig.connection[client].jsm.streams.purge(streams.events);
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 20, duplicates: 0, framesRead: 0 });
+    expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 0, duplicates: 20 });
+  }));
+
+test('checkpoints: those that cannot be removed keep no resolver from starting, and are followed by none', async () => {
+  const withoutRemoval = testUsersConfig()
+    .split('\n')
+    .filter((line) => !/STREAM\.(MSG\.DELETE|PURGE)\.DEDUPLICATION/.test(line))
+    .join('\n');
+  const server = await startTestNats({ furtherConfig: withoutRemoval });
+  const rig = await createResolverRig(asOperator(server.url), database.url);
+  const operator = await connectLog({ url: asOperator(server.url), name: 'test' });
+  try {
+    await sendEach(rig, 0, 10);
+    await resolve(rig, 10);
+    await operator[client].jsm.streams.purge(streams.events);
+    const left = await countCheckpoints(rig);
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 20, duplicates: 0, framesRead: 0 });
+    expect(await countCheckpoints(rig)).toBeGreaterThan(left);
+    // The next start reads those written behind them.
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
+  } finally {
+    await operator.close();
+    await rig.close();
+    await server.stop();
+  }
+});
 
 test('checkpoints: where one is missing, what follows is read from the log', () =>
   withRig(async (rig) => {
@@ -284,22 +320,28 @@ describe('checkpoints of frames that the log lost', () => {
     const rig = await createResolverRig(server.url, database.url);
     const restart = async (change?: () => Promise<void>): Promise<void> => {
       const { port } = server;
-      const { reconnects } = rig.connection;
+      const back = [rig.connection, rig.pipelineConnection].map((connection) => ({
+        connection,
+        reconnects: connection.reconnects,
+      }));
       await server.stop();
       await change?.();
       server = await startTestNats({ storeDir, port });
       // A request that is made before our connection is back waits for its own deadline.
-      await vi.waitFor(() => expect(rig.connection.reconnects).toBeGreaterThan(reconnects), {
-        timeout: 45_000,
-        interval: 20,
-      });
-      await vi.waitFor(() => rig.connection[client].jsm.streams.info(streams.events), {
-        timeout: 45_000,
-        interval: 50,
-      });
+      for (const { connection, reconnects } of back) {
+        await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
+          timeout: 45_000,
+          interval: 20,
+        });
+        await vi.waitFor(() => connection[client].jsm.streams.info(streams.events), { timeout: 45_000, interval: 50 });
+      }
     };
     try {
-      await work({ rig, restart }, join(storeDir, 'jetstream', '$G', 'streams', streams.events), join(spare, 'events'));
+      await work(
+        { rig, restart },
+        join(storeDir, 'jetstream', logAccount, 'streams', streams.events),
+        join(spare, 'events'),
+      );
     } finally {
       await rig.close();
       await server.stop();

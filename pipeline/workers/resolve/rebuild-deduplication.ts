@@ -87,6 +87,11 @@ const checkpointsPerPull = 32;
 /** Noting so many takes a tenth of a second or so, in which the thread does nothing else, and twice their 8 bytes each. */
 const idsAtOnce = 2_000_000;
 
+/** Checkpoints that do not fit EVENTS are still there. */
+class CheckpointsNotRemovedError extends Error {
+  readonly code = 'checkpoints_not_removed';
+}
+
 /**
  * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has what they are of.
  * An id that is in the table and not in the log would take a later event for a repeated one, and lose it: so they count
@@ -106,7 +111,14 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
     return read;
   } catch (error) {
     if (isNotFound(error)) return nothing;
-    throw error;
+    if (!(error instanceof CheckpointsNotRemovedError)) throw error;
+    const { logger, partition } = context;
+    logger.warn(
+      { partition, err: error },
+      'checkpoints that do not fit EVENTS were not removed; reading EVENTS instead',
+    );
+    // What is written next begins a chain of its own behind them.
+    return { ...nothing, lastSeq: (await lastCheckpoint(context))?.seq ?? 0 };
   }
 }
 
@@ -116,30 +128,42 @@ type Found = { readonly seq: number; readonly head: CheckpointHead };
 async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
   const { connection, partition, logger, counts } = context;
   let lostSeq: number | undefined;
-  let newest: Found | undefined;
-  for (;;) {
-    const last = await lastCheckpoint(context);
-    if (last === undefined) break;
-    const { seq, head } = last;
-    if (head !== undefined && head.log !== events.createdAt) {
-      logger.warn({ partition }, 'EVENTS was created again; removing its checkpoints');
-      await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
-      break;
+  try {
+    for (;;) {
+      const last = await lastCheckpoint(context);
+      if (last === undefined) return undefined;
+      const { seq, head } = last;
+      if (head !== undefined && head.log !== events.createdAt) {
+        logger.warn({ partition }, 'EVENTS was created again; removing its checkpoints');
+        await removeAll(context);
+        return undefined;
+      }
+      const state = head === undefined ? 'unreadable' : await stateOf(context, head, events);
+      if (head !== undefined && state === 'intact') return { seq, head };
+      if (state === 'lost') lostSeq ??= head?.witness?.seq;
+      await remove(context, seq);
     }
-    const state = head === undefined ? 'unreadable' : await stateOf(context, head, events);
-    if (head !== undefined && state === 'intact') {
-      newest = { seq, head };
-      break;
+  } finally {
+    if (lostSeq !== undefined) {
+      counts.lost_frames += 1;
+      const lost = { stream: streams.events, subject: eventsOfPartition(partition), seq: lostSeq };
+      reportLoss({ connection, logger, fields: { partition } }, lost);
     }
-    if (state === 'lost') lostSeq ??= head?.witness?.seq;
-    await deleteMessage(connection, streams.deduplication, seq);
   }
-  if (lostSeq !== undefined) {
-    counts.lost_frames += 1;
-    const lost = { stream: streams.events, subject: eventsOfPartition(partition), seq: lostSeq };
-    reportLoss({ connection, logger, fields: { partition } }, lost);
+}
+
+const remove = ({ connection }: ResolverContext, seq: number): Promise<void> =>
+  removing(deleteMessage(connection, streams.deduplication, seq));
+
+const removeAll = ({ connection, partition }: ResolverContext): Promise<void> =>
+  removing(purgeSubject(connection, streams.deduplication, deduplicationSubject(partition)));
+
+async function removing(removal: Promise<unknown>): Promise<void> {
+  try {
+    await removal;
+  } catch (error) {
+    throw new CheckpointsNotRemovedError('removing checkpoints', { cause: error });
   }
-  return newest;
 }
 
 async function stateOf(
@@ -203,14 +227,14 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
 
 /** Those that follow none would stand between the others and what is written next. */
 async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
-  const { connection, partition, logger } = context;
+  const { partition, logger } = context;
   logger.warn({ partition }, 'checkpoints are missing, reading EVENTS instead');
   if (seq === 0) {
-    await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+    await removeAll(context);
     return;
   }
   for (let last = await lastCheckpoint(context); last !== undefined && last.seq > seq;) {
-    await deleteMessage(connection, streams.deduplication, last.seq);
+    await remove(context, last.seq);
     last = await lastCheckpoint(context);
   }
 }

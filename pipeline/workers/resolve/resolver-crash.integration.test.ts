@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
@@ -51,7 +52,7 @@ test('resolver: cut off again and again, its successors lose nothing and double 
   await fill(rig);
   // Each is cut off from log and database at once, in the middle of whatever it does, as by a kill.
   for (let life = 0; life < 6; life += 1) {
-    const connection = await connectLog({ url: nats.url, name: `life-${life}` });
+    const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: `life-${life}` });
     const store = createVisitorStore(rig.pool);
     let alive = true;
     const mortal = resolvedBy((touches) => (alive ? store.resolve(touches) : new Promise(() => undefined)));

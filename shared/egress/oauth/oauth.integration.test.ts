@@ -11,6 +11,7 @@ import { connectLog } from '../../nats/connection/connection.ts';
 import type { LogConnection } from '../../nats/connection/connection.ts';
 import { startScriptedDestination } from '../../testing/scripted-destination.ts';
 import type { DestinationRequest, ScriptedDestination } from '../../testing/scripted-destination.ts';
+import { asLogUser } from '../../testing/as-log-user.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { createEgressRules } from '../egress-rules.ts';
 import { createGuardedLookup } from '../guarded-lookup.ts';
@@ -31,7 +32,7 @@ let nth = 0;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'test' });
   bucket = await openBucket(connection, { name: 'TOKENS', replicas: 1, bytesMax: 16 * 1024 * 1024 });
   platform = await startScriptedDestination();
   const rules = createEgressRules(['127.0.0.0/8']);

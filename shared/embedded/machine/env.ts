@@ -5,6 +5,10 @@ import { optionalText } from '../../runtime/variables.ts';
 /** What an operator can set of the embedded servers. */
 export const embeddedEnv = {
   SLUICE_NATS_SERVER: optionalText('Path of a nats-server binary to use instead of looking for one'),
+  SLUICE_NATS_SERVER_SHA256: optionalText(
+    'SHA-256 of the official nats-server archive for this platform, from the SHA256SUMS of the release: only with it is that release fetched where none is pinned',
+    { pattern: '^[0-9a-fA-F]{64}$' },
+  ),
 };
 
 /** The environment variables the embedded servers look at, read once per call and nowhere else. */
@@ -14,6 +18,7 @@ export function readEmbeddedEnv(): EmbeddedEnv {
     HOME: nonEmpty(process.env['HOME']),
     PATH: process.env['PATH'] ?? '',
     SLUICE_NATS_SERVER: nonEmpty(process.env['SLUICE_NATS_SERVER']),
+    SLUICE_NATS_SERVER_SHA256: nonEmpty(process.env['SLUICE_NATS_SERVER_SHA256']),
   };
 }
 
@@ -27,6 +32,7 @@ export type EmbeddedEnv = {
   readonly HOME: string | undefined;
   readonly PATH: string;
   readonly SLUICE_NATS_SERVER: string | undefined;
+  readonly SLUICE_NATS_SERVER_SHA256: string | undefined;
 };
 
 function nonEmpty(value: string | undefined): string | undefined {

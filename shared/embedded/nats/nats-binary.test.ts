@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -57,10 +57,10 @@ test('nats binary: one on PATH is used if it is new enough', async () => {
 });
 
 test('nats binary: the one SLUICE_NATS_SERVER names is used, and is an error if it is too old', async () => {
-  vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given'), '2.14.0'));
-  expect((await findNatsServer(options)).version).toBe('2.14.0');
+  vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given'), '2.15.1'));
+  expect((await findNatsServer(options)).version).toBe('2.15.1');
   vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given-old'), '2.12.15'));
-  await expect(findNatsServer(options)).rejects.toThrow('is version 2.12.15, older than 2.14');
+  await expect(findNatsServer(options)).rejects.toThrow('is version 2.12.15, older than 2.15.1');
 });
 
 test('nats binary: a release is fetched once and then found in the cache', async () => {
@@ -72,11 +72,21 @@ test('nats binary: a release is fetched once and then found in the cache', async
   expect(downloads).toBe(1);
 });
 
-test('nats binary: a cached program that does not run is fetched anew', async () => {
+test('nats binary: a cached program that was changed is not run, and is fetched again', async () => {
   const { path } = await findNatsServer(options);
-  await writeFile(path, 'half a program');
+  const ran = join(folder, 'ran');
+  await writeFile(path, `#!/bin/sh\ntouch ${ran}\necho 'nats-server: v2.15.99'\n`);
   expect((await findNatsServer(options)).version).toBe('2.15.99');
   expect(downloads).toBe(2);
+  await expect(access(ran)).rejects.toThrow('ENOENT');
+});
+
+test('nats binary: a program in the cache that nobody recorded the sum of is not run', async () => {
+  await writeProgram(join(options.cacheDir, 'nats-server'), '2.15.99');
+  const unrecorded = join(options.cacheDir, `nats-server-${tag}-${process.platform}-${process.arch}`);
+  await rename(join(options.cacheDir, 'nats-server'), unrecorded);
+  expect((await findNatsServer(options)).path).not.toBe(unrecorded);
+  expect(downloads).toBe(1);
 });
 
 test('nats binary: many that fetch at once leave one whole program and nothing else', async () => {

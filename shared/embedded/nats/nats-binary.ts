@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { NATS_VERSION_MIN, isNewEnough } from '../../nats/connection/server-version.ts';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { readEmbeddedEnv } from '../machine/env.ts';
@@ -38,8 +38,9 @@ type Way = {
 };
 
 /**
- * Finds nats-server: a given one; else on PATH; else in the cache; else the official release; else Debian's package.
- * The last two are kept in the cache. Throws one error that tells what was tried and why each way failed.
+ * Finds nats-server: a given one; else on PATH; else in the cache; else the official release; else Debian's package, which
+ * apt checks by Debian's keyring. The last two are kept in the cache under their SHA-256, which is checked before the cached
+ * program is run. Throws one error that tells what was tried and why each way failed.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<NatsBinary> {
   const env = readEmbeddedEnv();
@@ -49,22 +50,24 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
     return useGiven(resolve(given), signal);
   }
   const { cacheDir, onProgress, release = natsRelease } = options;
-  const cached = join(resolve(cacheDir), `nats-server-${release.tag}-${process.platform}-${process.arch}`);
+  const cache = { folder: resolve(cacheDir), name: `nats-server-${release.tag}-${process.platform}-${process.arch}` };
   const ways: readonly Way[] = [
     { name: 'PATH', find: () => findOnPath(options.searchPath ?? env.PATH.split(delimiter), signal) },
-    { name: 'the cache', find: () => check(cached, signal) },
+    { name: 'the cache', find: () => findCached(cache, signal) },
     {
       name: 'the official release',
       find: () => {
+        const fetch = (folder: string): Promise<string> =>
+          fetchNatsRelease(release, folder, signal, env.SLUICE_NATS_SERVER_SHA256);
         onProgress(`fetching nats-server ${release.tag} (a few megabytes, once)`);
-        return fetchInto(cached, (folder) => fetchNatsRelease(release, folder, signal), signal);
+        return fetchInto(cache, fetch, signal);
       },
     },
     {
       name: "Debian's package",
       find: () => {
         onProgress('the official release could not be had; taking nats-server from the Debian mirror instead');
-        return fetchInto(cached, (folder) => fetchFromDebian(folder, signal), signal);
+        return fetchInto(cache, (folder) => fetchFromDebian(folder, signal), signal);
       },
     },
   ];
@@ -119,30 +122,46 @@ async function findOnPath(folders: readonly string[], signal: AbortSignal): Prom
   throw new Error(failures.length === 0 ? 'nats-server is not there' : failures.join('; '));
 }
 
-async function check(path: string, signal: AbortSignal): Promise<NatsBinary> {
-  if (!(await isThere(path))) {
-    throw new Error(`${path} is not there`);
+/** Where fetched programs are kept: each is called `<name>.<its SHA-256>`. */
+type Cache = { readonly folder: string; readonly name: string };
+
+const pathIn = ({ folder, name }: Cache, sum: string): string => join(folder, `${name}.${sum}`);
+
+async function sumOf(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+}
+
+async function findCached(cache: Cache, signal: AbortSignal): Promise<NatsBinary> {
+  const files = await readdir(cache.folder).catch(() => []);
+  const failures: string[] = [];
+  for (const file of files.filter((one) => one.startsWith(`${cache.name}.`)).toSorted()) {
+    const path = join(cache.folder, file);
+    if (pathIn(cache, await sumOf(path)) === path) return { path, version: await requireNatsVersion(path, signal) };
+    failures.push(`${path} does not have the SHA-256 in its name`);
   }
-  return { path, version: await requireNatsVersion(path, signal) };
+  throw new Error(failures.length === 0 ? `${join(cache.folder, cache.name)} is not there` : failures.join('; '));
 }
 
 // Copied beside its place, tried there (a temporary folder may forbid running programs), and renamed whole: of several
 // processes that do this at once the last one wins, and each of them finds a complete program at every moment.
 async function fetchInto(
-  cached: string,
+  cache: Cache,
   fetch: (folder: string) => Promise<string>,
   signal: AbortSignal,
 ): Promise<NatsBinary> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-nats-server-'));
-  const aside = `${cached}.${randomBytes(6).toString('hex')}`;
+  const aside = join(cache.folder, `fetching-${randomBytes(6).toString('hex')}`);
   try {
     const fetched = await fetch(folder);
-    await mkdir(dirname(cached), { recursive: true });
+    await mkdir(cache.folder, { recursive: true });
     await copyFile(fetched, aside);
     await chmod(aside, 0o755);
     const version = await requireNatsVersion(aside, signal);
-    await rename(aside, cached);
-    return { path: cached, version };
+    const path = pathIn(cache, await sumOf(aside));
+    await rename(aside, path);
+    return { path, version };
   } finally {
     await rm(aside, { force: true });
     await rm(folder, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
@@ -40,10 +41,15 @@ async function startFormed(name: string, nodes: readonly NodeOptions[]): Promise
 
 async function startNodes(name: string, nodes: readonly NodeOptions[]): Promise<NatsServer[]> {
   const routes = await distinctPorts(nodes.length);
+  const password = randomBytes(24).toString('hex');
   const starts = await Promise.allSettled(
     nodes.map((options, index) => {
       const port = routes[index] ?? 0;
-      return startNatsServer({ ...options, serverName: `${name}-${index + 1}`, cluster: { name, port, routes } });
+      return startNatsServer({
+        ...options,
+        serverName: `${name}-${index + 1}`,
+        cluster: { name, port, routes, password },
+      });
     }),
   );
   const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));

@@ -37,15 +37,17 @@ test('nats config: options that are off leave no line', () => {
   expect(renderNatsConfig({ ...alone, syncAlways: false })).not.toContain('sync_interval');
 });
 
-test('nats config: a cluster node names all routes', () => {
-  const cluster = { name: 'three', port: 6222, routes: [6222, 6223] };
+test('nats config: a cluster node names all routes, and lets nobody in without the password', () => {
+  const cluster = { name: 'three', port: 6222, routes: [6222, 6223], password: 'a b' };
   expect(renderNatsConfig({ ...alone, cluster })).toContain(
     `cluster {
   name: "three"
   listen: "127.0.0.1:6222"
+  authorization { user: "sluice-node", password: "a b" }
+  no_advertise: true
   routes: [
-    "nats://127.0.0.1:6222"
-    "nats://127.0.0.1:6223"
+    "nats://sluice-node:a%20b@127.0.0.1:6222"
+    "nats://sluice-node:a%20b@127.0.0.1:6223"
   ]
 }
 `,

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** What a nats-server of ours is told. Ports are on 127.0.0.1 only: the server has no accounts or passwords. */
+/** What a nats-server of ours is told. Ports are on 127.0.0.1 only. */
 export type NatsConfig = {
   readonly serverName: string;
   readonly port: number;
@@ -22,6 +22,10 @@ export type NatsClusterConfig = {
   readonly port: number;
   /** Cluster ports of all nodes, this one's included. */
   readonly routes: readonly number[];
+  /** What nodes show each other: a server without it does not join. */
+  readonly password: string;
+  /** What other nodes hear of this one's address. Default: where it listens. */
+  readonly advertise?: string;
 };
 
 /** The text of a nats-server configuration file. */
@@ -46,13 +50,20 @@ export function renderNatsConfig(config: NatsConfig): string {
   ].join('\n');
 }
 
+const nodeUser = 'sluice-node';
+
 function renderCluster(cluster: NatsClusterConfig): string[] {
+  const login = `${nodeUser}:${encodeURIComponent(cluster.password)}`;
   return [
     'cluster {',
     `  name: ${quote(cluster.name)}`,
     `  listen: "127.0.0.1:${cluster.port}"`,
+    `  authorization { user: ${quote(nodeUser)}, password: ${quote(cluster.password)} }`,
+    // Clients know their nodes by NATS_URL, and go to no other that somebody names.
+    '  no_advertise: true',
+    ...(cluster.advertise === undefined ? [] : [`  advertise: ${quote(cluster.advertise)}`]),
     '  routes: [',
-    ...cluster.routes.map((port) => `    "nats://127.0.0.1:${port}"`),
+    ...cluster.routes.map((port) => `    "nats://${login}@127.0.0.1:${port}"`),
     '  ]',
     '}',
   ];

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { fetchNatsRelease, findChecksum, natsPlatform } from './nats-release.ts';
+import { fetchNatsRelease, natsPlatform } from './nats-release.ts';
 
 const tag = 'v2.15.99';
 const name = `nats-server-${tag}-${natsPlatform()}`;
@@ -18,7 +18,7 @@ let folder: string;
 let server: Server;
 let baseUrl: string;
 let archive: Buffer;
-let sums: string;
+let asked: string[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-release-'));
@@ -27,14 +27,11 @@ beforeEach(async () => {
   await promisify(execFile)('tar', ['-czf', join(folder, 'archive'), '-C', folder, name]);
   archive = await readFile(join(folder, 'archive'));
   await rm(join(folder, name), { recursive: true });
-  sums = `${sha256(Buffer.from('other'))}  other.tar.gz\n${sha256(archive)}  ${name}.tar.gz\n`;
-  const files = (): Record<string, string | Buffer> => ({
-    [`/${tag}/${name}.tar.gz`]: archive,
-    [`/${tag}/SHA256SUMS`]: sums,
-  });
-  server = createServer((asked, reply) => {
-    const file = files()[asked.url ?? ''];
-    reply.writeHead(file === undefined ? 404 : 200).end(file);
+  asked = [];
+  server = createServer(({ url = '' }, reply) => {
+    asked.push(url);
+    const isThere = url === `/${tag}/${name}.tar.gz`;
+    reply.writeHead(isThere ? 200 : 404).end(isThere ? archive : undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -53,9 +50,18 @@ test('nats release: is unpacked when its checksum is the pinned one', async () =
   expect(await readFile(path, 'utf8')).toBe('the program');
 });
 
-test('nats release: a checksum that is not pinned is looked up in SHA256SUMS', async () => {
-  const path = await fetchNatsRelease({ tag, baseUrl, checksums: {} }, folder, never);
+test('nats release: without a checksum nothing is downloaded, and the error says how to give one', async () => {
+  const refused = fetchNatsRelease({ tag, baseUrl, checksums: {} }, folder, never);
+  await expect(refused).rejects.toThrow(`no SHA-256 of ${name}.tar.gz is pinned: set SLUICE_NATS_SERVER_SHA256`);
+  expect(asked).toEqual([]);
+});
+
+test('nats release: a checksum that the operator gives is enough, and wins over the pinned one', async () => {
+  const release = { tag, baseUrl, checksums: { [natsPlatform()]: sha256(Buffer.from('another')) } };
+  const path = await fetchNatsRelease(release, folder, never, sha256(archive).toUpperCase());
   expect(await readFile(path, 'utf8')).toBe('the program');
+  const wrong = fetchNatsRelease({ ...release, checksums: {} }, folder, never, sha256(Buffer.from('another')));
+  await expect(wrong).rejects.toThrow('it was thrown away');
 });
 
 test('nats release: an archive with another checksum is refused', async () => {
@@ -63,22 +69,16 @@ test('nats release: an archive with another checksum is refused', async () => {
   await expect(fetchNatsRelease(release, folder, never)).rejects.toThrow('it was thrown away');
 });
 
-test('nats release: one that is not listed or not there is an error that says so', async () => {
-  sums = '';
-  await expect(fetchNatsRelease({ tag, baseUrl, checksums: {} }, folder, never)).rejects.toThrow('does not list');
-  const missing = { tag: 'v0.0.0', baseUrl, checksums: {} };
+test('nats release: one that is not there is an error that says so', async () => {
+  const missing = { tag: 'v0.0.0', baseUrl, checksums: { [natsPlatform()]: sha256(archive) } };
   await expect(fetchNatsRelease(missing, folder, never)).rejects.toThrow('it answered 404');
 });
 
 test('nats release: can be cancelled', async () => {
   const cancelled = AbortSignal.abort(new Error('stopped by the caller'));
-  await expect(fetchNatsRelease({ tag, baseUrl, checksums: {} }, folder, cancelled)).rejects.toThrow('stopped');
-});
-
-test('nats release: checksums are found by exact file name', () => {
-  const hex = 'ab'.repeat(32);
-  expect(findChecksum(`${hex}  a.tar.gz.sig\n${hex} *a.tar.gz\n`, 'a.tar.gz')).toBe(hex);
-  expect(findChecksum(`${hex}  xa.tar.gz\n`, 'a.tar.gz')).toBeUndefined();
+  await expect(
+    fetchNatsRelease({ tag, baseUrl, checksums: { [natsPlatform()]: sha256(archive) } }, folder, cancelled),
+  ).rejects.toThrow('stopped');
 });
 
 function sha256(bytes: Buffer): string {

@@ -3,6 +3,7 @@ import { readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { every } from '../../runtime/every.ts';
 import { readProcessFacts } from '../../runtime/process-facts.ts';
+import { whileForming } from '../connection/while-forming.ts';
 import type { Bucket, BucketEntry } from './bucket.ts';
 import { decodeReport, encodeReport, leaseKey } from '../../contracts/process-report.ts';
 import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
@@ -32,7 +33,8 @@ export async function claimInstanceId(
   const report: ProcessReport = { ...claimed, startedAt: new Date().toISOString(), revision: 0, holder };
   const value = encodeReport(report);
   for (;;) {
-    const entry = await bucket.get(key);
+    // Another process may have made the bucket just now, and until it has a leader nobody answers for it.
+    const entry = await whileForming(() => bucket.get(key));
     const isHeld = entry?.value !== undefined;
     if (isHeld && (await isAlive(bucket, entry, holder, waitMs))) throw takenError(claimed, entry, holder);
     if ((await bucket.putIfUnchanged(key, value, isHeld ? entry.revision : 0)) !== undefined) return holder;

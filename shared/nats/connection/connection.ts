@@ -155,7 +155,8 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
     pingInterval: 5_000,
     maxPingOut: 2,
     noAsyncTraces: true,
-    ignoreClusterUpdates: false,
+    // Nodes are those of NATS_URL: what a server tells of others may be somebody else's, and would be given our login.
+    ignoreClusterUpdates: true,
   };
   const deadline = performance.now() + connectTimeoutMs;
   for (;;) {

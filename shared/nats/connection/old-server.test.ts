@@ -16,20 +16,20 @@ async function connected(options: ConnectLogOptions): Promise<LogConnection> {
 }
 
 test('log connection: a server that is too old is refused at once, with the version and what to do', async () => {
-  const { url } = await greet('2.10.27');
+  const { url } = await greet('2.14.5');
   const refused = connectLog({ url, name: 'test' });
   await expect(refused).rejects.toMatchObject({
     code: 'log_connect',
     message: expect.stringMatching(
-      /^connecting to NATS at NATS_URL: nats-server 2\.10\.27 is older than 2\.14.*: run 2\.14 or newer.*127\.0\.0\.1/,
+      /^connecting to NATS at NATS_URL: nats-server 2\.14\.5 is older than 2\.15\.1.*power fails.*run 2\.15\.1 or newer.*127\.0\.0\.1/,
     ) as string,
   });
 });
 
 test('log connection: whoever only looks gets a server that is too old, with its problem', async () => {
-  const { url } = await greet('2.13.9');
+  const { url } = await greet('2.15.0');
   const connection = await connected({ url, name: 'test', acceptsOldServer: true });
-  expect(connection.problem).toContain('nats-server 2.13.9 is older than 2.14');
+  expect(connection.problem).toContain('nats-server 2.15.0 is older than 2.15.1');
 });
 
 test('log connection: a server replaced by an older one ends nothing, and is a problem until a newer one is back', async () => {
@@ -46,4 +46,16 @@ test('log connection: a server replaced by an older one ends nothing, and is a p
   server.replaceBy('2.15.2');
   await expect.poll(() => heard).toHaveLength(2);
   expect(connection.problem).toBeUndefined();
+});
+
+test('log connection: a client goes to no server that another one names', async () => {
+  const named = await greet('2.15.1');
+  const server = await startGreetingServer('2.15.1', { others: [new URL(named.url).host] });
+  onTestFinished(() => server.close());
+  const connection = await connected({ url: server.url, name: 'test' });
+  for (let times = 1; times <= 5; times += 1) {
+    server.replaceBy('2.15.1');
+    await expect.poll(() => connection.reconnects).toBe(times);
+  }
+  expect({ known: server.connections, named: named.connections }).toEqual({ known: 6, named: 0 });
 });

@@ -1,14 +1,27 @@
 /**
- * The oldest nats-server that can go back to a consumer's acknowledgement floor (`CONSUMER.RESET`), by which a new owner
- * takes unfinished work over in order, and that answers a publish repeated without a quorum with an error.
+ * The oldest nats-server that Sluice runs on. Releases before it may lose acknowledged messages when the power fails, although
+ * every write is synced: the compaction of a block that is being written ignored `sync_interval: always`
+ * (github.com/nats-io/nats-server/pull/8475). 2.14.0 to 2.14.5 are without the fix; whether later releases of 2.14 and 2.15.0
+ * have it is not known.
  */
-export const NATS_VERSION_MIN = '2.14';
+export const NATS_VERSION_MIN = '2.15.1';
+
+const versionParts = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-(?:RC|preview|beta|dev).*)?/i;
 
 export function isNewEnough(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [majorMin = 0, minorMin = 0] = NATS_VERSION_MIN.split('.').map(Number);
-  return major > majorMin || (major === majorMin && minor >= minorMin);
+  const [found, wanted] = [version, NATS_VERSION_MIN].map((text) => versionParts.exec(text));
+  if (!found || !wanted) return false;
+  for (const part of [1, 2, 3] as const) {
+    const difference = Number(found[part] ?? 0) - Number(wanted[part]);
+    if (difference !== 0) return difference > 0;
+  }
+  // A release candidate of the oldest is older.
+  return found[4] === undefined;
 }
+
+/** Why an older server is refused. */
+export const oldServerRisk =
+  'it may lose acknowledged events when the power fails, although it syncs every write (fixed in nats-server pull request 8475)';
 
 /** What to do about a server that is too old. */
 export const upgradeAdvice = `run ${NATS_VERSION_MIN} or newer on the same data folder, which it takes over as it is (runbook: start-stop-upgrade.md, nats-server)`;
@@ -19,5 +32,5 @@ export const upgradeAdvice = `run ${NATS_VERSION_MIN} or newer on the same data 
  */
 export function versionProblem(version: string | undefined): string | undefined {
   if (version === undefined || isNewEnough(version)) return undefined;
-  return `nats-server ${version} is older than ${NATS_VERSION_MIN}, the oldest Sluice works with: ${upgradeAdvice}`;
+  return `nats-server ${version} is older than ${NATS_VERSION_MIN}, the oldest Sluice works with: ${oldServerRisk}; ${upgradeAdvice}`;
 }

@@ -16,6 +16,7 @@ import { listLosses, noticeLosses } from './lost-messages.ts';
 import { openBuckets } from '../buckets/open-buckets.ts';
 import { readStreamLoss } from '../streams/stream-progress.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
+import { logAccount } from '../users/log-users.ts';
 
 const subject = 'ingest.0';
 const logger = pino({ level: 'silent' });
@@ -88,7 +89,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
         const { port } = server;
         const { reconnects } = connection;
         await (how === 'stop' ? server.stop() : server.kill());
-        const folder = join(storeDir, 'jetstream', '$G', 'streams', streams.ingest, 'msgs');
+        const folder = join(storeDir, 'jetstream', logAccount, 'streams', streams.ingest, 'msgs');
         const blocks = (await readdir(folder)).filter((name) => name.endsWith('.blk'));
         const newest = Math.max(...blocks.map((name) => Number.parseInt(name, 10)));
         await damage(join(folder, `${newest}.blk`));

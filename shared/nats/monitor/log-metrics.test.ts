@@ -6,12 +6,13 @@ import { complaintsOf } from './watch-log-servers.ts';
 
 const storage = { limitBytes: 2_000, isLimitGiven: true, reservedBytes: 1_000, usedBytes: 0 };
 const servers: readonly LogServer[] = [
-  { name: 'nats-1', version: '2.15.1', complaint: undefined, storage },
+  { name: 'nats-1', version: '2.15.1', complaint: undefined, storage, areRoutesEncrypted: true },
   {
     name: 'nats-2',
     version: '2.12.0',
     complaint: 'no space left on device',
     storage: { ...storage, limitBytes: 999, isLimitGiven: false },
+    areRoutesEncrypted: false,
   },
 ];
 
@@ -27,7 +28,7 @@ async function shown(known: readonly LogServer[], server: { version: string; nam
 test('log metrics: what holds of each nats-server', async () => {
   const text = await shown(servers, { version: '2.15.1', name: 'nats-1' });
   for (const [server, holds] of Object.entries({ 'nats-1': 1, 'nats-2': 0 })) {
-    for (const check of ['version', 'health', 'limit_given', 'limit_enough']) {
+    for (const check of ['version', 'health', 'limit_given', 'limit_enough', 'cluster_tls']) {
       expect(text).toContain(`sluice_log_server_check{server="${server}",check="${check}"} ${holds}\n`);
     }
   }

@@ -16,7 +16,7 @@ export const logMetrics = {
   ),
   logServerCheck: gauge(
     'sluice_log_server_check',
-    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take',
+    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates',
     ['server', 'check'],
   ),
   logServerLimit: gauge('sluice_log_server_limit_bytes', 'What all streams on a nats-server may take together', [
@@ -68,10 +68,11 @@ function showLogServers(
 type ServerCheck = readonly [server: string, check: string, holds: boolean];
 
 function checksOf({ server }: LogSources['connection'], servers: readonly LogServer[]): ServerCheck[] {
-  const checks = servers.flatMap(({ name, version, complaint, storage }): ServerCheck[] => [
+  const checks = servers.flatMap(({ name, version, complaint, storage, areRoutesEncrypted }): ServerCheck[] => [
     [name, 'version', isNewEnough(version)],
     [name, 'health', complaint === undefined],
     ...(storage === undefined ? [] : limitChecks(name, storage)),
+    ...(areRoutesEncrypted === undefined ? [] : [[name, 'cluster_tls', areRoutesEncrypted] as const]),
   ]);
   // The one we talk to says its version without a monitor port.
   const connected = server.name;

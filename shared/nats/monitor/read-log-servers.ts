@@ -11,6 +11,8 @@ export type LogServer = {
   readonly complaint: string | undefined;
   /** Undefined: JetStream is not enabled there. */
   readonly storage: LogServerStorage | undefined;
+  /** Whether its routes need certificates; undefined where it is in no cluster. */
+  readonly areRoutesEncrypted: boolean | undefined;
 };
 
 export type LogServerStorage = {
@@ -48,7 +50,13 @@ export async function readLogState(monitorUrlList: string | undefined, timeoutMs
 }
 
 function serverOf(page: MonitorPage, complaint: string | undefined): LogServer {
-  return { name: page.server_name ?? 'nats-server', version: page.version, complaint, storage: storageOf(page) };
+  return {
+    name: page.server_name ?? 'nats-server',
+    version: page.version,
+    complaint,
+    storage: storageOf(page),
+    areRoutesEncrypted: page.cluster?.cluster_port === undefined ? undefined : page.cluster.tls_required === true,
+  };
 }
 
 function storageOf({ jetstream: { config, stats } }: MonitorPage): LogServerStorage | undefined {

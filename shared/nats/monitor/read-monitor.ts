@@ -9,6 +9,14 @@ const monitorPage = Type.Object({
   version: Type.String(),
   /** The server's clock, RFC 3339. */
   now: Type.Optional(Type.String()),
+  /** Empty for a server that is in no cluster. */
+  cluster: Type.Optional(
+    Type.Object({
+      addr: Type.Optional(Type.String()),
+      cluster_port: Type.Optional(Type.Number()),
+      tls_required: Type.Optional(Type.Boolean()),
+    }),
+  ),
   /** GOMEMLIMIT, in bytes; left out where it was not set. */
   gomemlimit: Type.Optional(Type.Number()),
   jetstream: Type.Object({
@@ -50,9 +58,18 @@ export async function readComplaint(baseUrl: string, timeoutMs: number): Promise
   return status === 200 ? undefined : (body.error ?? body.status);
 }
 
+const accountsPage = Compile(Type.Object({ accounts: Type.Array(Type.String()) }));
+
+/** The names of the accounts on a nats-server, from `/accountz`. Throws as `readMonitor`. */
+export async function readAccounts(baseUrl: string, timeoutMs: number): Promise<readonly string[]> {
+  const { body, doing } = await ask(baseUrl, 'accountz', timeoutMs);
+  if (!accountsPage.Check(body)) throw new MonitorError(`${doing}: it is not the accounts page of a nats-server`);
+  return body.accounts;
+}
+
 async function ask(
   baseUrl: string,
-  page: 'varz' | 'healthz',
+  page: 'varz' | 'healthz' | 'accountz',
   timeoutMs: number,
 ): Promise<{ readonly status: number; readonly body: unknown; readonly doing: string }> {
   const { url, headers } = addressOf(baseUrl, page);

@@ -23,7 +23,7 @@ import { findSeqAt } from '../streams/stream-progress.ts';
 import { buckets, ensureTopology, streams } from '../streams/topology.ts';
 import { logUsers } from './log-users.ts';
 import type { LogUserName } from './log-users.ts';
-import { quote, renderUsers } from './render-users.ts';
+import { quote, renderAccounts } from './render-users.ts';
 
 const password = 'a password of a test';
 const names = Object.keys(logUsers) as readonly LogUserName[];
@@ -41,7 +41,7 @@ const connectAs = (name: LogUserName): Promise<LogConnection> =>
   });
 
 beforeAll(async () => {
-  const furtherConfig = renderUsers((name) => quote(`${password} ${name}`));
+  const furtherConfig = renderAccounts((name) => quote(`${password} ${name}`));
   server = await startTestNats({ syncAlways: false, furtherConfig });
   const connected = await Promise.all(names.map(async (name) => [name, await connectAs(name)] as const));
   as = Object.fromEntries(connected) as Record<LogUserName, LogConnection>;

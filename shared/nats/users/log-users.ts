@@ -1,11 +1,19 @@
 import { buckets, streams } from '../streams/topology.ts';
 
+/** The account of the log's servers that owns the streams. */
+export const logAccount = 'SLUICE';
+
 /** A user of the log's servers, and all that it may do there. */
 export type LogUser = {
   /** What NATS_USER says. */
   readonly name: string;
   /** The variable of the server's environment that holds its password. */
   readonly passwordVariable: string;
+  /**
+   * The account it is in. What is asked of the log gets its answer in the account of the one who asked: only in the log's
+   * own could an answer land in a stream.
+   */
+  readonly account: string;
   /** Whose it is, in a sentence for whoever reads the servers' configuration. */
   readonly whose: string;
   /** Undefined: everything. */
@@ -51,6 +59,7 @@ const writes = (bucket: Bucket, keys = '>'): string => `$KV.${bucket}.${keys}`;
 const makes = (names: readonly string[]): string[] =>
   names.flatMap((name) => api(`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`));
 const purges = (stream: Stream): string[] => api(`STREAM.PURGE.${stream}`);
+const deletes = (stream: Stream): string[] => api(`STREAM.MSG.DELETE.${stream}`);
 
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
@@ -62,11 +71,18 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
   return {
     name,
     passwordVariable: `NATS_${service.replaceAll('-', '_').toUpperCase()}_PASSWORD`,
+    account: `${logAccount}_${service.replaceAll('-', '_').toUpperCase()}`,
     whose,
     // Nobody hears the replies to another's requests: inboxes begin with the user's name.
     rights: { publish: [...new Set([...looks, ...publish])].toSorted(), subscribe: [`_INBOX.${name}.>`] },
   };
 }
+
+/**
+ * In the account of the streams. A pull that comes from another account stays good until it expires when its reader is gone:
+ * in a cluster each hand-over of a consumer would take three seconds.
+ */
+const ofLogAccount = (user: LogUser): LogUser => ({ ...user, account: logAccount });
 
 /**
  * Who may do what on the log. The gateway faces everybody, so it can add events and read configuration, and neither read,
@@ -84,22 +100,24 @@ export const logUsers = {
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),
   ]),
-  pipeline: serviceUser('pipeline', 'Pipelines: they read events, write what became of them, and remove what is done', [
-    // What a notice points to is an event of its own.
-    'ingest.*',
-    'events.*.*',
-    'retry.*.*',
-    'dead.*',
-    'dead-ingest.*',
-    'deduplication.*',
-    ...everyStream
-      .filter((stream) => stream !== streams.canary)
-      .flatMap((stream) => [...reads(stream), ...purges(stream)]),
-    ...api(`STREAM.MSG.DELETE.${streams.retry}`, `STREAM.MSG.DELETE.${streams.deadLetters}`),
-    ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
-    ...everyBucket.flatMap(follows),
-    ...bucketsOfPipelines.map((bucket) => writes(bucket)),
-  ]),
+  pipeline: ofLogAccount(
+    serviceUser('pipeline', 'Pipelines: they read events, write what became of them, and remove what is done', [
+      // What a notice points to is an event of its own.
+      'ingest.*',
+      'events.*.*',
+      'retry.*.*',
+      'dead.*',
+      'dead-ingest.*',
+      'deduplication.*',
+      ...everyStream
+        .filter((stream) => stream !== streams.canary)
+        .flatMap((stream) => [...reads(stream), ...purges(stream)]),
+      ...[streams.retry, streams.deadLetters, streams.deduplication].flatMap(deletes),
+      ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
+      ...everyBucket.flatMap(follows),
+      ...bucketsOfPipelines.map((bucket) => writes(bucket)),
+    ]),
+  ),
   controlPlane: serviceUser(
     'control-plane',
     'Control planes: they publish configuration, show the log, and delete dead letters',
@@ -118,7 +136,7 @@ export const logUsers = {
       ...gets(streams.events),
       ...gets(streams.retry),
       ...gets(streams.deadLetters),
-      ...api(`STREAM.MSG.DELETE.${streams.deadLetters}`),
+      ...deletes(streams.deadLetters),
       ...purges(streams.deadLetters),
     ],
   ),
@@ -130,6 +148,7 @@ export const logUsers = {
   operator: {
     name: 'sluice',
     passwordVariable: 'NATS_PASSWORD',
+    account: logAccount,
     whose: 'You, with the nats command; and services that are given no user of their own',
     rights: undefined,
   },

@@ -1,10 +1,70 @@
-import { logUsers } from './log-users.ts';
+import { logAccount, logUsers } from './log-users.ts';
 import type { LogUser, LogUserName } from './log-users.ts';
 
-/** The block `authorization` of a nats-server's configuration. `passwordOf` gives what stands for a user's password. */
-export function renderUsers(passwordOf: (user: LogUserName) => string): string {
-  const users = Object.entries(logUsers).flatMap(([name, user]) => renderUser(user, passwordOf(name as LogUserName)));
-  return ['authorization {', '  users: [', ...users, '  ]', '}'].join('\n');
+/** What stands for a user's password in a configuration. */
+type PasswordOf = (user: LogUserName) => string;
+
+const users = Object.entries(logUsers) as readonly (readonly [LogUserName, LogUser])[];
+
+/**
+ * The block `accounts` of a nats-server's configuration: the streams and the pipelines in one, every other service in one of
+ * its own, which imports what that service may ask for and nothing else.
+ */
+export function renderAccounts(passwordOf: PasswordOf): string {
+  const names = [...new Set(users.map(([, { account }]) => account))].toSorted();
+  return ['accounts {', ...names.flatMap((name) => renderAccount(name, passwordOf)), '}'].join('\n');
+}
+
+function renderAccount(account: string, passwordOf: PasswordOf): string[] {
+  const members = users.filter(([, user]) => user.account === account);
+  return [
+    `  ${account}: {`,
+    '    users: [',
+    ...members.flatMap(([name, user]) => renderUser(user, passwordOf(name))),
+    '    ]',
+    ...(account === logAccount ? renderExports() : renderImports(members.map(([, user]) => user))),
+    '  }',
+  ];
+}
+
+const guests = users.flatMap(([, { account, rights }]) => (account === logAccount ? [] : [rights]));
+const publishedBy = (rights: LogUser['rights']): readonly string[] => rights?.publish ?? [];
+const subscribedBy = (rights: LogUser['rights']): readonly string[] => rights?.subscribe ?? [];
+
+function renderExports(): string[] {
+  const services = [...new Set(guests.flatMap(publishedBy))].toSorted();
+  return [
+    '    jetstream: enabled',
+    '    exports: [',
+    ...services.map((subject) => `      { service: ${quote(subject)}${severalAnswers(subject)} }`),
+    // What consumers of theirs are sent.
+    ...guests.flatMap(subscribedBy).map((subject) => `      { stream: ${quote(subject)} }`),
+    '    ]',
+  ];
+}
+
+/** Longer than any pull waits. */
+const pullThreshold = '20s';
+
+/** A pull is answered by every message it brings. */
+const severalAnswers = (subject: string): string =>
+  subject.startsWith('$JS.API.CONSUMER.MSG.NEXT.') ? `, response: stream, threshold: ${quote(pullThreshold)}` : '';
+
+function renderImports(members: readonly LogUser[]): string[] {
+  const imported = (kind: string, subject: string): string =>
+    `      { ${kind}: { account: ${logAccount}, subject: ${quote(subject)} } }`;
+  return [
+    '    imports: [',
+    ...members.flatMap(({ rights }) => publishedBy(rights)).map((subject) => imported('service', subject)),
+    ...members.flatMap(({ rights }) => subscribedBy(rights)).map((subject) => imported('stream', subject)),
+    '    ]',
+  ];
+}
+
+/** The same users in one account, where a service can have the log store an answer anywhere: for logs that began so. */
+export function renderUsers(passwordOf: PasswordOf): string {
+  const lines = users.flatMap(([name, user]) => renderUser(user, passwordOf(name)));
+  return ['authorization {', '  users: [', ...lines, '  ]', '}'].join('\n');
 }
 
 function renderUser({ name, whose, rights }: LogUser, password: string): string[] {
@@ -27,13 +87,30 @@ function renderUser({ name, whose, rights }: LogUser, password: string): string[
 /** For users whose passwords are known: as a text, whatever it begins with. */
 export const quote = (text: string): string => JSON.stringify(text);
 
-/** The file of users as compose and bare servers include it: passwords are in the server's environment. */
-export function usersFile(): string {
+const passwordVariable: PasswordOf = (user) => `$${logUsers[user].passwordVariable}`;
+const passwordsComment = [
+  '# Passwords come from the environment of nats-server, and begin with a letter: some words that begin with a digit are',
+  '# numbers to it.',
+];
+
+/** The file of accounts as compose and bare servers include it: passwords are in the server's environment. */
+export function accountsFile(): string {
   return [
     '# Made from shared/nats/users/log-users.ts by `npm run generate`: who may do what on the log.',
-    '# Passwords come from the environment of nats-server, and begin with a letter: some words that begin with a digit are',
-    '# numbers to it.',
-    renderUsers((user) => `$${logUsers[user].passwordVariable}`),
+    ...passwordsComment,
+    renderAccounts(passwordVariable),
+    '',
+  ].join('\n');
+}
+
+/** The file of users for logs that have all of them in one account. */
+export function usersFile(): string {
+  return [
+    '# Made from shared/nats/users/log-users.ts by `npm run generate`: who may do what on a log that began without accounts.',
+    '# Move it to accounts.conf (deploy/runbook/tls-and-authentication.md): here a service that was taken over can have the log',
+    '# store an answer in any stream.',
+    ...passwordsComment,
+    renderUsers(passwordVariable),
     '',
   ].join('\n');
 }

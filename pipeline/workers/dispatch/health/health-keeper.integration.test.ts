@@ -7,6 +7,9 @@ import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../../../shared/nats/buckets/open-buckets.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
+import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { HealthKeeper } from './health-keeper.ts';
 
@@ -20,7 +23,8 @@ let destinationId: string;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'health-keeper-test' });
+  await makeTestLog(nats, testTopology());
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'health-keeper-test' });
   ({ health } = await openBuckets(connection, 1));
 });
 afterAll(async () => {

@@ -10,6 +10,7 @@ import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { DeadLetterWriter } from './dead-letter-writer.ts';
@@ -19,7 +20,7 @@ let connection: LogConnection;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'test' });
   await ensureTopology(connection, testTopology());
 });
 afterAll(async () => {

@@ -9,6 +9,7 @@ import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts';
 import { retriesOfDestination, retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
@@ -19,7 +20,7 @@ let connection: LogConnection;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  connection = await connectLog({ url: nats.url, name: 'retry-reader-test' });
+  connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'retry-reader-test' });
   await ensureTopology(connection, testTopology());
 });
 afterAll(async () => {

@@ -23,7 +23,7 @@ import {
   eventsSubject,
   retriesOfDestination,
 } from '../../../../shared/contracts/subjects.ts';
-import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts';
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
@@ -47,6 +47,8 @@ import { createRetryPolicy } from '../retry/retry-policy.ts';
 import type { RetryUse } from '../retry/retry-share.ts';
 import { unlimitedRetries } from './unlimited-retries.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** Nobody else is there to wait for. */
@@ -76,9 +78,10 @@ type OwnSettings = Partial<DispatcherSettings> & {
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
 export async function createDispatcherRig(natsUrl: string) {
+  await makeTestLog({ url: natsUrl }, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
   const connection = await connectLog({ url: natsUrl, name: 'dispatcher-test' });
-  await ensureTopology(connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
-  const { health, replays } = await openBuckets(connection, 1);
+  const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'dispatcher' });
+  const { health, replays } = await openBuckets(pipelineConnection, 1);
   const accountId = randomUUID();
   const destinationId = randomUUID();
   const firstPublishedAtMs = Date.now();
@@ -92,6 +95,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const notes: OutcomeNote[] = [];
   const turns: (FramesAtWork | undefined)[] = [];
   const running = new Set<DispatcherActor>();
+  const started = new Set<string>();
 
   let storedSeq = 0;
   const storedSeqs: number[] = [];
@@ -105,7 +109,10 @@ export async function createDispatcherRig(natsUrl: string) {
   return {
     accountId,
     destinationId,
+    /** The operator's, for what a test looks at and does. */
     connection,
+    /** What its dispatchers, and jobs of a pipeline, run on. */
+    pipelineConnection,
     replays,
     healthBucket: health,
     /** Outcomes the dispatchers told of. */
@@ -132,19 +139,19 @@ export async function createDispatcherRig(natsUrl: string) {
         publishedAtMs = firstPublishedAtMs,
         destinationId: startedId = destinationId,
         retryUse = unlimitedRetries,
-        ...own
+        ...ownSettings
       }: OwnSettings = {},
       instanceId = 'test',
-      ownConnection = connection,
+      ownConnection = pipelineConnection,
     ): Promise<DispatcherActor> {
-      const settings = { ...defaultSettings, ...own };
+      const settings = { ...defaultSettings, ...ownSettings };
       const dispatcher = await startDispatcher({
         accountId,
         destinationId: startedId,
         publishedAtMs,
         instanceId,
         connection: ownConnection,
-        health: ownConnection === connection ? health : (await openBuckets(ownConnection, 1)).health,
+        health: ownConnection === pipelineConnection ? health : (await openBuckets(ownConnection, 1)).health,
         settings,
         target: () => {
           if (isBroken) throw new TypeError('the rules cannot be compiled');
@@ -155,7 +162,7 @@ export async function createDispatcherRig(natsUrl: string) {
         sourceActivity,
         timings: createDeliveryTimings(),
         retryUse: () => retryUse,
-        shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
+        shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,
         openedFrames,
         noteOutcome: (note) => notes.push(note),
@@ -164,6 +171,7 @@ export async function createDispatcherRig(natsUrl: string) {
         suspicion,
       });
       running.add(dispatcher);
+      started.add(startedId);
       dispatcher.done.then(
         () => running.delete(dispatcher),
         () => running.delete(dispatcher),
@@ -244,14 +252,15 @@ export async function createDispatcherRig(natsUrl: string) {
         if (!isNotFound(error)) throw error;
         return undefined;
       });
-      if (own === undefined) return 0;
+      // A log that came back may have forgotten it: its dispatcher makes it again.
+      if (own === undefined) return started.has(ofDestination) && running.size > 0 ? 1 : 0;
       // What was stored just now may not be counted among what waits yet.
       return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
     async close(): Promise<void> {
       await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
       await sourceActivity.stop();
-      await connection.close();
+      await Promise.all([connection.close(), pipelineConnection.close()]);
     },
   };
 }

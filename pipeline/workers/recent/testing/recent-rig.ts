@@ -5,8 +5,8 @@ import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
-import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
-import { migrate } from '../../../../shared/postgres/migrate.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { zeros } from '../../worker/define-worker.ts';
@@ -48,10 +48,11 @@ const settings: RecorderSettings = {
 /** A log and a database for tests of the recent-events view. */
 export async function createRecentRig() {
   const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
-  await migrate(database.url);
-  const connection = await connectLog({ url: nats.url, name: 'recent-test' });
-  await ensureTopology(connection, testTopology({ partitions: 2 }));
-  const pool = openTestPool(database.url, 6);
+  const roles = await database.migrateWithRoles();
+  await makeTestLog(nats, testTopology({ partitions: 2 }));
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'recent-test' });
+  const pool = openTestPool(database.url, 3);
+  const pipelinePool = openTestPool(roles.pipeline, 6);
   const running = new Map<TestRecorder, Awaited<ReturnType<typeof openRecorder>>>();
   const store = async (accountId: string, data: Uint8Array, ids: string): Promise<void> => {
     const options = { msgId: randomUUID(), timeoutMs: 5_000, headers: { [idsHeader]: ids } };
@@ -63,7 +64,10 @@ export async function createRecentRig() {
   };
   return {
     connection,
+    /** The owner's, for what a test looks at and does. */
     pool,
+    /** What its recorders write with. */
+    pipelinePool,
     databaseUrl: database.url,
     /** Puts events of one account into a frame of the log. */
     send: (accountId: string, events: readonly ResolvedEvent[]): Promise<void> => {
@@ -79,7 +83,7 @@ export async function createRecentRig() {
         partitions: 1,
         ...of,
         connection,
-        pool,
+        pool: pipelinePool,
         logger: pino({ level: 'silent' }),
         counts,
         signal: abort.signal,
@@ -108,7 +112,7 @@ export async function createRecentRig() {
     close: async () => {
       await closeAll();
       await connection.close();
-      await pool.end();
+      await Promise.all([pool.end(), pipelinePool.end()]);
       await Promise.all([nats.stop(), database.drop()]);
     },
   };

@@ -12,9 +12,12 @@ import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { allIngestDeadLetters, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
-import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
+import { asDatabaseRole } from '../../../../shared/testing/as-database-role.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { openTestPool } from '../../../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
 import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
@@ -44,12 +47,16 @@ export type ResolverRig = Awaited<ReturnType<typeof createResolverRig>>;
 
 /** A log and a database for tests of the resolver: puts frames in, starts resolvers, reads what came out. */
 export async function createResolverRig(natsUrl: string, databaseUrl: string) {
+  await makeTestLog({ url: natsUrl }, testTopology({ partitions: 4, streamBytesMax: 256 * 1024 ** 2 }));
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
-  await ensureTopology(connection, testTopology({ partitions: 4, streamBytesMax: 256 * 1024 ** 2 }));
-  const pool = openTestPool(databaseUrl, 20);
+  const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'resolver' });
+  const pool = openTestPool(await asDatabaseRole(databaseUrl, 'pipeline'), 20);
   const account = randomUUID();
   return {
+    /** The operator's, for what a test looks at and does. */
     connection,
+    /** What its resolvers run on. */
+    pipelineConnection,
     pool,
     account,
     /** Puts events into one frame of the ingest log. */
@@ -61,7 +68,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     start: (partition: number, overrides: Partial<ResolverOptions> = {}) =>
       startResolver({
         partition,
-        connection,
+        connection: pipelineConnection,
         visitors: createVisitorStore(pool),
         pace: { note: () => undefined },
         takePace: { msAt: () => defaultSettings.takes.usualMs },
@@ -89,7 +96,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
       }));
     },
     close: async () => {
-      await connection.close();
+      await Promise.all([connection.close(), pipelineConnection.close()]);
       await pool.end();
     },
   };

@@ -8,8 +8,8 @@ import type { VariantCount } from '../../../../shared/visitors/count-results.ts'
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
-import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
-import { migrate } from '../../../../shared/postgres/migrate.ts';
+import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
 import type { Actor } from '../../worker/define-worker.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
@@ -28,14 +28,16 @@ const plan = { metrics: new Map([[metric, [experimentId]]]) };
 /** A log and a database for tests of counting results. */
 export async function createResultsRig() {
   const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
-  await migrate(database.url);
-  const connection = await connectLog({ url: nats.url, name: 'results-test' });
-  await ensureTopology(connection, testTopology({ partitions: 2 }));
-  const pool = new pg.Pool({ connectionString: database.url, max: 6 });
+  const roles = await database.migrateWithRoles();
+  await makeTestLog(nats, testTopology({ partitions: 2 }));
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'results-test' });
+  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+  const pipelinePool = new pg.Pool({ connectionString: roles.pipeline, max: 6 });
   // A connection that breaks while idle is replaced by the pool.
-  pool.on('error', () => undefined);
+  for (const one of [pool, pipelinePool]) one.on('error', () => undefined);
   const running = new Set<Actor>();
   return {
+    /** The owner's, for what a test looks at and does. */
     pool,
     /** Puts events of an account into a frame of the log. */
     send: (accountId: string, events: readonly ResolvedEvent[], partition = 0) => {
@@ -48,7 +50,7 @@ export async function createResultsRig() {
         accountId,
         publishedAtMs: startedAtMs,
         connection,
-        pool,
+        pool: pipelinePool,
         settings: { ...readResultsSettings(defaultsOf(resultsEnv)), framesPerTake: 4, lingerMs: 1 },
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
@@ -84,7 +86,7 @@ export async function createResultsRig() {
     close: async () => {
       for (const actor of running) await actor.stop(5_000);
       await connection.close();
-      await pool.end();
+      await Promise.all([pool.end(), pipelinePool.end()]);
       await Promise.all([nats.stop(), database.drop()]);
     },
   };

@@ -1,0 +1,24 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
+import { isThere } from '../machine/is-there.ts';
+
+/** Where a server without accounts has its streams. */
+const globalAccount = '$G';
+
+/**
+ * Gives the streams of a server that ran without accounts to an account: for a single server that does not run. Returns
+ * whether there were any.
+ */
+export async function moveToAccount(storeDir: string, account: string): Promise<boolean> {
+  const [from, to] = [globalAccount, account].map((name) => join(storeDir, 'jetstream', name));
+  if (from === undefined || to === undefined || !(await isThere(join(from, 'streams')))) return false;
+  if (await isThere(to)) {
+    throw new EmbeddedServerError(
+      'start_failed',
+      `the log is there twice: in ${from}, where an earlier version wrote, and in ${to}. Move one of them out of ${join(storeDir, 'jetstream')}`,
+    );
+  }
+  await rename(from, to);
+  return true;
+}
