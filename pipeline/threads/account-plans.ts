@@ -9,6 +9,7 @@ import type { DispatchTarget } from '../workers/dispatch/dispatcher-context.ts';
 import type { FetchUrls } from '../workers/dispatch/fetch-settings.ts';
 import { dispatchedTo, noticeSources } from '../workers/dispatch/notice-sources.ts';
 import { compileResolvePlan } from '../workers/resolve/resolve-plan.ts';
+import { findVisitorReads } from '../workers/resolve/visitor-reads.ts';
 import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import { compileResultsPlan } from '../workers/results/results-plan.ts';
 import type { ResultsPlan } from '../workers/results/results-plan.ts';
@@ -18,6 +19,8 @@ export type AccountPlans = {
   /** Takes an account's configuration; undefined: it was removed. Throws when it cannot be compiled; what ran runs on. */
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;
+  /** Whether the account has a live version, and no other one does. */
+  isOnly(accountId: string): boolean;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
   /** Ids of what is dispatched to for an account: its destinations, and sources whose notices are followed. */
@@ -50,7 +53,7 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
       const config = readLiveConfig(decodeAccountConfig(document));
       accounts.set(accountId, {
         config,
-        resolvePlan: compileResolvePlan(config),
+        resolvePlan: compileResolvePlan(config, () => findVisitorReads(config, secrets)),
         targets: new Map(),
         results: undefined,
       });
@@ -65,6 +68,7 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
       const account = accounts.get(accountId);
       return account === undefined ? [] : dispatchedTo(account.config).map(({ id }) => id);
     },
+    isOnly: (accountId) => accounts.size === 1 && accounts.has(accountId),
     resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
     target(accountId, destinationId) {
       const account = accounts.get(accountId);

@@ -47,7 +47,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
   await ensureTopology(connection, testTopology({ partitions: 4, streamBytesMax: 256 * 1024 ** 2 }));
   const pool = openTestPool(databaseUrl, 20);
-  const account = randomUUID();
+  const account: string = randomUUID();
   return {
     connection,
     pool,
@@ -66,6 +66,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         pace: { note: () => undefined },
         takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,
+        isOnlyAccount: () => false,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
