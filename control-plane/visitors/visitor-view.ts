@@ -14,7 +14,7 @@ export const visitorReply = Type.Object({
   externalIds: Type.Array(Type.String()),
   emails: Type.Array(Type.String()),
   aliases: Type.Array(Type.String(), {
-    description: 'Ids of visitors that turned out to be this one. They lead here.',
+    description: 'Ids of visitors that were merged into this one and lead here, 1,000 at most.',
   }),
   recentEventCount: Type.Integer({
     minimum: 0,

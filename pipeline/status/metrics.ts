@@ -11,6 +11,8 @@ export type WorkerMetrics = {
   readonly byStat: Readonly<Record<string, MetricDefinition>>;
   /** Several numbers each, told apart by a label. */
   readonly families: readonly FamilyMetric[];
+  /** One number for each account, by the name before the account's id. */
+  readonly byAccount: Readonly<Record<string, MetricDefinition>>;
 };
 
 export type FamilyMetric = {
@@ -176,7 +178,7 @@ export const pipelineMetrics = {
   ),
 };
 
-function metricsOf({ kind, label, counters, gauges, families }: AnyWorker): WorkerMetrics {
+function metricsOf({ kind, label, counters, gauges, families, accountCounters = {} }: AnyWorker): WorkerMetrics {
   const labels = label === undefined ? [] : [label];
   return {
     byStat: {
@@ -188,6 +190,9 @@ function metricsOf({ kind, label, counters, gauges, families }: AnyWorker): Work
       label: own,
       stats: new Map(values.map((value) => [value, `${name}_${value}`])),
     })),
+    byAccount: tableOf(accountCounters, (stat, help) =>
+      counter(`sluice_${kind}_account_${stat}_total`, help, ['account_id']),
+    ),
   };
 }
 

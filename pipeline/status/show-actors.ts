@@ -45,6 +45,11 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
       else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key });
     });
   }
+  for (const [stat, definition] of Object.entries(metrics.byAccount)) {
+    page.show(definition, (add) => {
+      for (const [accountId, value] of stats.accountTotals(kind, stat)) add(value, { account_id: accountId });
+    });
+  }
   for (const { definition, label: own, stats: statOf } of metrics.families) {
     page.show(definition, (add) => {
       for (const [ownValue, stat] of statOf) {

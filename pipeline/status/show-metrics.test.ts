@@ -1,3 +1,5 @@
+import { zeros } from '../workers/worker/define-worker.ts';
+import { createResolverCounts, resolverGauges } from '../workers/resolve/resolver-context.ts';
 import { expect, test } from 'vitest';
 import type { Report } from '../threads/messages.ts';
 import { createOutcomeCounts } from '../workers/recent/outcome-stats.ts';
@@ -94,6 +96,23 @@ test('metrics: what a thread counted stays when it dies, and adds to what the ne
   expect(text).toContain('sluice_thread_deaths_total 1\n');
   expect(text).toContain('sluice_thread_silent_deaths_total 1\n');
   expect(text).not.toContain('sluice_thread_heap_bytes{thread="0"}');
+});
+
+test('metrics: what resolvers count by account is added up over partitions, and stays when one ends', async () => {
+  const { stats, page } = rig(http('a'));
+  const cut = (key: string, counts: Readonly<Record<string, number>>): ActorFigures<'resolver'> => ({
+    kind: 'resolver',
+    key,
+    stats: { ...createResolverCounts(), ...zeros(resolverGauges), ...counts },
+  });
+  stats.reported(
+    0,
+    report([cut('0', { 'visitors_cut:x': 2 }), cut('1', { 'visitors_cut:x': 3, 'visitors_cut:y': 1 })]),
+  );
+  stats.ended({ kind: 'resolver', key: '0' }, undefined);
+  const text = await page.text();
+  expect(text).toContain('sluice_resolver_account_visitors_cut_total{account_id="x"} 5\n');
+  expect(text).toContain('sluice_resolver_account_visitors_cut_total{account_id="y"} 1\n');
 });
 
 test('metrics: a series is there from the first report, with zero', async () => {

@@ -30,6 +30,8 @@ export type StatsLedger = {
   threadDied(thread: number, wasSilent: boolean): void;
   /** Total of a counter of the actors of a kind, by their keys. */
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
+  /** Totals of what the actors of a kind count by account, by account. */
+  accountTotals(kind: WorkerKind, counter: string): ReadonlyMap<string, number>;
   /** Newest value of a gauge of the actors of a kind that run, by their keys. */
   values<Kind extends WorkerKind>(kind: Kind, gauge: GaugeOf<Kind>): ReadonlyMap<string, number>;
   /** Frames of the log and events in them each actor has read since it started, by the name of its consumer. */
@@ -137,6 +139,19 @@ export function createStatsLedger(): StatsLedger {
         for (const [key, values] of stats) {
           const value = values[counter];
           if (value !== undefined) totals.set(key, (totals.get(key) ?? 0) + value);
+        }
+      }
+      return totals;
+    },
+    accountTotals(kind, counter) {
+      const prefix = `${counter}:`;
+      const totals = new Map<string, number>();
+      const { running, past: ended } = of(kind);
+      for (const stats of [...ended.values(), ...running.values()]) {
+        for (const [name, value] of Object.entries<number>(stats)) {
+          if (!name.startsWith(prefix)) continue;
+          const accountId = name.slice(prefix.length);
+          totals.set(accountId, (totals.get(accountId) ?? 0) + value);
         }
       }
       return totals;

@@ -9,6 +9,7 @@ import type { DispatchTarget } from '../workers/dispatch/dispatcher-context.ts';
 import type { FetchUrls } from '../workers/dispatch/fetch-settings.ts';
 import { dispatchedTo, noticeSources } from '../workers/dispatch/notice-sources.ts';
 import { compileResolvePlan } from '../workers/resolve/resolve-plan.ts';
+import { findVisitorReads } from '../workers/resolve/visitor-reads.ts';
 import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import { compileResultsPlan } from '../workers/results/results-plan.ts';
 import type { ResultsPlan } from '../workers/results/results-plan.ts';
@@ -18,6 +19,8 @@ export type AccountPlans = {
   /** Takes an account's configuration; undefined: it was removed. Throws when it cannot be compiled; what ran runs on. */
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;
+  /** Whether the account has a live version, and no other one does. */
+  isOnly(accountId: string): boolean;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
   /** How many an account has of what is dispatched to: its destinations, and sources whose notices are followed. */
@@ -58,7 +61,7 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
       }
       const config = readLiveConfig(decodeAccountConfig(document));
       const destinations = dispatchedTo(config).map(({ id }) => id);
-      const resolvePlan = compileResolvePlan(config);
+      const resolvePlan = compileResolvePlan(config, () => findVisitorReads(config, secrets));
       forget(accountId);
       accounts.set(accountId, { config, destinations, resolvePlan, targets: new Map(), results: undefined });
       for (const id of destinations) accountOf.set(id, accountId);
@@ -71,6 +74,7 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
     },
     destinationsOf: (accountId) => accounts.get(accountId)?.destinations.length ?? 0,
     accountOf: (destinationId) => accountOf.get(destinationId),
+    isOnly: (accountId) => accounts.size === 1 && accounts.has(accountId),
     resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
     target(accountId, destinationId) {
       const account = accounts.get(accountId);

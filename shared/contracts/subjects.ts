@@ -21,6 +21,19 @@ function assertIndex(index: number): number {
 /** Accepted events, one subject a partition. */
 export const ingestSubject = (partition: number): string => `ingest.${assertIndex(partition)}`;
 
+/** Accepted events of one account of a partition that has so many that others would wait behind them. */
+export const ingestOfAccount = (partition: number, accountId: string): string =>
+  `${ingestSubject(partition)}-${assertId(accountId)}`;
+/** The account whose events of a partition a subject has; undefined for the partition's own subject and those of others. */
+export function accountOfIngest(partition: number, subject: string): string | undefined {
+  const prefix = `${ingestSubject(partition)}-`;
+  return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
+}
+export const allIngest = 'ingest.*';
+/** Whether a subject is that of a partition, and not of one account of it. */
+export const isIngestOfPartition = (subject: string): boolean => /^ingest\.\d+$/.test(subject);
+export const isIdOfSubjects = (id: string): boolean => ID.test(id);
+
 /** Resolved events of one account; the partition lets a resolver read back what it wrote. */
 export const eventsSubject = (accountId: string, partition: number): string =>
   `events.${assertId(accountId)}.${assertIndex(partition)}`;
@@ -52,6 +65,9 @@ export const deduplicationSubject = (partition: number): string => `deduplicatio
 export const canarySubject = (instanceId: string): string => `canary.${assertId(instanceId)}`;
 
 export const resolverConsumer = (partition: number): string => `resolver-${assertIndex(partition)}`;
+/** Reads what `ingestOfAccount` has. */
+export const accountQueueConsumer = (partition: number, accountId: string): string =>
+  `queue-${assertIndex(partition)}-${assertId(accountId)}`;
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
 /** Read resolved events in earlier versions, and have nobody who reads them now. */
 export const retiredEventsConsumers = ['recent-events'] as const;

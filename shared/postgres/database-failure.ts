@@ -19,6 +19,35 @@ export function isPassingFailure(error: unknown): boolean {
   return passing.has(code) || error.name === poolTimeout || passingWords.test(error.message);
 }
 
+/**
+ * Classes of codes with which a server says that it serves nobody at the moment: 08 connection exception, 28 and 3D no access,
+ * 42 tables or rights that a migration still has to make, 58 system error of the server's own disk.
+ */
+const unreachableClasses: ReadonlySet<string> = new Set('08 28 3D 42 58'.split(' '));
+/** 25006 no writes (yet), 53100 full disk, 53300 too many connections, 57P01 to 57P05 sessions that are ended or not begun. */
+const unreachable: ReadonlySet<string> = new Set(
+  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH 25006 53100 53300 57P01 57P02 57P03 57P04 57P05'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Whether a failure is that of the whole database, whatever was asked of it. All others may be those of the rows that were
+ * asked for: a statement that took too long (57014, whoever cancelled it), a page that cannot be read (XX001), too little
+ * memory (53200), a lock that is held (55P03), and what the answer could not be read for.
+ */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (error instanceof DatabaseError) return unreachable.has(code) || unreachableClasses.has(code.slice(0, 2));
+  return unreachable.has(code) || (isPassingFailure(error) && !/^query read timeout/i.test(error.message));
+}
+
+/** Whether a statement waited too long for what another transaction holds. */
+export function isHeldLock(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '55P03';
+}
+
 /** Whether two transactions met and one had to give way: serialization failure or deadlock. */
 export function isWriteConflict(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01');

@@ -50,11 +50,18 @@ export async function countDailyResults(
 
 // Few visitors are ever merged, so only those are grouped; all others are counted as they stand.
 const people = `
-  with aliases as materialized (
-    select r.visitor_id, v.merged_into as person
+  with recursive chains (visitor_id, at) as (
+    select r.visitor_id, v.merged_into
     from visitors v
     join experiment_visitors r on r.account_id = v.account_id and r.visitor_id = v.id and r.experiment_id = $2
     where v.account_id = $1 and v.merged_into is not null
+    union all
+    select c.visitor_id, v.merged_into
+    from chains c join visitors v on v.account_id = $1 and v.id = c.at where v.merged_into is not null
+  ),
+  aliases (visitor_id, person) as materialized (
+    select c.visitor_id, c.at
+    from chains c left join visitors v on v.account_id = $1 and v.id = c.at where v.merged_into is null
   ),
   merged (visitor_id, person) as materialized (
     select visitor_id, person from aliases union select person, person from aliases

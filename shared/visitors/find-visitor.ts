@@ -1,3 +1,5 @@
+import { clusterPages, rootOf } from './alias-chains.ts';
+import { selectCluster } from './alias-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { lockVisitors, selectIdentities, selectVisitors, signOut } from './visitor-statements.ts';
 import type { StoredVisitor } from './visitor-rows.ts';
@@ -16,7 +18,8 @@ export async function findVisitor(
   const signedIn = signedInAs === undefined ? undefined : await firstRow(db, accountId, { id: signedInAs });
   const visitor = await followAliases(db, signedIn ?? first);
   if (visitor === undefined || visitor.erased) return undefined;
-  const identities = await identitiesOf(db, accountId, visitor.id);
+  const [, ...aliases] = await clusterOf(db, accountId, visitor.id);
+  const identities = await identitiesOf(db, accountId, [visitor.id, ...aliases]);
   const ofKind = (kind: IdentityKind): string[] =>
     identities.filter((row) => row.kind === kind).map((row) => row.value);
   return {
@@ -26,7 +29,7 @@ export async function findVisitor(
     updatedAtMs: Math.floor(visitor.updatedAtUs / 1000),
     externalIds: ofKind('external_id'),
     emails: ofKind('email'),
-    aliases: await aliasesOf(db, accountId, visitor.id),
+    aliases: aliases.toSorted(),
   };
 }
 
@@ -41,26 +44,41 @@ export async function eraseVisitorRows(db: Queryable, accountId: string, id: str
   // It may have been merged while we waited for the lock.
   const visitor = await followAliases(db, await firstRow(db, accountId, { id }));
   if (visitor === undefined || visitor.erased) return [];
-  const identities = await identitiesOf(db, accountId, visitor.id);
-  await db.query('delete from visitor_identities where account_id = $1 and visitor_id = $2', [accountId, visitor.id]);
-  await db.query(
-    `insert into visitor_identities (account_id, kind, value, visitor_id)
-      select $1, k.kind, k.value, $2 from unnest($3::text[], $4::text[]) as k (kind, value) on conflict do nothing`,
-    [
-      accountId,
-      visitor.id,
-      identities.map((row) => row.kind),
-      identities.map((row) => erasedIdentity(accountId, row.kind, row.value)),
-    ],
-  );
+  const ids: string[] = [];
+  for await (const page of clusterPages(db, accountId, visitor.id)) {
+    ids.push(...page);
+    await eraseIdentities(db, accountId, visitor.id, page);
+    await signOut(db, accountId, page);
+  }
   await db.query(
     `update visitors set properties = '{}', erased_at = now(), updated_at = now(), version = version + 1
       where account_id = $1 and id = $2`,
     [accountId, visitor.id],
   );
-  const ids = [visitor.id, ...(await aliasesOf(db, accountId, visitor.id))];
-  await signOut(db, accountId, ids);
   return ids;
+}
+
+/** Has hashes of the identities of some visitors lead to the erased one they belong to, and nothing of their text stay. */
+async function eraseIdentities(
+  db: Queryable,
+  accountId: string,
+  erasedId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const { rows: identities } = await db.query<IdentityOf>(
+    `delete from visitor_identities where account_id = $1 and visitor_id = any($2::text[]) returning kind, value`,
+    [accountId, ids],
+  );
+  await db.query(
+    `insert into visitor_identities (account_id, kind, value, visitor_id)
+      select $1, k.kind, k.value, $2 from unnest($3::text[], $4::text[]) as k (kind, value) on conflict do nothing`,
+    [
+      accountId,
+      erasedId,
+      identities.map((row) => row.kind),
+      identities.map((row) => erasedIdentity(accountId, row.kind, row.value)),
+    ],
+  );
 }
 
 async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {
@@ -78,27 +96,25 @@ async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Prom
 }
 
 async function followAliases(db: Queryable, first: StoredVisitor | undefined): Promise<StoredVisitor | undefined> {
-  let row = first;
-  while (row?.mergedInto !== undefined) {
-    [row] = await selectVisitors(db, [{ accountId: row.accountId, id: row.mergedInto, version: undefined }]);
-  }
-  return row;
+  if (first?.mergedInto === undefined) return first;
+  const { accountId } = first;
+  const id = await rootOf(db, accountId, first.mergedInto);
+  const [root] = await selectVisitors(db, [{ accountId, id, version: undefined }]);
+  return root;
 }
 
 type IdentityOf = { kind: IdentityKind; value: string };
 
-async function identitiesOf(db: Queryable, accountId: string, id: string): Promise<readonly IdentityOf[]> {
+async function identitiesOf(db: Queryable, accountId: string, ids: readonly string[]): Promise<readonly IdentityOf[]> {
   const { rows } = await db.query<IdentityOf>(
-    'select kind, value from visitor_identities where account_id = $1 and visitor_id = $2 order by created_at, value',
-    [accountId, id],
+    `select kind, value from visitor_identities where account_id = $1 and visitor_id = any($2::text[])
+      order by created_at, value`,
+    [accountId, ids],
   );
   return rows;
 }
 
-async function aliasesOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    'select id from visitors where account_id = $1 and merged_into = $2 order by id',
-    [accountId, id],
-  );
+async function clusterOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(selectCluster('$1::uuid', '$2::text'), [accountId, id]);
   return rows.map((row) => row.id);
 }

@@ -1,3 +1,4 @@
+import type { AliasRow } from './alias-chains.ts';
 import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { CachedVisitor, Reading, VisitorCache } from './visitor-cache.ts';
 import { storedIdentity } from './visitor-identity.ts';
@@ -12,20 +13,26 @@ export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): Stor
 /** Where visitors are kept, and what began before any of them were read. */
 type Known = { readonly cache: VisitorCache; readonly reading: Reading };
 
+/** Chains of aliases over more rows than this are shortened: each row is a statement. */
+const hopsMax = 4;
+
+type Shorten = (aliases: readonly AliasRow[]) => Promise<void>;
+
 /**
  * Reads every visitor the touches may lead to. What is current in the cache is taken from it, what else it holds is confirmed,
  * by version; with `cache` undefined everything is read. One or two statements unless aliases or changed visitors have to
- * be followed.
+ * be followed. Long chains of aliases are given to `shorten` on the way, where there is one.
  */
 export async function loadVisitors(
   db: Queryable,
   touches: readonly VisitorTouch[],
   cache: VisitorCache | undefined,
+  shorten: Shorten | undefined,
 ): Promise<LoadedVisitors> {
-  if (cache === undefined) return load(db, touches, undefined);
+  if (cache === undefined) return load(db, touches, { known: undefined, shorten });
   const reading = cache.beginReading();
   try {
-    return await load(db, touches, { cache, reading });
+    return await load(db, touches, { known: { cache, reading }, shorten });
   } finally {
     cache.endReading(reading);
   }
@@ -34,7 +41,7 @@ export async function loadVisitors(
 async function load(
   db: Queryable,
   touches: readonly VisitorTouch[],
-  known: Known | undefined,
+  { known, shorten }: { readonly known: Known | undefined; readonly shorten: Shorten | undefined },
 ): Promise<LoadedVisitors> {
   const accounts = new Map<string, AccountLoading>();
   const of = (accountId: string): AccountLoading => {
@@ -46,11 +53,14 @@ async function load(
     return loading;
   };
   for (const { accountId, claim } of touches) of(accountId).ask(claim);
-  for (;;) {
+  for (let round = 0; ; round += 1) {
     const questions = [...accounts.values()].map((loading) => loading.takeQuestions());
     const visitors = questions.flatMap((question) => question.visitors);
     const identities = questions.flatMap((question) => question.identities);
     if (visitors.length + identities.length === 0) break;
+    if (shorten !== undefined && round >= hopsMax) {
+      await shorten(visitors.map(({ accountId, id }) => ({ accountId, id: of(accountId).entryTo(id) })));
+    }
     for (const row of await selectVisitors(db, visitors)) of(row.accountId).take(row);
     for (const asked of visitors) of(asked.accountId).confirm(asked);
     for (const found of await selectIdentities(db, identities)) {
@@ -87,6 +97,14 @@ class AccountLoading implements KnownVisitors {
 
   identity(kind: IdentityKind, value: string): string | undefined {
     return this.#identities[kind].get(value);
+  }
+
+  /** Where the chain of aliases begins that leads to an id. */
+  entryTo(id: string): string {
+    const before = new Map(this.all().map((row) => [row.mergedInto, row.id]));
+    let entry = id;
+    for (let next: string | undefined = id; next !== undefined; next = before.get(entry)) entry = next;
+    return entry;
   }
 
   all(): StoredVisitor[] {
@@ -129,7 +147,7 @@ class AccountLoading implements KnownVisitors {
   takeIdentity(kind: IdentityKind, value: string, visitor: StoredVisitor): void {
     this.#identities[kind].set(value, visitor.id);
     this.take(visitor);
-    if (visitor.mergedInto === undefined && !visitor.erased) this.#known?.cache.takeIdentity(kind, value, visitor);
+    if (!visitor.erased) this.#known?.cache.takeIdentity(kind, value, visitor);
   }
 
   #askVisitor(id: string): void {

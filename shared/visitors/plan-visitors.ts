@@ -30,7 +30,7 @@ export type VisitorPlan = {
   /** Visitors to insert, or to update when `stored` says from which state. */
   readonly writes: readonly VisitorWrite[];
   readonly newIdentities: readonly IdentityRow[];
-  /** Visitors whose identities and aliases move to another. */
+  /** Visitors that turned out to be another; what leads to them stays as it is, and leads on. */
   readonly merges: readonly VisitorMerge[];
   /** Identities to take from a visitor before others are inserted, since the property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
@@ -375,7 +375,7 @@ class AccountBatch {
     const working = this.#owners[kind].get(value);
     if (working !== undefined) return root(working);
     const id = this.#known.identity(kind, value);
-    if (id === undefined || this.#released[kind].has(id)) return undefined;
+    if (id === undefined || this.#released[kind].has(this.#storedRoot(id))) return undefined;
     const owner = this.#visitor(id);
     if (owner !== undefined) this.#owners[kind].set(value, owner);
     return owner;

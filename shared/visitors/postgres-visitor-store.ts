@@ -2,12 +2,14 @@ import pLimit from 'p-limit';
 import type { Pool, PoolClient } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
+import { shortenChains } from './alias-chains.ts';
+import type { AliasRow } from './alias-chains.ts';
 import { holdForErasure } from './erasure-lock.ts';
 import { eraseVisitorRows, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors, sumLeftOut } from './plan-visitors.ts';
-import { isRefusedValue, isWriteConflict } from '../postgres/database-failure.ts';
+import { isHeldLock, isRefusedValue, isUnreachable, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
 import { settleVisitors } from './settle-visitors.ts';
 import { VisitorCache } from './visitor-cache.ts';
@@ -19,14 +21,18 @@ import type {
   VisitorStore,
   VisitorTouch,
 } from './visitor-store.ts';
-import { nothingLeftOut, VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
+import {
+  nothingLeftOut,
+  VisitorsFailedError,
+  VisitorsRefusedError,
+  VisitorsUnavailableError,
+} from './visitor-store.ts';
 import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
 import {
   deleteIdentities,
   insertIdentities,
   insertVisitors,
   lockVisitors,
-  moveToSurvivors,
   updateVisitors,
 } from './visitor-statements.ts';
 import type { StoredVisitor, VisitorWrite } from './visitor-rows.ts';
@@ -63,11 +69,38 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
   const changes = new VisitorChanges(pool, cache);
 
+  /**
+   * Tells a value that the database will never take from visitors that it fails at, and these from a database that serves
+   * nobody: right after the failure one that is nobody's is written, and rolled back.
+   */
+  const classify = async (doing: string, error: unknown): Promise<Error> => {
+    if (error instanceof VisitorsUnavailableError) return error;
+    const message = `${doing}: ${messageOf(error)}`;
+    if (isRefusedValue(error)) return new VisitorsRefusedError(message, { cause: error });
+    if (isUnreachable(error) || !(await takesVisitors(pool))) {
+      return new VisitorsUnavailableError(message, { cause: error });
+    }
+    return new VisitorsFailedError(message, { cause: error, isHeld: isHeldLock(error) });
+  };
+
+  const classified = async <Result>(doing: string, work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw await classify(doing, error);
+    }
+  };
+
+  const shorten = (aliases: readonly AliasRow[]): Promise<void> => shortenChains(pool, aliases);
+
   const decide = async (touches: readonly VisitorTouch[]): Promise<VisitorPlan> => {
-    await changes.catchUp();
+    // What fails here is nobody's visitor.
+    await changes.catchUp().catch((error: unknown) => {
+      throw new VisitorsUnavailableError(`following changes of visitors: ${messageOf(error)}`, { cause: error });
+    });
     const settled = settleVisitors(touches, cache);
     const open = touches.filter((_, index) => settled[index] === undefined);
-    const plan = planVisitors(open, (await loadVisitors(pool, open, cache)).of, planOptions);
+    const plan = planVisitors(open, (await loadVisitors(pool, open, cache, shorten)).of, planOptions);
     const planned = plan.outcomes.values();
     return { ...plan, outcomes: settled.map((outcome) => outcome ?? (planned.next().value as VisitorOutcome)) };
   };
@@ -87,8 +120,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
   const attemptLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
     writing(async (client) => {
-      await lockVisitors(client, (await loadVisitors(client, touches, undefined)).all());
-      const plan = planVisitors(touches, (await loadVisitors(client, touches, undefined)).of, planOptions);
+      await lockVisitors(client, (await loadVisitors(client, touches, undefined, undefined)).all());
+      const plan = planVisitors(touches, (await loadVisitors(client, touches, undefined, undefined)).of, planOptions);
       return { plan, written: await writePlan(client, plan) };
     });
 
@@ -111,7 +144,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
         };
       } catch (error) {
         const repeatable = error instanceof ConcurrentWriteError || isWriteConflict(error);
-        if (!repeatable || attempt === attemptsMax) throw classifyStorageError('resolving visitors', error);
+        if (!repeatable || attempt === attemptsMax) throw await classify('resolving visitors', error);
         await new Promise((done) => setTimeout(done, Math.random() * 10 * attempt));
       } finally {
         cache.endReading(writing);
@@ -160,21 +193,24 @@ const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
 
 const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, leftOut: nothingLeftOut };
 
-async function classified<Result>(doing: string, work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    throw classifyStorageError(doing, error);
-  }
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Tells a value the database will never take from everything that may pass: connection, resources, a missing table. */
-function classifyStorageError(doing: string, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `${doing}: ${reason}`;
-  return isRefusedValue(error)
-    ? new VisitorsRefusedError(message, { cause: error })
-    : new VisitorsUnavailableError(message, { cause: error });
+/** Taking longer for one visitor that nobody else knows, a database is busy with everybody's. */
+const quickMs = 2_000;
+const nobodysAccount = '00000000-0000-0000-0000-000000000000';
+
+async function takesVisitors(pool: Pool): Promise<boolean> {
+  const startedAtMs = performance.now();
+  const enough = new Error('rolled back');
+  try {
+    await inTransaction(pool, async (client) => {
+      await client.query('insert into visitors (account_id, id) values ($1, $2)', [nobodysAccount, uuidv7()]);
+      throw enough;
+    });
+  } catch (error) {
+    return error === enough && performance.now() - startedAtMs < quickMs;
+  }
+  return false;
 }
 
 type PlanWritten = {
@@ -190,18 +226,17 @@ class ConcurrentWriteError extends Error {
 
 /**
  * Writes what was decided, inside a transaction; throws ConcurrentWriteError when a row or identity is no longer as
- * it was read. Visitors come before identities, and rows in the order of their keys, so that writers do not deadlock.
+ * it was read. Visitors come before new identities, and rows in the order of their keys, so that writers do not deadlock.
  */
 async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanWritten> {
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
-  // Sent together, and done in this order.
-  const [inserted, updated, , identities] = await Promise.all([
+  // Sent together, and done in this order: what is cleared is that of visitors as they were before any merge.
+  const [, inserted, updated, identities] = await Promise.all([
+    deleteIdentities(db, plan.cleared),
     insertVisitors(db, inserts),
     updateVisitors(db, updates),
-    deleteIdentities(db, plan.cleared),
     insertIdentities(db, plan.newIdentities),
-    moveToSurvivors(db, plan.merges),
   ]);
   expectAll(inserted.length, inserts.length, 'new visitors');
   expectAll(updated.length, updates.length, 'visitors');

@@ -138,7 +138,7 @@ export class VisitorCache {
     }
     for (const row of visitors) {
       const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
-      const isKnown = held !== undefined && held.row.version === row.version - 1 && row.mergedInto === undefined;
+      const isKnown = held !== undefined && held.row.version === row.version - 1;
       if (isKnown) this.#put(row, reading);
       else this.take(row, reading);
     }

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { JsonObject } from '../runtime/json.ts';
-import type { ClearedIdentity, IdentityRow, StoredVisitor, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
+import type { ClearedIdentity, IdentityRow, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
+import { selectCluster } from './alias-statements.ts';
 import { erasedIdentity } from './visitor-identity.ts';
 import { signedInBit } from './server-set.ts';
 import type { IdentityKind } from './visitor-identity.ts';
@@ -187,15 +188,17 @@ export async function lockVisitors(
   );
 }
 
-/** Takes identities from visitors. */
+/** Takes identities from visitors, and from those merged into them: from no more than `aliasesMax`. */
 export async function deleteIdentities(db: Queryable, cleared: readonly ClearedIdentity[]): Promise<void> {
   if (cleared.length === 0) return;
-  await db.query(
-    `delete from visitor_identities i
+  await db.query({
+    name: 'delete-identities',
+    text: `delete from visitor_identities i
       using unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, visitor_id, kind)
-      where i.account_id = k.account_id and i.visitor_id = k.visitor_id and i.kind = k.kind`,
-    [cleared.map((key) => key.accountId), cleared.map((key) => key.visitorId), cleared.map((key) => key.kind)],
-  );
+      cross join lateral (${selectCluster('k.account_id', 'k.visitor_id')}) c
+      where i.account_id = k.account_id and i.visitor_id = c.id and i.kind = k.kind`,
+    values: [cleared.map((key) => key.accountId), cleared.map((key) => key.visitorId), cleared.map((key) => key.kind)],
+  });
 }
 
 /** Inserts identities nobody has; returns how many it could. Waits for transactions that insert the same ones. */
@@ -273,28 +276,6 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
     ],
   });
   return rows.map(readWritten);
-}
-
-/** Moves identities and aliases of merged visitors to the visitor they became. */
-export async function moveToSurvivors(db: Queryable, merges: readonly VisitorMerge[]): Promise<void> {
-  if (merges.length === 0) return;
-  const values = [
-    merges.map((merge) => merge.accountId),
-    merges.map((merge) => merge.from),
-    merges.map((merge) => merge.into),
-  ];
-  await db.query(
-    `update visitor_identities i set visitor_id = k.survivor
-      from unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, loser, survivor)
-      where i.account_id = k.account_id and i.visitor_id = k.loser`,
-    values,
-  );
-  await db.query(
-    `update visitors v set merged_into = k.survivor, version = v.version + 1
-      from unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, loser, survivor)
-      where v.account_id = k.account_id and v.merged_into = k.loser`,
-    values,
-  );
 }
 
 const devicesPerStatement = 1_000;

@@ -67,7 +67,7 @@ export type FoundVisitor = {
   readonly updatedAtMs: number;
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
-  /** Ids that lead to this visitor since they were merged into it. */
+  /** Ids that lead to this visitor since they were merged into it, `aliasesMax` of them at most. */
   readonly aliases: readonly string[];
 };
 
@@ -86,8 +86,8 @@ export type VisitorKey =
 export type VisitorStore = {
   /**
    * Finds or creates the visitor of each touch and applies its properties, in order, as one transaction.
-   * Throws VisitorsRefusedError when the database will never take one of the values, VisitorsUnavailableError when
-   * it may later; nothing is stored then.
+   * Throws VisitorsRefusedError when the database will never take one of the values, VisitorsFailedError when it
+   * fails at one of the visitors, VisitorsUnavailableError when it serves nobody; nothing is stored then.
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
   /**
@@ -107,6 +107,24 @@ export type VisitorStore = {
 /** The database refuses a value for good; the same call would fail again. */
 export class VisitorsRefusedError extends Error {
   readonly code = 'visitors_refused';
+}
+
+/**
+ * The database takes visitors, and fails at these, or at one of them: its statement takes too long, or a row of it cannot be
+ * read. Others are to go on without them.
+ */
+export class VisitorsFailedError extends Error {
+  readonly code = 'visitors_failed';
+  /** Whether only what another transaction holds was waited for. */
+  readonly isHeld: boolean;
+
+  constructor(
+    message: string,
+    { cause, isHeld = false }: { readonly cause?: unknown; readonly isHeld?: boolean } = {},
+  ) {
+    super(message, { cause });
+    this.isHeld = isHeld;
+  }
 }
 
 /** The database could not be asked, or not now. */

@@ -180,3 +180,27 @@ test('assignment store: plans made while the tables are empty look at no other r
     await fresh.end();
   }
 });
+
+test('assignment store: all ids of a chain of merged visitors have the assignment that one of them was given', async () => {
+  const accountId = randomUUID();
+  await addVisitors(accountId, ['root']);
+  await addVisitors(accountId, ['second', 'beside'], 'root');
+  await addVisitors(accountId, ['third'], 'second');
+  await addVisitors(accountId, ['fourth'], 'third');
+  // As it was stored before any of them were merged.
+  await one.query(
+    `insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id) values ($1, 'third', $2, 'b')`,
+    [accountId, experimentId],
+  );
+  const ids = ['root', 'second', 'beside', 'third', 'fourth'];
+  const read = await readAssignments(
+    one,
+    ids.map((visitorId) => ({ accountId, visitorId })),
+  );
+  for (const { assignments } of read) expect(assignments.get(experimentId)).toBe('b');
+  const stored = await storeAssignments(one, wanted(accountId, ids, 'a'));
+  for (const { assignments } of stored) expect(assignments.get(experimentId)).toBe('b');
+  expect(await storedOf(accountId)).toEqual(new Map([['third', 'b']]));
+  await one.query("update visitors set erased_at = now() where account_id = $1 and id = 'root'", [accountId]);
+  for (const { erased } of await storeAssignments(one, wanted(accountId, ids, 'a'))) expect(erased).toBe(true);
+});

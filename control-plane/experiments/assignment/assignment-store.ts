@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Assignments } from '../../../shared/experiments/assign.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
+import { selectChain, selectCluster } from '../../../shared/visitors/alias-statements.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 
@@ -122,20 +123,22 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
 // rows. `offset 0` keeps the planner from joining the other way round, by account alone, which costs the same on an empty
 // table. A visitor without a row has not been merged with another, so nothing else is looked for.
 
+/** The visitor that an id leads to. */
+const rootChain = `
+  select c.id, c.erased_at from (${selectChain('k.account_id', 'k.id')}) c order by c.hop desc limit 1`;
+
 const readStatement = `
   select k.place::int as place, own.erased, a.experiment_id, a.variant_id, a.assigned_at
   from unnest($1::uuid[], $2::text[]) with ordinality as k (account_id, id, place)
-  left join visitors v on v.account_id = k.account_id and v.id = k.id
-  left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
-  cross join lateral (
-    select coalesce(v.merged_into, k.id) as id, coalesce(s.erased_at, v.erased_at) is not null as erased
-  ) own
+  left join lateral (${rootChain}) root on true
+  cross join lateral (select coalesce(root.id, k.id) as id, root.erased_at is not null as erased) own
   left join lateral (
     select a.experiment_id, a.variant_id, a.assigned_at
     from (
-      select own.id
+      -- Of very many ids those nearest to the root are looked at, and the one that is asked for.
+      select k.id where root.id is distinct from k.id
       union all
-      select m.id from visitors m where v.id is not null and m.account_id = k.account_id and m.merged_into = own.id
+      select c.id from (${selectCluster('k.account_id', 'root.id')}) c where root.id is not null
     ) ids (id)
     cross join lateral (
       select a.experiment_id, a.variant_id, a.assigned_at from experiment_assignments a
@@ -158,20 +161,19 @@ type AssignmentRecord = {
 // shows as a conflict; what was stored with an id that became an alias has to be looked for.
 const insertStatement = `
   insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
-  select k.account_id, coalesce(v.merged_into, k.id), k.experiment_id, k.variant_id
+  select k.account_id, coalesce(root.id, k.id), k.experiment_id, k.variant_id
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (account_id, id, experiment_id, variant_id)
-  left join visitors v on v.account_id = k.account_id and v.id = k.id
-  left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
-  where v.erased_at is null and s.erased_at is null
+  left join lateral (${rootChain}) root on true
+  where root.erased_at is null
     and (
       select true
-      from visitors m
+      from (${selectCluster('k.account_id', 'root.id')}) m
       cross join lateral (
         select from experiment_assignments a
         where a.account_id = k.account_id and a.visitor_id = m.id and a.experiment_id = k.experiment_id
         offset 0
       ) a
-      where v.id is not null and m.account_id = k.account_id and m.merged_into = coalesce(v.merged_into, v.id)
+      where root.id is not null
       limit 1
     ) is null
   order by 1, 2, 3

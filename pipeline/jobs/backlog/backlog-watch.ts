@@ -3,6 +3,7 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import type { ConsumerProgress, StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { listConsumerProgress, readStreamLoss, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { isIngestOfPartition } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
@@ -85,7 +86,9 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       for (const consumer of consumers) {
         const backlog = backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name));
         backlogs.set(consumer.name, backlog);
-        if (stream === streams.ingest) lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
+        // What waits in the queue of one account says nothing of how long the others wait.
+        if (stream === streams.ingest && isIngestOfPartition(consumer.filterSubject))
+          lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
       }
     }
     const [states, retries, deadLetters, lost] = await Promise.all([

@@ -57,6 +57,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           pace,
           takePace: { msAt: () => settings.resolver.takes.usualMs },
           plans: () => undefined,
+          isOnlyAccount: () => false,
           settings: settings.resolver,
           openRecorder: () => Promise.resolve(noRecorder),
         });

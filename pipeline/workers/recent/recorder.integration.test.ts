@@ -188,25 +188,30 @@ test('recorder: a start looks at no more of the log than it may', async () => {
 });
 
 test('recorder: an event of an erased visitor that comes late is not recorded, not even under an alias', async () => {
-  const [older, younger] = [`older-${account}`, `younger-${account}`];
-  await visitors.resolve([{ accountId: account, claim: claim(older, ['customer-1']), given: [], sentWith: 'server' }]);
-  await visitors.resolve([{ accountId: account, claim: claim(younger), given: [], sentWith: 'server' }]);
-  await visitors.resolve([
-    { accountId: account, claim: claim(younger, ['customer-1']), given: [], sentWith: 'server' },
-  ]);
+  const [older, younger, youngest] = [`older-${account}`, `younger-${account}`, `youngest-${account}`];
+  const touches = [
+    claim(older, ['customer-1']),
+    claim(younger, ['customer-2']),
+    claim(youngest),
+    claim(youngest, ['customer-2']),
+    { ...claim(younger), userId: undefined, externalIds: ['customer-2', 'customer-1'], isAlias: true },
+  ];
+  for (const made of touches)
+    await visitors.resolve([{ accountId: account, claim: made, given: [], sentWith: 'server' }]);
   expect((await visitors.find(account, { id: younger }))?.id).toBe(older);
   const erased = await inTransaction(rig.pool, (client) => eraseVisitorRows(client, account, younger));
-  expect(erased.toSorted()).toEqual([older, younger]);
+  expect(erased.toSorted()).toEqual([older, younger, youngest]);
 
   const of = (id: string) => ({ visitor: { id, custom_properties: {} } });
   const recorder = await rig.start();
   await rig.send(account, [
     resolvedEvent(account, { id: 'late', ...of(older) }),
     resolvedEvent(account, { id: 'late-alias', ...of(younger) }),
+    resolvedEvent(account, { id: 'late-alias-of-alias', ...of(youngest) }),
     resolvedEvent(account, { id: 'somebody-else', ...of('another') }),
   ]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['somebody-else']), within);
-  expect(recorder.stats()['recent_not_needed']).toBe(2);
+  expect(recorder.stats()['recent_not_needed']).toBe(3);
   const late = await visitors.resolve([
     { accountId: account, claim: claim(older, ['customer-1']), given: [], sentWith: 'server' },
   ]);

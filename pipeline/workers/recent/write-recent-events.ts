@@ -10,6 +10,7 @@ import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
+import { selectChain } from '../../../shared/visitors/alias-statements.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 
 /** Lines that go into the view. */
@@ -84,16 +85,14 @@ export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): 
   return inTransaction(pool, insert, { isFlushed: false });
 }
 
-// An alias never leads to another alias: merging moves the aliases of the loser along.
 const statement = `
   insert into recent_events
     (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
   select distinct on (k.account_id, k.id, k.origin) k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
       $7::text[], $8::boolean[], $9::int[], $10::int[], $11::int[], ${jsonbOfLines('$12')})
     as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
-  where not exists (
-    select 1 from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
-    where v.account_id = k.account_id and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null))
+  where (
+    select true from (${selectChain('k.account_id', 'k.visitor_id')}) c where c.erased_at is not null limit 1) is null
   order by k.account_id, k.id, k.origin, k.test
   on conflict (account_id, id, origin) do update
   set time = excluded.time, received_at = excluded.received_at, name = excluded.name, test = false,

@@ -15,7 +15,7 @@ type ReadContext = Pick<ResolverContext, 'counts' | 'beginTurn'>;
 export async function readFrames<Frame extends StoredFrame>(
   context: ReadContext,
   frames: readonly Frame[],
-  { waiting, unfinished }: { readonly waiting: WaitingEvents; readonly unfinished: UnfinishedFrames<Frame> },
+  { waiting, unfinished, areCounted = true }: FrameTarget<Frame>,
 ): Promise<void> {
   const { counts } = context;
   const turns = new Turns(() => context.beginTurn());
@@ -26,7 +26,7 @@ export async function readFrames<Frame extends StoredFrame>(
     if (letter === undefined) {
       lines = divide(frame, counts, (found) => waiting.add(found));
       unfinished.add(frame, lines);
-      counts.events += lines;
+      if (areCounted) counts.events += lines;
     } else {
       unfinished.add(frame);
       waiting.addLetters({ frame, letters: [letter] });
@@ -36,6 +36,13 @@ export async function readFrames<Frame extends StoredFrame>(
     if (over !== undefined) await over;
   }
 }
+
+type FrameTarget<Frame extends object> = {
+  readonly waiting: Pick<WaitingEvents, 'add' | 'addLetters'>;
+  readonly unfinished: UnfinishedFrames<Frame>;
+  /** False for events that were read before. */
+  readonly areCounted?: boolean;
+};
 
 /** What finding one costs, as `Turns` counts. */
 const unitsAnEvent = 64;

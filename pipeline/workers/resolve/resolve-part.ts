@@ -1,7 +1,12 @@
 import { lineDepthMax } from '../../../shared/contracts/events/frame.ts';
 import type { ByteWriter, Stretch } from '../../../shared/json/byte-writer.ts';
+import type { Backoff } from '../../../shared/runtime/retry.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
-import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
+import {
+  VisitorsFailedError,
+  VisitorsRefusedError,
+  VisitorsUnavailableError,
+} from '../../../shared/visitors/visitor-store.ts';
 import type {
   LeftOut,
   ResolvedVisitors,
@@ -31,31 +36,65 @@ export type LookedUpPart = {
   readonly resolved: ResolvedPart;
   /** Undefined where nothing was to be written to the database. */
   readonly left: LeftPart | undefined;
+  /** What of accounts was not even looked up. */
+  readonly apart: readonly AccountPart[];
 };
 
 /** All that a part has of some accounts: their visitors are to be written before its events are. */
 export type LeftPart = {
   readonly accounts: ReadonlySet<string>;
-  /** Writes the visitors, then the events. To be called once. */
-  resolve(): Promise<ResolvedPart>;
+  readonly events: readonly WaitingEvent[];
+  /**
+   * Writes the visitors, then the events. Undefined where the database takes visitors and fails at one of these: nothing is
+   * written then, and whose fault it is is not known. To be called once.
+   */
+  resolve(): Promise<ResolvedPart | undefined>;
+  /** The same in parts of one account each. In place of `resolve`, or where that failed. */
+  byAccount(): readonly AccountPart[];
 };
 
+/** A part of one account. */
+export type AccountPart = LeftPart & {
+  readonly accountId: string;
+  /**
+   * In place of `resolve`, or behind it where that failed: finds the events at whose visitors the database fails, and keeps them
+   * as dead letters. That may take as many statements as there are events, each of which is a call of `turn`.
+   */
+  resolveApart(turn: Turn): Promise<ResolvedApart>;
+};
+
+/** `isWell` where the database did not fail once. */
+export type ResolvedApart = { readonly resolved: ResolvedPart; readonly isWell: boolean };
+
+/** Has a statement wait for its turn among others. */
+export type Turn = <Result>(statement: () => Promise<Result>) => Promise<Result>;
+
 /** What the steps need of their resolver. */
-export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'predecessors' | 'takePace'> & {
+export type StepContext = Omit<
+  ResolverContext,
+  'connection' | 'partition' | 'predecessors' | 'takePace' | 'isOnlyAccount'
+> & {
   readonly connection: { readonly messageBytesMax: number };
 };
 
 /**
  * Admits a part's events, finds their visitors and writes each event with its visitor, in order. What leaves on the way is
  * counted, or kept with its reason, and takes nothing else with it. Accounts whose visitors are in the database as they
- * are to be do not wait for those with new or changed ones.
+ * are to be do not wait for those with new or changed ones. Of accounts that are to be apart nothing is looked up here.
  */
-export async function resolvePart(context: StepContext, { events, left }: Part): Promise<LookedUpPart> {
+export async function resolvePart(
+  context: StepContext,
+  { events, left }: Part,
+  isApart: (accountId: string) => boolean,
+): Promise<LookedUpPart> {
   const turns = new Turns(() => context.beginTurn());
   const deadLetters = left.flatMap(({ letters }) => letters);
   const writer = context.eventWriters.take();
   const candidates = await admit({ ...context, writer }, events, { turns, deadLetters });
-  const { outcomes, write } = await lookUp(context, touchesOf(candidates));
+  const asked = candidates.filter(({ accepted }) => !isApart(accepted.accountId));
+  const { outcomes: found, write } = await lookUp(context, touchesOf(asked));
+  const answers = found.values();
+  const outcomes = candidates.map(({ accepted }) => (isApart(accepted.accountId) ? undefined : answers.next().value));
   context.beginTurn();
   const waiting = candidates.filter((_, index) => outcomes[index] === undefined);
   const waitingEvents = new Set(waiting.map(({ accepted }) => accepted));
@@ -70,7 +109,7 @@ export async function resolvePart(context: StepContext, { events, left }: Part):
       frames: written.frames,
       deadLetters: [...deadLetters, ...written.deadLetters],
     },
-    left: waiting.length === 0 ? undefined : leftPart(context, { candidates: waiting, writer }, write),
+    ...leftParts(context, { candidates: waiting, writer }, write, isApart),
   };
 }
 
@@ -83,17 +122,67 @@ const isKnown = (outcome: VisitorOutcome | undefined): outcome is VisitorOutcome
 
 const touchesOf = (candidates: readonly Candidate[]): readonly VisitorTouch[] => candidates.map(({ touch }) => touch);
 
-function leftPart(context: StepContext, admitted: Admitted, firstTry: WriteVisitors | undefined): LeftPart {
-  const { candidates, writer } = admitted;
-  return {
-    accounts: new Set(candidates.map(({ accepted }) => accepted.accountId)),
+function leftParts(
+  context: StepContext,
+  { candidates, writer }: Admitted,
+  firstTry: WriteVisitors | undefined,
+  isApart: (accountId: string) => boolean,
+): Pick<LookedUpPart, 'left' | 'apart'> {
+  let unwritten = candidates.length;
+  const write = async (of: readonly Candidate[], outcomes: readonly VisitorOutcome[]): Promise<ResolvedPart> => {
+    context.beginTurn();
+    const turns = new Turns(() => context.beginTurn());
+    const written = await writeLines(context, { candidates: of, writer }, outcomes, turns);
+    unwritten -= of.length;
+    if (unwritten === 0) context.eventWriters.giveBack(writer);
+    return { part: { events: of.map(({ accepted }) => accepted), left: [] }, ...written };
+  };
+  const partOf = (of: readonly Candidate[], tried: WriteVisitors | undefined): LeftPart => ({
+    accounts: new Set(of.map(({ accepted }) => accepted.accountId)),
+    events: of.map(({ accepted }) => accepted),
     async resolve() {
-      const outcomes = await identify(context, touchesOf(candidates), firstTry);
-      context.beginTurn();
-      const written = await writeLines(context, admitted, outcomes, new Turns(() => context.beginTurn()));
-      context.eventWriters.giveBack(writer);
-      return { part: { events: candidates.map(({ accepted }) => accepted), left: [] }, ...written };
+      try {
+        return await write(of, await identify(context, touchesOf(of), { firstTry: tried }));
+      } catch (error) {
+        if (!(error instanceof VisitorsFailedError)) throw error;
+        context.counts.visitor_failures += 1;
+        return undefined;
+      }
     },
+    byAccount: () => {
+      const accounts = new Map<string, Candidate[]>();
+      for (const candidate of of) {
+        const { accountId } = candidate.accepted;
+        const own = accounts.get(accountId);
+        if (own === undefined) accounts.set(accountId, [candidate]);
+        else own.push(candidate);
+      }
+      return [...accounts].map(([accountId, own]) => accountPart(accountId, own));
+    },
+  });
+  const accountPart = (accountId: string, of: readonly Candidate[]): AccountPart => ({
+    ...partOf(of, undefined),
+    accountId,
+    async resolveApart(turn) {
+      let isWell = true;
+      const watched: Turn = async (statement) => {
+        try {
+          return await turn(statement);
+        } catch (error) {
+          if (error instanceof VisitorsFailedError) isWell = false;
+          throw error;
+        }
+      };
+      const resolved = await write(of, await identify(context, touchesOf(of), { turn: watched }));
+      return { resolved, isWell };
+    },
+  });
+  const left = candidates.filter(({ accepted }) => !isApart(accepted.accountId));
+  const apart =
+    left.length === candidates.length ? [] : candidates.filter(({ accepted }) => isApart(accepted.accountId));
+  return {
+    left: left.length === 0 ? undefined : partOf(left, firstTry),
+    apart: partOf(apart, undefined).byAccount(),
   };
 }
 
@@ -126,6 +215,7 @@ async function writeLines(
   }
   for (const [accountId, visitors] of outgoing.cutVisitors) {
     counts.visitors_cut += visitors;
+    context.visitorsCut.add(accountId, visitors);
     if (allowance.isNews(accountId))
       logger.warn({ accountId }, 'visitors of the account travel cut short: see RESOLVER_VISITOR_SHARE');
   }
@@ -151,7 +241,7 @@ async function admit(
 
 type WriteVisitors = () => Promise<ResolvedVisitors>;
 
-/** Looks up the visitors of some events, in order. Where the database refuses a value, all of them are to be written. */
+/** Looks up the visitors of some events, in order. Where the database fails at one, all of them are to be written. */
 async function lookUp(
   context: StepContext,
   touches: readonly VisitorTouch[],
@@ -162,40 +252,56 @@ async function lookUp(
     countLeftOut(context.counts, found.leftOut);
     return { outcomes: found.outcomes, write: () => found.write() };
   } catch (error) {
-    if (!(error instanceof VisitorsRefusedError)) throw error;
+    if (!(error instanceof VisitorsRefusedError || error instanceof VisitorsFailedError)) throw error;
     return { outcomes: touches.map(() => undefined), write: undefined };
   }
 }
 
+/** How visitors are found and written. */
+type Identifying = {
+  /** What goes on from their look-up. */
+  readonly firstTry?: WriteVisitors | undefined;
+  /** Where the database fails at one of them, it is found. Without it that is thrown. */
+  readonly turn?: Turn | undefined;
+};
+
+/** Tries of one event at whose visitor the database fails, and the pauses between them: what fails may be better soon. */
+const failedTriesMax = 4;
+const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
+
 /**
  * Finds the visitors of some events, in order, and writes them. Waits as long as the database is away. A value it refuses
- * is found by halving the batch, so that only its own event is set aside. `firstTry` is what goes on from their look-up.
+ * is found by halving the batch, so that only its own event is set aside.
  */
 async function identify(
   context: StepContext,
   touches: readonly VisitorTouch[],
-  firstTry?: WriteVisitors,
+  { firstTry, turn }: Identifying,
 ): Promise<readonly VisitorOutcome[]> {
   const { counts, visitors } = context;
   if (touches.length === 0) return [];
   let next = firstTry;
+  const tryOnce = (): Promise<ResolvedVisitors> => {
+    const go = next ?? (() => visitors.resolve(touches));
+    next = undefined;
+    return turn === undefined ? go() : turn(go);
+  };
+  const isAlone = touches.length === 1 && turn !== undefined;
   try {
-    const resolved = await untilReached(context, () => {
-      const go = next ?? (() => visitors.resolve(touches));
-      next = undefined;
-      return go();
-    });
+    const resolved = await untilReached(context, isAlone ? () => untilFailed(context, tryOnce) : tryOnce);
     counts.visitors_created += resolved.created;
     counts.visitors_updated += resolved.updated;
     counts.visitors_merged += resolved.merged;
     countLeftOut(counts, resolved.leftOut);
     return resolved.outcomes;
   } catch (error) {
-    if (!(error instanceof VisitorsRefusedError)) throw error;
+    const isFound =
+      error instanceof VisitorsRefusedError || (error instanceof VisitorsFailedError && turn !== undefined);
+    if (!isFound) throw error;
     if (touches.length === 1) return [{ kind: 'refused', reason: error.message }];
     const middle = Math.ceil(touches.length / 2);
-    const first = await identify(context, touches.slice(0, middle));
-    return [...first, ...(await identify(context, touches.slice(middle)))];
+    const first = await identify(context, touches.slice(0, middle), { turn });
+    return [...first, ...(await identify(context, touches.slice(middle), { turn }))];
   }
 }
 
@@ -203,6 +309,19 @@ function countLeftOut(counts: StepContext['counts'], { oversized, keptApart, not
   counts.visitors_oversized += oversized;
   counts.people_kept_apart += keptApart;
   counts.server_values_kept += notOverwritten;
+}
+
+/** Tries one event's visitor a few times; what another transaction holds is waited for as long as that takes. */
+function untilFailed<Result>({ counts, signal }: StepContext, ask: () => Promise<Result>): Promise<Result> {
+  let tries = 0;
+  return retry(ask, {
+    signal,
+    backoff: failedBackoff,
+    isPassing: (error) => error instanceof VisitorsFailedError && (error.isHeld || (tries += 1) < failedTriesMax),
+    onRetry: () => {
+      counts.visitor_failures += 1;
+    },
+  });
 }
 
 /** Asks the database for visitors until it answers. */

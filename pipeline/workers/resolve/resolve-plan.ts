@@ -2,6 +2,8 @@ import type { LiveCollections, LiveConfig } from '../../../shared/collections/li
 import { sourceTypes, visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
+import { noReads } from './visitor-reads.ts';
+import type { VisitorReads } from './visitor-reads.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
@@ -21,6 +23,8 @@ export type ResolvePlan = {
   /** Whether an event of this name goes on to the destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
+  /** What of visitors is read by the version, so that it is never cut off one. Found when it is first asked for. */
+  visitorReads(): VisitorReads;
 };
 
 /** Whose connection it was is unknown where the source is, and so is who had its key. */
@@ -43,17 +47,24 @@ export const openResolvePlan: ResolvePlan = {
   versionNumber: undefined,
   allows: () => true,
   sourceRules: () => openSource,
+  visitorReads: () => noReads,
 };
 
 /** Compiles a published configuration for the resolver. */
-export function compileResolvePlan(config: ResolveConfig): ResolvePlan {
+export function compileResolvePlan(config: ResolveConfig, findReads: () => VisitorReads = () => noReads): ResolvePlan {
   const { versionNumber, collections, unreadable } = config;
   const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(entity)]));
   for (const { collection, id, isDefaulted } of unreadable) {
     if (collection === 'sources' && !isDefaulted) sources.set(id, unreadableSource);
   }
   const allows = compileAllowedEvents(collections.allowedEvents, limitsEvents(config));
-  return { versionNumber, allows, sourceRules: (sourceId) => sources.get(sourceId) ?? openSource };
+  let reads: VisitorReads | undefined;
+  return {
+    versionNumber,
+    allows,
+    sourceRules: (sourceId) => sources.get(sourceId) ?? openSource,
+    visitorReads: () => (reads ??= findReads()),
+  };
 }
 
 function rulesOf({

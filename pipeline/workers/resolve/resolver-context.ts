@@ -10,6 +10,7 @@ import { ReusedWriters } from '../../../shared/json/reused-writers.ts';
 import type { Pace } from '../../../shared/runtime/crowd-pace.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
+import type { AccountCounts } from './account-counts.ts';
 import type { Deduplication } from './deduplication.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
@@ -44,18 +45,33 @@ export const resolverCounters = {
     'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
   placeholder_identifiers:
     'Identifiers that identify nobody (undefined, null, 0, anonymous and the like), without which their events were accepted',
-  visitors_cut: 'Visitors that travelled cut short, since their account had sent too little for all of them to travel',
+  visitors_cut:
+    'Visitors that travelled cut short, since their account had sent too little for all of them to travel: by account in sluice_resolver_account_visitors_cut_total',
   publish_retries: 'Times a write to the log was retried',
   checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',
   checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
   visitor_retries: 'Times the visitors could not be read or written and it was tried again',
+  visitor_failures:
+    'Times the database took visitors and failed at some of one account, whose statements go beside those of the others then',
+  queued_bytes:
+    'Bytes of accepted events that were copied into the queue of their account, since it had more than its part waiting',
   ...recorderCounters,
+} as const;
+
+/** What a resolver counts for each account. */
+export const resolverAccountCounters = {
+  visitors_cut:
+    'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
 } as const;
 
 /** What a resolver reports that may go down again. */
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
+  accounts_apart:
+    'Accounts at whose visitors the database failed last: their statements take turns beside those of the others',
+  accounts_queued:
+    'Accounts with so many accepted events that these wait in a queue of their own in INGEST, so that others do not wait behind them',
   accounts_writing: 'Accounts whose new or changed visitors are being written; their events wait for that',
   take_distance_seconds:
     'Least time between two takes that are not full now: RESOLVER_TAKE_EVERY_MS, up to RESOLVER_TAKE_CROWDED_MS where processors are short',
@@ -81,11 +97,15 @@ export type ResolverContext = {
   readonly connection: LogConnection;
   readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp'>;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
+  /** Whether no other account has a live version. */
+  readonly isOnlyAccount: (accountId: string) => boolean;
   readonly settings: ResolverSettings;
   readonly logger: Logger;
   readonly deduplication: Deduplication;
   readonly predecessors: Predecessors;
   readonly allowance: VisitorAllowance;
+  /** Visitors that travelled cut short, by account. */
+  readonly visitorsCut: AccountCounts;
   /** Of the thread: told which accounts have something to do. */
   readonly pace: Pick<AccountPace, 'note'>;
   /** Of the thread: how far apart frames are taken. */

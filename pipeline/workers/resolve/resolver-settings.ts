@@ -44,6 +44,9 @@ const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 const hourMs = 3_600_000;
 
+/** Ordinary profiles travel whole, whatever their account sends. */
+const visitorAlwaysBytesMin = 8 * kibibyte;
+
 /** The resolvers' part of the pipeline's environment. */
 export const resolverEnv = {
   RESOLVER_DEDUPLICATION_WINDOW_MS: count('How long a repeated event id is recognised', 24 * hourMs, {
@@ -113,7 +116,7 @@ export const resolverEnv = {
       'Frames of EVENTS of 4 KiB or more that are compressed: those over three times what was sent for them, or all. `off` as long as pipelines run that cannot read that: see the upgrade page',
   }),
   RESOLVER_VISITOR_SHARE: count(
-    "Bytes of visitors that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short",
+    "Bytes of visitors over RESOLVER_VISITOR_ALWAYS_BYTES that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short, with all that the account's live version reads of it",
     2,
     { minimum: 0 },
   ),
@@ -122,10 +125,11 @@ export const resolverEnv = {
     256 * kibibyte,
     { unit: 'bytes' },
   ),
-  RESOLVER_VISITOR_ALWAYS_BYTES: count('A visitor of this size is never cut short', kibibyte, {
-    unit: 'bytes',
-    minimum: 256,
-  }),
+  RESOLVER_VISITOR_ALWAYS_BYTES: count(
+    'A visitor of this size is never cut short. Less than 8,192 counts as 8,192',
+    visitorAlwaysBytesMin,
+    { unit: 'bytes', minimum: 256 },
+  ),
   RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a resolver again', 10_000, {
     unit: 'ms',
     minimum: 1_000,
@@ -150,7 +154,7 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     visitorShare: {
       perByteSent: env.RESOLVER_VISITOR_SHARE,
       burstBytes: env.RESOLVER_VISITOR_BURST_BYTES,
-      alwaysBytes: env.RESOLVER_VISITOR_ALWAYS_BYTES,
+      alwaysBytes: Math.max(visitorAlwaysBytesMin, env.RESOLVER_VISITOR_ALWAYS_BYTES),
     },
     frameBytesMax: 512 * kibibyte,
     ackWaitMs: env.RESOLVER_ACK_WAIT_MS,

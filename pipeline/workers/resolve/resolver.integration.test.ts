@@ -16,6 +16,7 @@ import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-st
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
+import { noReads } from './visitor-reads.ts';
 import { createResolverRig, defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
@@ -307,6 +308,7 @@ test('resolver: drops what the live version does not let through, but no test ev
         isVisitorsConnection: true,
         keyTrust: 'public',
       }),
+      visitorReads: () => noReads,
     };
     await rig.send(0, [
       { ...track('bot'), bot: 100 },

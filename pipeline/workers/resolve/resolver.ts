@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { setTimeout as wait } from 'node:timers/promises';
 import { LogConnectError } from '../../../shared/nats/connection/connection.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
@@ -6,11 +7,12 @@ import { createPredecessors } from '../../../shared/nats/messages/predecessors.t
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
-import type { RecorderContext, RecorderGauge } from '../recent/recorder-context.ts';
+import { Wakeup } from '../worker/wakeup.ts';
+import type { RecorderContext } from '../recent/recorder-context.ts';
 import type { Recorder } from '../recent/recorder.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
-import { setAsideReason } from '../worker/suspicion.ts';
+import { rangeOf, setAsideReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
@@ -21,17 +23,21 @@ import { publishFrames } from './publish-frames.ts';
 import { readFrames } from './read-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
+import { AccountQueues } from './account-queues.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
-import type { LeftPart, ResolvedPart } from './resolve-part.ts';
+import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
 import { WaitingEvents } from './waiting-events.ts';
+import type { WaitingEvent } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
+import { AccountCounts } from './account-counts.ts';
 import { VisitorAllowance } from './visitor-allowance.ts';
+import { noReads } from './visitor-reads.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<
   ResolverContext,
-  'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
+  'deduplication' | 'predecessors' | 'allowance' | 'visitorsCut' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
 > & {
   /** Opens what puts its events into the view of recent events. */
   openRecorder(
@@ -40,6 +46,9 @@ export type ResolverOptions = Omit<
 };
 
 type EventRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
+
+/** Statements at a time of accounts that are slow or stuck: all other connections are for the others. */
+const apartAtOnceMax = 2;
 
 /** Frames that are pulled ahead of those that were taken. */
 const bufferedFramesMax = 256;
@@ -53,11 +62,19 @@ const bufferedBytesMax = 8 * 1024 ** 2;
 export async function startResolver(options: ResolverOptions): Promise<Actor<ResolverStat>> {
   const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
-  // Each turn is about the frames that were taken last.
+  // Each turn is about the frames that were taken last, of the partition and of each queue of an account.
+  const atWork = new Map<object, FramesAtWork>();
   let frames: FramesAtWork | undefined;
   const beginTurn = (taken: FramesAtWork | undefined = frames): void => {
     frames = taken;
     options.beginTurn(taken);
+  };
+  const beginTurnOf = (source: object, taken: FramesAtWork | undefined): void => {
+    if (taken === undefined) return beginTurn();
+    if (taken.log === undefined) atWork.delete(source);
+    else atWork.set(source, taken);
+    const ranges = [...atWork.values()].flatMap(({ log }) => log ?? []);
+    beginTurn({ log: rangeOf(ranges.flatMap(({ from, to }) => [{ seq: from }, { seq: to }])) });
   };
   const consumer: DurableConsumer = {
     stream: streams.ingest,
@@ -76,7 +93,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     bufferedBytesMax,
     logger,
     fields: { partition },
-    beginTurn,
+    beginTurn: (taken) => beginTurnOf(consumer, taken),
     suspicion,
     setAside: ({ data, seq }) => {
       const letter = { payload: data, reason: setAsideReason, seq, line: undefined };
@@ -92,27 +109,30 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     beginTurn,
     deduplication: createDeduplication(settings.deduplication),
     predecessors: createPredecessors(),
-    allowance: new VisitorAllowance(settings.visitorShare),
+    allowance: new VisitorAllowance(
+      settings.visitorShare,
+      (accountId) => options.plans(accountId)?.visitorReads() ?? noReads,
+    ),
+    visitorsCut: new AccountCounts('visitors_cut'),
     ...createWriters(),
     counts,
     signal: AbortSignal.any([reader.signal, failed.signal]),
   };
-  const open = async (): Promise<readonly [Rebuilt, EventRecorder]> => [
-    await rebuildDeduplication(context, consumer),
-    await options.openRecorder(context),
-  ];
-  const [rebuilt, recorder] = await open().catch(async (error: unknown) => {
+  const open = async (): Promise<Resolver> => {
+    const rebuilt = await rebuildDeduplication(context, consumer);
+    const recorder = await options.openRecorder(context);
+    const made = new Resolver(context, reader, { rebuilt, recorder, failed, beginTurnOf });
+    await made.open();
+    return made;
+  };
+  const resolver = await open().catch(async (error: unknown) => {
     await reader.close();
     throw error;
   });
-  const resolver = new Resolver(context, reader, { rebuilt, recorder, failed });
   return runConsumerWorker(reader, {
     work: () => resolver.work(),
-    // Whoever resolves the partition next has nothing of ours to read but this.
-    async close() {
-      await Promise.all([rebuilt.checkpoints.close(!reader.signal.aborted), recorder.close()]);
-    },
-    stats: () => ({ ...counts, ...resolver.gauges(), ...recorder.gauges() }),
+    close: () => resolver.close(),
+    stats: () => ({ ...counts, ...resolver.gauges(), ...context.visitorsCut.stats() }),
   });
 }
 
@@ -126,12 +146,20 @@ class Resolver {
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
+  readonly #queues: AccountQueues;
+  /** Something was read of a queue. */
+  readonly #news = new Wakeup();
   /** Waiting for frames, or reading them. */
   #reading: Promise<void> | undefined;
   #isAtEnd = false;
   /** Accounts whose visitors are being written. */
   readonly #writing = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
+  readonly #leftParts = new Set<LeftPart>();
+  /** Accounts at whose visitors the database failed last: their statements take turns beside those of the others. */
+  readonly #apart = new Set<string>();
+  readonly #writesApart = new Set<Promise<void>>();
+  readonly #turnApart: Turn = pLimit(apartAtOnceMax);
   #publishing: Promise<void> = Promise.resolve();
   /** Ends the work; what is under way may fail while nobody waits for it. */
   #fail: (error: unknown) => void = () => undefined;
@@ -140,11 +168,7 @@ class Resolver {
   constructor(
     context: ResolverContext,
     reader: FrameReader,
-    {
-      rebuilt,
-      recorder,
-      failed,
-    }: { readonly rebuilt: Rebuilt; readonly recorder: EventRecorder; readonly failed: AbortController },
+    { rebuilt, recorder, failed, beginTurnOf }: ResolverParts,
   ) {
     this.#context = context;
     this.#reader = reader;
@@ -153,11 +177,32 @@ class Resolver {
     this.#failed = failed;
     const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
     this.#waiting = new WaitingEvents({ eventsMax, accountEventsMax });
+    this.#queues = new AccountQueues({
+      context,
+      waiting: this.#waiting,
+      unfinished: this.#unfinished,
+      target: { beginTurn: (frames) => beginTurnOf(this.#queues, frames), onNews: () => this.#news.ring() },
+      confirm: () => reader.confirm(),
+      onFailure: (error) => this.#fail(error),
+    });
   }
 
-  gauges(): Omit<Record<ResolverGauge, number>, RecorderGauge> {
+  open(): Promise<void> {
+    return this.#queues.open();
+  }
+
+  /** The next resolver of the partition has nothing of ours to read but this. */
+  async close(): Promise<void> {
+    const { checkpoints } = this.#rebuilt;
+    await Promise.all([checkpoints.close(!this.#reader.signal.aborted), this.#recorder.close(), this.#queues.close()]);
+  }
+
+  gauges(): Record<ResolverGauge, number> {
     const { deduplication, takePace } = this.#context;
     return {
+      ...this.#recorder.gauges(),
+      accounts_apart: this.#apart.size,
+      accounts_queued: this.#queues.size,
       accounts_writing: this.#writing.size,
       take_distance_seconds: takePace.msAt(performance.now()) / 1_000,
       checkpoint_ids_waiting: this.#rebuilt.checkpoints.idsWaiting,
@@ -213,13 +258,33 @@ class Resolver {
 
   /** While parts are published, and the visitors of others written, the next part is resolved. */
   async #resolve(): Promise<void> {
-    while (await this.#hasNext()) {
-      const part = this.#waiting.next(this.#writing);
-      const [{ resolved, left }] = await Promise.all([resolvePart(this.#context, part), this.#publishing]);
-      this.#publish(resolved);
-      if (left !== undefined) await this.#write(left);
+    for (const queue of this.#queues.watching) {
+      while (queue.isWatching && (await queue.readOne())) await this.#resolveWaiting();
     }
+    this.#queues.start();
+    while (await this.#hasNext()) await this.#resolveNext();
     await this.#settled();
+  }
+
+  async #resolveNext(): Promise<void> {
+    const part = this.#waiting.next(this.#writing);
+    this.#queues.noteRoom();
+    const isApart = (accountId: string): boolean => this.#apart.has(accountId) || this.#queues.has(accountId);
+    const [{ resolved, left, apart }] = await Promise.all([
+      resolvePart(this.#context, part, isApart),
+      this.#publishing,
+    ]);
+    this.#publish(resolved);
+    for (const account of apart) this.#writeApart(account);
+    if (left !== undefined) await this.#write(left);
+  }
+
+  /** Resolves all that waits, and nothing else. */
+  async #resolveWaiting(): Promise<void> {
+    while (this.#waiting.hasOther(nobody)) {
+      await this.#resolveNext();
+      await this.#settled();
+    }
   }
 
   /** Reads what there is room for, and waits until there is something to resolve; false when nothing more comes. */
@@ -228,13 +293,33 @@ class Resolver {
     if (this.#reader.isWatching) await this.#settled();
     // Whoever sends little goes before what is left of a flood.
     if (this.#hasRoomForMore()) await this.#read();
+    await this.#moveFloods();
     while (!this.#waiting.hasOther(this.#writing)) {
-      const underWay = [...this.#writes];
+      const underWay = [...this.#writes, ...this.#writesApart];
       if (this.#mayRead()) underWay.push(this.#read());
+      if (this.#queues.isReading) underWay.push(this.#news.wait());
       if (underWay.length === 0) return false;
       await Promise.race(underWay);
+      await this.#moveFloods();
     }
     return true;
+  }
+
+  /** Past the bounds of the partition, who has most of it has the rest of its events wait in the log. */
+  async #moveFloods(): Promise<void> {
+    for (;;) {
+      const accountId = this.#queues.mostOver(() => this.#eventsLeft());
+      if (accountId === undefined) return;
+      // What is resolved of it stands in EVENTS before anything of it is copied, or it could come behind that after a crash.
+      await this.#publishing;
+      await this.#queues.move(accountId, this.#eventsLeft());
+      this.#finish();
+    }
+  }
+
+  /** Events whose visitors are being written. */
+  #eventsLeft(): readonly WaitingEvent[] {
+    return [...this.#leftParts].flatMap(({ events }) => events);
   }
 
   /** Whether there are frames that can be read beside what waits. */
@@ -244,7 +329,7 @@ class Resolver {
   }
 
   #mayRead(): boolean {
-    return !this.#isAtEnd && this.#waiting.bytes < this.#context.settings.waitingBytesMax;
+    return !this.#isAtEnd && this.#queues.bytesBeside < this.#context.settings.waitingBytesMax;
   }
 
   /** Takes frames and cuts them into events that wait. One that waits for frames is not repeated. */
@@ -261,8 +346,14 @@ class Resolver {
     do {
       const messages = await this.#take();
       this.#isAtEnd = messages.length === 0;
+      if (this.#isAtEnd) void this.#queues.stop();
       await this.#verify();
-      await readFrames(this.#context, messages, { waiting: this.#waiting, unfinished: this.#unfinished });
+      const waiting: Pick<WaitingEvents, 'add' | 'addLetters'> = {
+        add: (lines) => void (this.#queues.take(lines) || this.#waiting.add(lines)),
+        addLetters: (letters) => this.#waiting.addLetters(letters),
+      };
+      await readFrames(this.#context, messages, { waiting, unfinished: this.#unfinished });
+      if (await this.#queues.copied()) this.#finish();
     } while (this.#hasRoomForMore());
     this.#reading = undefined;
   }
@@ -287,17 +378,49 @@ class Resolver {
    * Has the visitors of some accounts written beside what is resolved meanwhile. No later part has anything of these accounts
    * before that is done, so the events of each stay in order.
    */
-  async #write({ accounts, resolve }: LeftPart): Promise<void> {
-    const write = async (): Promise<void> => {
-      this.#publish(await resolve());
-      for (const accountId of accounts) this.#writing.delete(accountId);
-      this.#writes.delete(writing);
-    };
-    for (const accountId of accounts) this.#writing.add(accountId);
-    const writing = write();
-    writing.catch(this.#fail);
-    this.#writes.add(writing);
+  async #write(left: LeftPart): Promise<void> {
+    for (const accountId of left.accounts) this.#writing.add(accountId);
+    this.#track(this.#writes, () => this.#writeTogether(left));
     while (this.#writes.size >= this.#context.settings.writesAtOnceMax) await Promise.race(this.#writes);
+  }
+
+  async #writeTogether(left: LeftPart): Promise<void> {
+    this.#leftParts.add(left);
+    const resolved = await left.resolve();
+    this.#leftParts.delete(left);
+    if (resolved !== undefined) return this.#written(left, resolved);
+    const parts = left.byAccount();
+    // Each by itself, at once: so it is found whose fault it is.
+    for (const part of parts) {
+      if (parts.length === 1) {
+        this.#apart.add(part.accountId);
+        this.#writeApart(part);
+      } else this.#track(this.#writes, () => this.#writeTogether(part));
+    }
+  }
+
+  /** Others neither wait for it nor share a transaction with it. */
+  #writeApart(part: AccountPart): void {
+    this.#writing.add(part.accountId);
+    this.#track(this.#writesApart, async () => {
+      this.#leftParts.add(part);
+      const { resolved, isWell } = await part.resolveApart(this.#turnApart);
+      this.#leftParts.delete(part);
+      if (isWell) this.#apart.delete(part.accountId);
+      else this.#apart.add(part.accountId);
+      this.#written(part, resolved);
+    });
+  }
+
+  #written({ accounts }: LeftPart, resolved: ResolvedPart): void {
+    this.#publish(resolved);
+    for (const accountId of accounts) this.#writing.delete(accountId);
+  }
+
+  #track(writes: Set<Promise<void>>, write: () => Promise<void>): void {
+    const writing: Promise<void> = write().then(() => void writes.delete(writing));
+    writing.catch(this.#fail);
+    writes.add(writing);
   }
 
   /** Parts are published one after the other. */
@@ -321,14 +444,38 @@ class Resolver {
       this.#recorder.note(frame);
     }
     await this.#verify();
-    for (const { origin } of part.events) this.#unfinished.done(origin.frame);
+    for (const event of part.events) this.#done(event);
     for (const { frame } of part.left) this.#unfinished.done(frame);
+    this.#finish();
+  }
+
+  #done(event: WaitingEvent): void {
+    if (this.#queues.wasReleased(event)) return;
+    if (this.#unfinished.has(event.origin.frame)) this.#unfinished.done(event.origin.frame);
+    else this.#queues.done(event);
+  }
+
+  /** Acknowledges the frames of which all is where it belongs. */
+  #finish(): void {
     this.#reader.finish(this.#unfinished.takeFinished());
+    this.#queues.finish();
   }
 
   /** Waits until nothing is under way. */
   async #settled(): Promise<void> {
-    await Promise.all(this.#writes);
+    while (this.#writes.size + this.#writesApart.size > 0) {
+      await Promise.all([...this.#writes, ...this.#writesApart]);
+    }
     await this.#publishing;
   }
 }
+
+type ResolverParts = {
+  readonly rebuilt: Rebuilt;
+  readonly recorder: EventRecorder;
+  readonly failed: AbortController;
+  /** A turn of the actor is about frames of a source. */
+  beginTurnOf(source: object, frames: FramesAtWork | undefined): void;
+};
+
+const nobody: ReadonlySet<string> = new Set();

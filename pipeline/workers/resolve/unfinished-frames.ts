@@ -3,6 +3,14 @@ export class UnfinishedFrames<Frame extends object> {
   /** By the frames themselves: a log that was cut gives sequences out again. */
   readonly #left = new Map<object, { readonly frame: Frame; left: number }>();
 
+  get size(): number {
+    return this.#left.size;
+  }
+
+  has(frame: object): boolean {
+    return this.#left.has(frame);
+  }
+
   /** The frame was taken: it is not finished before `close` is called, whatever became of its events. */
   open(frame: Frame): void {
     this.#left.set(frame, { frame, left: 1 });

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import { defaultsOf } from '../../../shared/runtime/env.ts';
+import { readResolverSettings, resolverEnv } from './resolver-settings.ts';
 import { cutVisitor, leftOutKey, VisitorAllowance } from './visitor-allowance.ts';
 
 const visitorOf = (bytes: number): VisitorProperties => new VisitorProperties({ bio: 'x'.repeat(bytes - 10) });
@@ -41,6 +43,28 @@ test('visitor allowance: a visitor that is cut short keeps what rules and destin
   });
 });
 
+test('visitor allowance: what the live version reads always travels, whatever it weighs', () => {
+  const properties = new VisitorProperties({
+    bio: 'x'.repeat(2_000),
+    notes: 'z'.repeat(2_000),
+    city: 'Oslo',
+    custom_properties: { big: 'y'.repeat(2_000), other: 'w'.repeat(2_000), plan: 'pro' },
+  });
+  const reads = { isAll: false, own: new Set(['bio', 'none']), custom: new Set(['big']) };
+  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 0, alwaysBytes: 400 }, (account) =>
+    account === 'all' ? { ...reads, isAll: true } : reads,
+  );
+  const { bio, city } = properties.value;
+  expect(allowance.spend('some', properties).value).toEqual({
+    bio,
+    custom_properties: { big: 'y'.repeat(2_000) },
+    [leftOutKey]: 4,
+  });
+  expect(allowance.spend('all', properties)).toBe(properties);
+  expect(cutVisitor(properties, 4_200, reads).value).toMatchObject({ bio, city, [leftOutKey]: 2 });
+  expect(cutVisitor(properties, 20_000)).toBe(properties);
+});
+
 test('visitor allowance: what is cut short is never larger than it may be', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
   fc.assert(
@@ -49,4 +73,15 @@ test('visitor allowance: what is cut short is never larger than it may be', () =
       expect(cut.bytes).toBeLessThanOrEqual(bytesMax);
     }),
   );
+});
+
+test('visitor allowance: with the defaults a profile of up to 8 KiB travels whole, however little its account sends', () => {
+  const allowance = new VisitorAllowance(readResolverSettings(defaultsOf(resolverEnv)).visitorShare);
+  for (let n = 0; n < 1_000; n += 1) {
+    const properties = visitorOf(8 * 1024);
+    expect(properties.bytes).toBe(8 * 1024);
+    expect(allowance.spend('a', properties)).toBe(properties);
+  }
+  const low = readResolverSettings({ ...defaultsOf(resolverEnv), RESOLVER_VISITOR_ALWAYS_BYTES: 1_024 });
+  expect(low.visitorShare.alwaysBytes).toBe(8 * 1024);
 });

@@ -35,6 +35,9 @@ export type WaitingLines = Place & {
   readonly line: number;
 };
 
+/** What of an account waits. */
+type AccountLines = { lines: LinesLeft[]; bytes: number };
+
 /** What is left of some lines. */
 type LinesLeft = { -readonly [Key in keyof WaitingLines]: WaitingLines[Key] };
 
@@ -61,7 +64,7 @@ export type PartLimits = {
 export class WaitingEvents {
   readonly #limits: PartLimits;
   /** The account whose turn is next stands first. */
-  readonly #accounts = new Map<string, LinesLeft[]>();
+  readonly #accounts = new Map<string, AccountLines>();
   #left: FrameLetters[] = [];
   #bytes = 0;
 
@@ -78,11 +81,43 @@ export class WaitingEvents {
     return this.#accounts.size === 0 && this.#left.length === 0;
   }
 
+  /** The accounts of which anything waits. */
+  get accounts(): Iterable<string> {
+    return this.#accounts.keys();
+  }
+
+  /** Of the lines of one account. */
+  bytesOf(accountId: string): number {
+    return this.#accounts.get(accountId)?.bytes ?? 0;
+  }
+
+  /** Stretches of frames that have the lines of one account: no more frames than that. */
+  stretchesOf(accountId: string): number {
+    return this.#accounts.get(accountId)?.lines.length ?? 0;
+  }
+
   add(lines: WaitingLines): void {
+    const bytes = lines.end + 1 - lines.start;
     const waiting = this.#accounts.get(lines.accountId);
-    if (waiting === undefined) this.#accounts.set(lines.accountId, [{ ...lines }]);
-    else waiting.push({ ...lines });
-    this.#bytes += lines.end + 1 - lines.start;
+    if (waiting === undefined) this.#accounts.set(lines.accountId, { lines: [{ ...lines }], bytes });
+    else {
+      waiting.lines.push({ ...lines });
+      waiting.bytes += bytes;
+    }
+    this.#bytes += bytes;
+  }
+
+  /** Takes all lines of an account that stand in some of the frames, in order: they do not wait here any more. */
+  remove(accountId: string, isIn: (frame: StoredFrame) => boolean): readonly WaitingLines[] {
+    const waiting = this.#accounts.get(accountId);
+    if (waiting === undefined) return [];
+    const removed = waiting.lines.filter(({ frame }) => isIn(frame));
+    const bytes = removed.reduce((sum, { start, end }) => sum + end + 1 - start, 0);
+    waiting.lines = waiting.lines.filter(({ frame }) => !isIn(frame));
+    waiting.bytes -= bytes;
+    this.#bytes -= bytes;
+    if (waiting.lines.length === 0) this.#accounts.delete(accountId);
+    return removed;
   }
 
   addLetters(letters: FrameLetters): void {
@@ -108,7 +143,7 @@ export class WaitingEvents {
       if (without.has(accountId)) continue;
       this.#cut(waiting, Math.min(accountEventsMax, eventsMax - events.length), events);
       this.#accounts.delete(accountId);
-      if (waiting.length > 0) this.#accounts.set(accountId, waiting);
+      if (waiting.lines.length > 0) this.#accounts.set(accountId, waiting);
     }
     const left = this.#left;
     this.#left = [];
@@ -116,18 +151,21 @@ export class WaitingEvents {
   }
 
   /** Cuts so many events off, at most. */
-  #cut(waiting: LinesLeft[], eventsMax: number, events: WaitingEvent[]): void {
+  #cut(waiting: AccountLines, eventsMax: number, events: WaitingEvent[]): void {
     let used = 0;
-    for (let left = eventsMax; left > 0 && used < waiting.length; left -= 1) {
-      const lines = waiting[used] as LinesLeft;
+    let cutBytes = 0;
+    for (let left = eventsMax; left > 0 && used < waiting.lines.length; left -= 1) {
+      const lines = waiting.lines[used] as LinesLeft;
       const { frame, accountId, line, bytes, start } = lines;
       const end = endOfLine(bytes, start);
       events.push({ origin: { frame, line }, accountId, bytes, start, end });
-      this.#bytes -= end + 1 - start;
+      cutBytes += end + 1 - start;
       lines.line += 1;
       lines.start = end + 1;
       if (lines.start > lines.end) used += 1;
     }
-    waiting.splice(0, used);
+    waiting.lines.splice(0, used);
+    waiting.bytes -= cutBytes;
+    this.#bytes -= cutBytes;
   }
 }

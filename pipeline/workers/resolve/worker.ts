@@ -6,7 +6,7 @@ import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
-import { resolverCounters, resolverGauges } from './resolver-context.ts';
+import { resolverAccountCounters, resolverCounters, resolverGauges } from './resolver-context.ts';
 import { startResolver } from './resolver.ts';
 
 /** Resolves the events of one partition. */
@@ -17,7 +17,10 @@ type ResolverHost = Pick<
   'connection' | 'visitors' | 'pace' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'
 > & {
   readonly pool: RecorderContext['pool'];
-  readonly plans: { resolvePlan(accountId: string): ResolvePlan | undefined };
+  readonly plans: {
+    resolvePlan(accountId: string): ResolvePlan | undefined;
+    isOnly(accountId: string): boolean;
+  };
   readonly settings: {
     readonly resolver: ResolverSettings;
     readonly recent: RecentSettings;
@@ -37,6 +40,7 @@ export const resolverWorker = defineWorker({
   consumer: consumersByKey((key) => resolverConsumer(Number(key)), '0'),
   label: 'partition',
   counters: resolverCounters,
+  accountCounters: resolverAccountCounters,
   families: {},
   gauges: resolverGauges,
   framesRead: { frames: 'frames', events: 'events' },
@@ -49,6 +53,7 @@ export const resolverWorker = defineWorker({
       takePace: host.takePace,
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
+      isOnlyAccount: (accountId) => plans.isOnly(accountId),
       settings: settings.resolver,
       openRecorder: (resolver) =>
         openRecorder({

@@ -115,6 +115,35 @@ test('results: visitors that become one count once, with their first variant', a
   await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 1 }]);
 });
 
+test('results: visitors that were merged one into the other count once, also what the last of them does', async () => {
+  const account = randomUUID();
+  const { shown, bought } = of(account);
+  await rig.assign(account, 'first', 'b');
+  await rig.addVisitor(account, 'last');
+  await rig.addVisitor(account, 'second', { mergedInto: 'last' });
+  await rig.addVisitor(account, 'first', { mergedInto: 'second' });
+  await rig.start(account);
+  // One that took part under the id it began with, and is known by its last.
+  await rig.send(account, [shown('first', 'b', 1), shown('second', 'a', 2), bought('last', 3), shown('other', 'a', 1)]);
+  await expect
+    .poll(() => rig.results(account), slow)
+    .toEqual([
+      { variantId: 'a', visitors: 1, conversions: 0 },
+      { variantId: 'b', visitors: 1, conversions: 1 },
+    ]);
+});
+
+test('results: nothing is kept of what was merged into a visitor that was erased, however far', async () => {
+  const account = randomUUID();
+  const { shown } = of(account);
+  await rig.addVisitor(account, 'gone', { erased: true });
+  await rig.addVisitor(account, 'second', { mergedInto: 'gone' });
+  await rig.addVisitor(account, 'first', { mergedInto: 'second' });
+  await rig.start(account);
+  await rig.send(account, [shown('first', 'a', 1), shown('second', 'a', 1), shown('stays', 'b', 1)]);
+  await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 0 }]);
+});
+
 test('results: nothing is kept of a visitor that was erased', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);

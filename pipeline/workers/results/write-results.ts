@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
+import { selectChain, selectCluster } from '../../../shared/visitors/alias-statements.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { Conversion, Exposure, ResultsBatch } from './results-batch.ts';
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
@@ -62,9 +63,7 @@ function write(pool: Pool, accountId: string, work: (client: PoolClient) => Prom
 // used until they hold millions of rows: each question is a `select … limit 1`, which PostgreSQL asks of one visitor at a
 // time, where of an `exists` it may make a join with all visitors of the account.
 const notErased = `(
-    select true from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
-    where v.account_id = $1 and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null)
-    limit 1) is null`;
+    select true from (${selectChain('$1::uuid', 'k.visitor_id')}) c where c.erased_at is not null limit 1) is null`;
 
 const exposuresStatement = `
   insert into experiment_visitors as r (account_id, experiment_id, visitor_id, variant_id, exposed_at)
@@ -87,10 +86,7 @@ const conversionsStatement = `
     as k (experiment_id, visitor_id, metric, converted_at)
   where ${notErased} and (
     select true
-    from (
-      select k.visitor_id union all
-      select m.id from visitors m where m.account_id = $1 and m.merged_into = k.visitor_id
-    ) own (id)
+    from (${selectCluster('$1::uuid', 'k.visitor_id')}) own
     cross join lateral (
       select from experiment_assignments a
       where a.account_id = $1 and a.visitor_id = own.id and a.experiment_id = k.experiment_id

@@ -51,6 +51,8 @@ export type WorkerDefinition<
   /** What an actor counts, by the name it reports it under, and what each means. */
   readonly counters: Readonly<Record<Counter, string>>;
   readonly families: Families;
+  /** What an actor counts for each account, reported under `<name>:<account id>`; shown as sums over all actors. */
+  readonly accountCounters?: Readonly<Record<string, string>>;
   /** What may go down again. */
   readonly gauges: Readonly<Record<Gauge, string>>;
   /** The counters that say how many frames, and events in them, an actor has read; undefined where it does not matter. */

@@ -51,7 +51,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
   const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'resolver' });
   const pool = openTestPool(await asDatabaseRole(databaseUrl, 'pipeline'), 20);
-  const account = randomUUID();
+  const account: string = randomUUID();
   return {
     /** The operator's, for what a test looks at and does. */
     connection,
@@ -73,6 +73,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         pace: { note: () => undefined },
         takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,
+        isOnlyAccount: () => false,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,

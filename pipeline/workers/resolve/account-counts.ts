@@ -1,0 +1,22 @@
+/** Accounts that are counted by themselves, so that a metric has no more series than that; others are one. */
+const accountsMax = 100;
+const others = '_other';
+
+/** A counter that is kept for each account: reported as `<name>:<account id>`. */
+export class AccountCounts {
+  readonly #name: string;
+  readonly #counts = new Map<string, number>();
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(accountId: string, count: number): void {
+    const key = this.#counts.has(accountId) || this.#counts.size < accountsMax ? accountId : others;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
+  }
+
+  stats(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#counts].map(([accountId, count]) => [`${this.#name}:${accountId}`, count]));
+  }
+}

@@ -1,0 +1,256 @@
+import {
+  accountQueueConsumer,
+  allIngest,
+  accountOfIngest,
+  isIdOfSubjects,
+} from '../../../shared/contracts/subjects.ts';
+import { listConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
+import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { AccountQueue } from './account-queue.ts';
+import type { QueueTarget } from './account-queue.ts';
+import type { ResolverContext } from './resolver-context.ts';
+import type { UnfinishedFrames } from './unfinished-frames.ts';
+import type { WaitingEvent, WaitingEvents, WaitingLines } from './waiting-events.ts';
+
+/** Queues of one partition: each holds up to half a mebibyte in memory. */
+const queuesMax = 64;
+
+/** An account that has less than this part of what a partition may hold is not moved to a queue: that would help nobody. */
+const partMin = 1 / 8;
+
+export type AccountQueuesOptions = {
+  readonly context: ResolverContext;
+  readonly waiting: WaitingEvents;
+  /** Frames of the partition itself. */
+  readonly unfinished: UnfinishedFrames<LogMessage>;
+  readonly target: Pick<QueueTarget, 'beginTurn' | 'onNews'>;
+  /** Throws when the partition is another resolver's by now. */
+  confirm(): Promise<void>;
+  /** A queue cannot be read any more. */
+  onFailure(error: unknown): void;
+};
+
+/**
+ * Keeps what a partition holds in memory and in flight apart by account. Past its bounds the account that has most of it is
+ * given a queue of its own, so that the frames of all others are read on, at any size of its backlog.
+ */
+export class AccountQueues {
+  readonly #options: AccountQueuesOptions;
+  readonly #queues = new Map<string, AccountQueue>();
+  /** Accounts with a queue that was caught up with: what comes now waits in memory, behind what was read of it. */
+  readonly #leaving = new Set<string>();
+  readonly #reading = new Map<AccountQueue, Promise<void>>();
+  readonly #closing = new Map<string, Promise<void>>();
+  /** Events that were copied while their visitors were being written. */
+  readonly #released = new Set<WaitingEvent>();
+  #isReading = false;
+
+  constructor(options: AccountQueuesOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#queues.size;
+  }
+
+  /** Whether events of an account go through a queue. */
+  has(accountId: string): boolean {
+    return this.#queues.has(accountId) && !this.#leaving.has(accountId);
+  }
+
+  get isReading(): boolean {
+    return this.#isReading && this.#queues.size > 0;
+  }
+
+  /** Bytes that wait in memory and in no queue. */
+  get bytesBeside(): number {
+    const { waiting } = this.#options;
+    let bytes = waiting.bytes;
+    for (const accountId of this.#queues.keys()) {
+      if (this.has(accountId)) bytes -= waiting.bytesOf(accountId);
+    }
+    return bytes;
+  }
+
+  /** Takes over the queues that an earlier resolver left. */
+  async open(): Promise<void> {
+    const { context } = this.#options;
+    const { connection, partition } = context;
+    const [subjects, consumers] = [
+      await countBySubject(connection, streams.ingest, allIngest),
+      await listConsumerProgress(connection, streams.ingest),
+    ];
+    const accounts = new Set(
+      [...subjects.keys(), ...consumers.map(({ filterSubject }) => filterSubject)].flatMap(
+        (subject) => accountOfIngest(partition, subject) ?? [],
+      ),
+    );
+    if (accounts.size === 0) return;
+    for (const accountId of accounts) this.#queues.set(accountId, await this.#openQueue(accountId));
+    // The server says what is unread once nobody else reads.
+    for (const { name, waiting, unacknowledged } of await listConsumerProgress(connection, streams.ingest)) {
+      for (const [accountId, queue] of this.#queues) {
+        if (name === accountQueueConsumer(partition, accountId)) queue.noteUnread(waiting + unacknowledged);
+      }
+    }
+  }
+
+  /** Those whose frames are suspected of what befell the actor before: they are read by themselves, one frame at a time. */
+  get watching(): readonly AccountQueue[] {
+    return [...this.#queues.values()].filter((queue) => queue.isWatching);
+  }
+
+  /** Begins to read all of them. */
+  start(): void {
+    this.#isReading = true;
+    for (const queue of this.#queues.values()) this.#read(queue);
+    this.#closeDone();
+  }
+
+  /** Whether lines of the partition go into the queue of their account. */
+  take(lines: WaitingLines): boolean {
+    const { accountId, frame } = lines;
+    const queue = this.#queues.get(accountId);
+    if (queue === undefined || !this.has(accountId)) return false;
+    if (queue.isCaughtUp) {
+      this.#leaving.add(accountId);
+      return false;
+    }
+    queue.add(lines, () => this.#options.unfinished.done(frame));
+    return true;
+  }
+
+  /** Waits until all that was taken is in the log; false where nothing was. */
+  async copied(): Promise<boolean> {
+    const copies = [...this.#queues.values()].filter(({ isCopying }) => isCopying).map((queue) => queue.copy());
+    if (copies.length === 0) return false;
+    await Promise.all(copies);
+    // The next owner of the partition has read which queues there are.
+    await this.#options.confirm();
+    return true;
+  }
+
+  /**
+   * The account that is to get a queue; undefined while the partition keeps to its bounds, or where nobody has a large part of
+   * it. `writing` are the events whose visitors are being written.
+   */
+  mostOver(writing: () => Iterable<WaitingEvent>): string | undefined {
+    const { waiting, unfinished, context } = this.#options;
+    const { waitingBytesMax, framesInFlightMax } = context.settings;
+    const framesMax = framesInFlightMax / 2;
+    if (this.bytesBeside < waitingBytesMax && unfinished.size < framesMax) return undefined;
+    if (this.#queues.size >= queuesMax) return undefined;
+    const frames = new Map<string, number>();
+    for (const accountId of waiting.accounts) frames.set(accountId, waiting.stretchesOf(accountId));
+    for (const event of writing()) {
+      if (this.#isHeld(event)) frames.set(event.accountId, (frames.get(event.accountId) ?? 0) + 1);
+    }
+    let most: { readonly accountId: string; readonly part: number } | undefined;
+    for (const [accountId, count] of frames) {
+      if (!isIdOfSubjects(accountId) || this.has(accountId)) continue;
+      const part = Math.max(waiting.bytesOf(accountId) / waitingBytesMax, count / framesMax);
+      if (part >= partMin && part > (most?.part ?? 0)) most = { accountId, part };
+    }
+    return most === undefined || context.isOnlyAccount(most.accountId) ? undefined : most.accountId;
+  }
+
+  /**
+   * Moves an account to a queue: what waits of it, and before that what is being written, so that no frame waits for that.
+   * Nothing else of the account may be under way.
+   */
+  async move(accountId: string, writing: Iterable<WaitingEvent>): Promise<void> {
+    await this.#closing.get(accountId);
+    const { waiting, unfinished } = this.#options;
+    const found = this.#queues.get(accountId);
+    const queue = found ?? new AccountQueue(this.#options.context, accountId, { ...this.#options.target, waiting });
+    this.#queues.set(accountId, queue);
+    this.#leaving.delete(accountId);
+    for (const event of writing) {
+      if (event.accountId !== accountId || !this.#isHeld(event)) continue;
+      this.#released.add(event);
+      queue.add(event, () => unfinished.done(event.origin.frame));
+    }
+    for (const lines of waiting.remove(accountId, (frame) => unfinished.has(frame))) {
+      queue.add(lines, () => unfinished.done(lines.frame));
+    }
+    if (found === undefined && !queue.isCopying) {
+      this.#queues.delete(accountId);
+      return;
+    }
+    await this.copied();
+    if (found !== undefined) return;
+    await queue.open();
+    if (this.#isReading) this.#read(queue);
+  }
+
+  /** An event is where it belongs. */
+  done({ accountId, origin: { frame } }: WaitingEvent): void {
+    this.#queues.get(accountId)?.unfinished.done(frame);
+  }
+
+  /** Whether an event was copied: the frame it came in does not wait for it any more. Asked once, when it is done. */
+  wasReleased(event: WaitingEvent): boolean {
+    return this.#released.size > 0 && this.#released.delete(event);
+  }
+
+  /** Acknowledges what is finished, and closes what is done. */
+  finish(): void {
+    for (const queue of this.#queues.values()) queue.finish();
+    this.#closeDone();
+  }
+
+  /** What waits in memory became less. */
+  noteRoom(): void {
+    for (const queue of this.#queues.values()) queue.noteRoom();
+  }
+
+  /** Nothing more is read. */
+  async stop(): Promise<void> {
+    this.#isReading = false;
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    await this.stop();
+    await Promise.allSettled([...this.#reading.values(), ...this.#closing.values()]);
+  }
+
+  #isHeld(event: WaitingEvent): boolean {
+    return this.#options.unfinished.has(event.origin.frame) && !this.#released.has(event);
+  }
+
+  async #openQueue(accountId: string): Promise<AccountQueue> {
+    const { context, target, waiting } = this.#options;
+    const queue = new AccountQueue(context, accountId, { ...target, waiting });
+    await queue.open();
+    return queue;
+  }
+
+  #read(queue: AccountQueue): void {
+    const reading = queue.read();
+    reading.catch(this.#options.onFailure);
+    this.#reading.set(queue, reading);
+  }
+
+  #closeDone(): void {
+    if (!this.#isReading) return;
+    for (const [accountId, queue] of this.#queues) {
+      if (!queue.isDone) continue;
+      this.#queues.delete(accountId);
+      this.#leaving.delete(accountId);
+      const closing = this.#remove(queue).finally(() => this.#closing.delete(accountId));
+      closing.catch(this.#options.onFailure);
+      this.#closing.set(accountId, closing);
+    }
+  }
+
+  async #remove(queue: AccountQueue): Promise<void> {
+    await queue.close();
+    await this.#reading.get(queue);
+    this.#reading.delete(queue);
+    await queue.remove();
+  }
+}

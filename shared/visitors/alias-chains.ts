@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+import { inTransaction } from '../postgres/in-transaction.ts';
+import { selectChain, selectWholeCluster } from './alias-statements.ts';
+import { holdForWriting } from './erasure-lock.ts';
+import type { Queryable } from './visitor-statements.ts';
+
+/** An alias, and the visitor it leads to over one row. */
+export type AliasRow = { readonly accountId: string; readonly id: string };
+
+/** The visitor that an id leads to; the id itself where nothing is known of it. */
+export async function rootOf(db: Queryable, accountId: string, id: string): Promise<string> {
+  for (let at = id; ;) {
+    const { rows } = await db.query<{ id: string; merged_into: string | null }>({
+      name: 'select-root',
+      text: `select id, merged_into from (${selectChain('$1::uuid', '$2::text')}) c order by hop desc limit 1`,
+      values: [accountId, at],
+    });
+    const [end] = rows;
+    if (end === undefined || end.merged_into === null) return end?.id ?? at;
+    at = end.merged_into;
+  }
+}
+
+/**
+ * Has aliases, and those on their way, lead to the end of it, or `aliasesMax` rows on. Each row that is passed is written
+ * once, so what a long chain costs is paid by the merges that made it.
+ */
+export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): Promise<void> {
+  for (const { accountId, id } of aliases) {
+    await inTransaction(pool, async (client) => {
+      // An erasure walks over the tree.
+      await holdForWriting(client, [accountId]);
+      await client.query({ name: 'shorten-chain', text: shortenStatement, values: [accountId, id] });
+    });
+  }
+}
+
+// Rows are locked in the order of their keys, as by all who write several.
+const shortenStatement = `
+  with passed as materialized (${selectChain('$1::uuid', '$2::text')}),
+  far_end as materialized (select id from passed order by hop desc limit 1),
+  locked as materialized (
+    select v.id
+    from passed p join visitors v on v.account_id = $1::uuid and v.id = p.id and v.merged_into = p.merged_into
+    where (select id from far_end) not in (p.id, p.merged_into)
+    order by v.id for update of v
+  )
+  update visitors v set merged_into = (select id from far_end), version = v.version + 1
+  from locked k where v.account_id = $1::uuid and v.id = k.id`;
+
+/** Ids that are fetched at once. */
+const pageSize = 500;
+
+/**
+ * All ids that lead to a visitor, its own first, a page at a time: a tree may have a million. Inside a transaction, one at a
+ * time, and neither merges nor `shortenChains` may run meanwhile: an erasure sees to that.
+ */
+export async function* clusterPages(
+  client: Queryable,
+  accountId: string,
+  rootId: string,
+): AsyncGenerator<readonly string[], void, undefined> {
+  await client.query(`declare visitor_cluster no scroll cursor for ${selectWholeCluster('$1::uuid', '$2')}`, [
+    accountId,
+    rootId,
+  ]);
+  for (;;) {
+    const { rows } = await client.query<{ id: string }>(`fetch ${pageSize} from visitor_cluster`);
+    if (rows.length === 0) break;
+    yield rows.map(({ id }) => id);
+  }
+  await client.query('close visitor_cluster');
+}

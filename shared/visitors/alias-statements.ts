@@ -1,0 +1,39 @@
+/**
+ * A merge writes one row: the younger visitor points at the older one (`merged_into`), and what points at the younger one
+ * stays as it is. So an id leads to its visitor over a chain of rows, and a visitor is the root of a tree of ids. Chains
+ * always lead from younger to older visitors: there are no loops.
+ */
+
+/** Rows of one chain, or ids of one tree, that a statement looks at, at most. */
+export const aliasesMax = 1_000;
+
+/**
+ * The text of a query for a visitor and those it was merged into, in this order, with `id`, `merged_into`, `erased_at` and
+ * `hop`. The arguments are SQL expressions, which may be columns of an outer query where it is lateral. `offset 0` as in
+ * forceIndexScans.
+ */
+export const selectChain = (accountId: string, id: string): string => `
+  with recursive chain (id, merged_into, erased_at, hop) as (
+    select v.id, v.merged_into, v.erased_at, 0 from visitors v where v.account_id = ${accountId} and v.id = ${id}
+    union all
+    select s.id, s.merged_into, s.erased_at, c.hop + 1
+    from chain c
+    cross join lateral (select * from visitors s where s.account_id = ${accountId} and s.id = c.merged_into offset 0) s
+    where c.hop < ${aliasesMax}
+  )
+  select id, merged_into, erased_at, hop from chain`;
+
+/** The text of a query for the `id` of a visitor and of those merged into it, the nearest first, `aliasesMax` of these. */
+export const selectCluster = (accountId: string, id: string): string =>
+  `${selectWholeCluster(accountId, id)} limit ${aliasesMax + 1}`;
+
+/** The same of all of these. */
+export const selectWholeCluster = (accountId: string, id: string): string => `
+  with recursive cluster (id) as (
+    select ${id}::text
+    union all
+    select m.id
+    from cluster c
+    cross join lateral (select m.id from visitors m where m.account_id = ${accountId} and m.merged_into = c.id offset 0) m
+  )
+  select id from cluster`;
