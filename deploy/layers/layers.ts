@@ -20,6 +20,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'nats/messages',
     'nats/publish',
     'nats/consume',
+    'nats/erasures',
     'nats/buckets',
     'nats/monitor',
     'postgres/migrations',

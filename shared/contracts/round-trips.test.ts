@@ -8,6 +8,7 @@ import type { AccountConfig } from './config/account-config.ts';
 import type { Snapshot } from '../collections/registry.ts';
 import { testLiveConfig } from '../testing/test-account-config.ts';
 import { decodeBackpressure, encodeBackpressure } from './backpressure.ts';
+import { decodeErasureNotice, encodeErasureNotice, hashedVisitor } from './erasure-notice.ts';
 import { decodeDeadLetter, encodeDeadLetter, encodeUnreadable } from './events/dead-letter.ts';
 import { FrameWriter } from './events/frame.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './events/retry-record.ts';
@@ -53,6 +54,27 @@ test('round trip: a dead letter', () => {
     }),
   );
   expect(decodeDeadLetter(encodeUnreadable('d', 'no JSON', Buffer.from('{')))).toBeUndefined();
+});
+
+test('round trip: a notice of an erasure', () => {
+  const notice = fc.record(
+    { v: fc.constant(1 as const), id: text, atMs: fc.nat(), isAhead: fc.boolean(), visitors: fc.array(text) },
+    { ...plain, requiredKeys: ['v', 'id', 'atMs', 'visitors'] },
+  );
+  fc.assert(
+    fc.property(notice, (one) => {
+      expect(decodeErasureNotice(encodeErasureNotice(one))).toEqual(one);
+    }),
+  );
+  expect(decodeErasureNotice(Buffer.from('{"v":2,"id":"a","atMs":1,"visitors":[]}'))).toBeUndefined();
+  const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const hashes = [
+    hashedVisitor(key, 'a', 'ann@example.com'),
+    hashedVisitor(key, 'b', 'ann@example.com'),
+    hashedVisitor(other, 'a', 'ann@example.com'),
+  ];
+  expect(new Set(hashes).size).toBe(3);
+  for (const hash of hashes) expect(hash).toMatch(/^[A-Za-z0-9_-]{22}$/);
 });
 
 test('round trip: a frame of the retry log', () => {

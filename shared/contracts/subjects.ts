@@ -61,6 +61,11 @@ export const allIngestDeadLetters = 'dead-ingest.*';
 /** What the resolver of a partition remembers for deduplication. */
 export const deduplicationSubject = (partition: number): string => `deduplication.${assertIndex(partition)}`;
 
+/** Which visitors of an account were erased, and when. */
+export const erasuresSubject = (accountId: string): string => `erasures.${assertId(accountId)}`;
+export const erasuresOfAll = 'erasures.*';
+export const accountOfErasures = (subject: string): string => subject.slice('erasures.'.length);
+
 /** The readiness probe writes here. */
 export const canarySubject = (instanceId: string): string => `canary.${assertId(instanceId)}`;
 

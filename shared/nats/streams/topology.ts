@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { StreamConfig } from 'nats';
 import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
@@ -23,6 +24,7 @@ export const streams = {
   deadLetters: 'DEAD_LETTERS',
   ingestDeadLetters: 'INGEST_DEAD_LETTERS',
   deduplication: 'DEDUPLICATION',
+  erasures: 'ERASURES',
   canary: 'CANARY',
 } as const;
 
@@ -34,6 +36,7 @@ const streamOfHead: Readonly<Record<string, string>> = {
   dead: streams.deadLetters,
   'dead-ingest': streams.ingestDeadLetters,
   deduplication: streams.deduplication,
+  erasures: streams.erasures,
   canary: streams.canary,
 };
 
@@ -58,6 +61,11 @@ export class TopologyError extends Error {
 
 const deploymentEntry = 'sluice.deployment';
 const formatEntry = 'sluice.format';
+const erasureKeyEntry = 'sluice.erasure-key';
+/** A year: nothing waits in the log for longer. */
+const erasuresAgeMs = 365 * 86_400_000;
+/** Some 200,000 erasures. */
+const erasuresBytesMax = 32 * 1024 ** 2;
 
 /** With what the client library does not know of yet. `allow_atomic`: batches that are stored as a whole. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
@@ -105,6 +113,14 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
       // All of it stands in EVENTS as well: what is missing costs a resolver a longer start and no event.
       discard: DiscardPolicy.Old,
+    },
+    {
+      ...kept(streams.erasures, ['erasures.*'], erasuresBytesMax),
+      // An erasure is never refused. Events of those erased longest ago have left the log.
+      discard: DiscardPolicy.Old,
+      max_age: nanos(erasuresAgeMs),
+      // Only the leader answers: a replica that lags may not have the last one yet.
+      allow_direct: false,
     },
     {
       ...kept(streams.canary, ['canary.*'], 1024 * 1024),
@@ -190,7 +206,7 @@ async function makeOrAdjust(connection: LogConnection, config: WantedConfig): Pr
     if (!isNotFound(error)) throw error;
   }
   try {
-    if (await ifPermitted(() => jsm.streams.add(stamped(config)))) return true;
+    if (await ifPermitted(() => jsm.streams.add(asMade(config)))) return true;
     await awaitStream(connection, name);
     return false;
   } catch (error) {
@@ -225,10 +241,35 @@ export async function awaitStream({ [client]: { jsm } }: LogConnection, name: st
   }
 }
 
-/** The one stream whose metadata tell of the log bears its format as well. */
-function stamped(config: WantedConfig): WantedConfig {
+/** What a stream bears from when it is made: that of the log's metadata its format, that of erasures the key of its hashes. */
+function asMade(config: WantedConfig): WantedConfig {
+  if (config.name === streams.erasures) {
+    return { ...config, metadata: { [erasureKeyEntry]: randomBytes(32).toString('base64') } };
+  }
   if (config.metadata === undefined) return config;
   return { ...config, metadata: { ...config.metadata, [formatEntry]: String(logFormat) } };
+}
+
+/** The stream of erasures as it is now. */
+export type ErasuresState = {
+  /** Tells the stream from one that was made again. */
+  readonly createdAt: string;
+  readonly lastSeq: number;
+  /** Of the hashes in it. */
+  readonly key: Buffer;
+};
+
+/** Asked of the stream's leader. Throws TopologyError where the stream was made by somebody else. */
+export async function readErasuresState({ [client]: { jsm } }: LogConnection): Promise<ErasuresState> {
+  const { created, state, config } = await jsm.streams.info(streams.erasures);
+  const key = config.metadata?.[erasureKeyEntry];
+  if (key === undefined) {
+    throw new TopologyError(
+      `reading stream ${streams.erasures}: its metadata has no ${erasureKeyEntry}. Delete the stream: a pipeline or a ` +
+        'control plane makes it again when it starts',
+    );
+  }
+  return { createdAt: created, lastSeq: state.last_seq, key: Buffer.from(key, 'base64') };
 }
 
 function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {

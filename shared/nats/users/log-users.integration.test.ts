@@ -1,7 +1,13 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allBackpressure, backpressureKey, encodeBackpressure } from '../../contracts/backpressure.ts';
-import { accountKey, deadLetterSubject, eventsSubject, ingestSubject } from '../../contracts/subjects.ts';
+import {
+  accountKey,
+  deadLetterSubject,
+  erasuresSubject,
+  eventsSubject,
+  ingestSubject,
+} from '../../contracts/subjects.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
@@ -18,6 +24,8 @@ import { readMessages } from '../messages/read-messages.ts';
 import { deleteMessage, purgeSubject, readLast, readNext, readStored } from '../messages/subject-log.ts';
 import { inspectLog } from '../monitor/inspect-log.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
+import { announceErasure } from '../erasures/announce-erasure.ts';
+import { followErasures } from '../erasures/follow-erasures.ts';
 import { publish } from '../publish/publisher.ts';
 import { findSeqAt } from '../streams/stream-progress.ts';
 import { buckets, ensureTopology, streams } from '../streams/topology.ts';
@@ -100,6 +108,9 @@ const forbidden: readonly [user: LogUserName, what: string, subject: string, bod
   ['controlPlane', 'take events from a resolver', `$JS.API.CONSUMER.MSG.NEXT.${streams.ingest}.resolver-0`],
   ['controlPlane', 'empty a stream', `$JS.API.STREAM.PURGE.${streams.events}`],
   ['controlPlane', 'delete a stream', `$JS.API.STREAM.DELETE.${streams.events}`],
+  ['gateway', 'announce an erasure', erasuresSubject('account-1')],
+  ['pipeline', 'announce an erasure', erasuresSubject('account-1')],
+  ['doctor', 'announce an erasure', erasuresSubject('account-1')],
   ['doctor', 'read an event', `$JS.API.STREAM.MSG.GET.${streams.events}`, { seq: 1 }],
   ['doctor', 'read configuration', '$JS.API.STREAM.MSG.GET.KV_CONFIG', { seq: 1 }],
   ['doctor', 'add an event', ingestSubject(0)],
@@ -178,6 +189,21 @@ test('users: a pipeline takes, reads back, removes and writes events', async () 
   expect(await readStored(as.pipeline, streams.events, 1)).toBeDefined();
   expect(await purgeSubject(as.pipeline, streams.ingest, ingestSubject(0), 2)).toBeLessThan(2);
   await ensureTopology(as.pipeline, { ...topology, retryBytesMax: topology.retryBytesMax * 2 });
+});
+
+test('users: a control plane announces erasures, and a pipeline and a control plane follow them', async () => {
+  const followed = [as.controlPlane, as.pipeline].map((connection) =>
+    followErasures({ connection, onError: (error) => expect.unreachable(String(error)) }),
+  );
+  try {
+    const erasure = { id: 'one', accountId: 'account-1', visitorIds: ['ann'], atMs: 1_000, isAhead: false };
+    await announceErasure(as.controlPlane, erasure);
+    for (const erasures of followed) {
+      await expect.poll(() => erasures.isErased('account-1', { visitorId: 'ann', receivedAtMs: 1_000 })).toBe(true);
+    }
+  } finally {
+    for (const erasures of followed) await erasures.stop();
+  }
 });
 
 test('users: a control plane asks for replays and looks at dead letters, and the doctor at all there is', async () => {

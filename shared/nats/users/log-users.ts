@@ -110,8 +110,9 @@ export const logUsers = {
       'dead-ingest.*',
       'deduplication.*',
       ...everyStream
-        .filter((stream) => stream !== streams.canary)
+        .filter((stream) => stream !== streams.canary && stream !== streams.erasures)
         .flatMap((stream) => [...reads(stream), ...purges(stream)]),
+      ...reads(streams.erasures),
       ...[streams.retry, streams.deadLetters, streams.deduplication].flatMap(deletes),
       ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
       ...everyBucket.flatMap(follows),
@@ -120,16 +121,18 @@ export const logUsers = {
   ),
   controlPlane: serviceUser(
     'control-plane',
-    'Control planes: they publish configuration, show the log, and delete dead letters',
+    'Control planes: they publish configuration, show the log, erase visitors, and delete dead letters',
     [
       // Impressions of experiments are events.
       'ingest.*',
+      'erasures.*',
       ...makes([...everyStream, ...everyBucket.map(bucketStream)]),
       ...everyBucket.flatMap(follows),
       ...[buckets.config, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),
       ...consumersOf(streams.events),
       ...consumersOf(streams.deadLetters),
-      ...api(`CONSUMER.MSG.NEXT.${streams.deadLetters}.*`),
+      ...consumersOf(streams.erasures),
+      ...api(`CONSUMER.MSG.NEXT.${streams.deadLetters}.*`, `CONSUMER.MSG.NEXT.${streams.erasures}.*`),
       ...everyStream.flatMap(lists),
       // How long the oldest waits.
       ...gets(streams.ingest),
