@@ -29,6 +29,7 @@ import { sourceEndpoints } from './sources/endpoints.ts';
 import type { VersionServices } from './versions/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
+import type { VisitorServices } from './visitors/endpoints.ts';
 
 // Destinations and sources have endpoints of their own.
 const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
@@ -87,4 +88,5 @@ export type Services = CoreServices &
   ReplayServices &
   SessionServices &
   SourceServices &
-  VersionServices;
+  VersionServices &
+  VisitorServices;

@@ -7,6 +7,7 @@ import { readEgressRanges } from '../shared/egress/egress-rules.ts';
 import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
+import { followErasures } from '../shared/nats/erasures/follow-erasures.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { poolFigures } from '../shared/postgres/database-metrics.ts';
@@ -74,6 +75,7 @@ import { createLeaseCache, createPublishingService } from './publishing/publishi
 import { openLogBuckets } from './publishing/log-buckets.ts';
 import { createReplayService, readDeadLetterBounds } from './replays/replay-service.ts';
 import type { Services } from './endpoints.ts';
+import { createErasureService } from './visitors/erasure-service.ts';
 import { authorizationOf } from './sessions/session-cookie.ts';
 import { addSessionRoutes } from './sessions/session-routes.ts';
 import { showMetrics } from './show-metrics.ts';
@@ -103,6 +105,7 @@ const stopOrder = [
   'stop answering',
   'stop publisher',
   'stop leading',
+  'stop following erasures',
   'stop following the log',
   'close log',
   'stop database monitor',
@@ -180,6 +183,12 @@ export async function startControlPlane(
     work.stop();
   });
 
+  const erasures = followErasures({
+    connection,
+    onError: (err) => logger.warn({ err }, 'reading erasures failed: dead letters are not shown until they are known'),
+  });
+  endsAs('stop following erasures', () => erasures.stop());
+
   if (env.BOOTSTRAP_FILE !== undefined) {
     const did = await bootstrap({
       storage,
@@ -251,7 +260,8 @@ export async function startControlPlane(
     liveValues,
     ingestUrl: env.INGEST_URL,
     publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
-    replays: createReplayService(logBuckets, readDeadLetterBounds(env)),
+    replays: createReplayService(logBuckets, readDeadLetterBounds(env), erasures),
+    erasures: createErasureService(connection, logger),
     destinationTests,
     now,
   };

@@ -29,6 +29,7 @@ import { readBackpressureSettings } from './jobs/backlog/backpressure-settings.t
 import { createResolveLag } from './jobs/backlog/resolve-lag.ts';
 import { showMetrics } from './status/show-metrics.ts';
 import { tellWork } from './status/tell-work.ts';
+import { followErasures } from '../shared/nats/erasures/follow-erasures.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
 import { createDeadLetterShares } from './jobs/retention/dead-letter-shares.ts';
@@ -73,6 +74,7 @@ const stopOrder = [
   'backpressure',
   'backlog',
   'replays',
+  'erasures',
   'retention',
   'deployment',
   'reopening',
@@ -182,10 +184,16 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     onApplied: (revision) => lease.report(revision),
     onDropped: (spec) => retirement.suspect(spec),
   });
+  const erasures = followErasures({
+    connection,
+    onError: (error) => logger.warn({ err: error }, 'reading erasures failed: replays wait until they are known'),
+  });
+  endsAs('erasures', () => withDeadline(erasures.stop(), stepMs));
   const replays = await startReplayRunner({
     connection,
     bucket: buckets.replays,
     instanceId,
+    erasures,
     logger,
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });

@@ -71,7 +71,9 @@ test('audit: reads of source keys and of visitors are told, of a visitor without
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   const visitors = createVisitorStore(pool);
   const claim = { userId: 'canary', externalIds: [], emails: ['canary@example.com'], anonymousId: undefined };
-  await visitors.resolve([{ accountId: client.accountId, claim, given: [{ city: 'Bern' }], sentWith: 'server' }]);
+  await visitors.resolve([
+    { accountId: client.accountId, claim, receivedAtMs: Date.now(), given: [{ city: 'Bern' }], sentWith: 'server' },
+  ]);
   await client.get(`/sources/${source.id}/tokens`);
   await client.get('/visitors?email=canary@example.com');
   await client.get('/visitors?userId=canary-nobody');
@@ -130,7 +132,7 @@ test('audit: what cannot be audited is not done, and shows nothing', async () =>
   const { body: running } = await client.post(replays, { what: 'dead-letters' });
   const claim = { userId: 'kept', externalIds: [], emails: [], anonymousId: undefined };
   await createVisitorStore(pool).resolve([
-    { accountId: client.accountId, claim, given: [{ city: 'Bern' }], sentWith: 'server' },
+    { accountId: client.accountId, claim, receivedAtMs: Date.now(), given: [{ city: 'Bern' }], sentWith: 'server' },
   ]);
   // Refuses at the last moment: everything before the commit has gone well.
   await pool.query(`create function refuse_audit() returns trigger as $$

@@ -152,10 +152,16 @@ test('list events: a visitor has the events of those merged into it', async () =
     emails: [],
     anonymousId: undefined,
   });
-  await visitors.resolve([{ accountId, claim: claim('older', ['x']), given: [], sentWith: 'server' }]);
-  await visitors.resolve([{ accountId, claim: claim('younger', []), given: [], sentWith: 'server' }]);
+  await visitors.resolve([
+    { accountId, claim: claim('older', ['x']), receivedAtMs: Date.now(), given: [], sentWith: 'server' },
+  ]);
+  await visitors.resolve([
+    { accountId, claim: claim('younger', []), receivedAtMs: Date.now(), given: [], sentWith: 'server' },
+  ]);
   await addEvent('first', { visitorId: 'younger', timeMs: nowMs });
-  await visitors.resolve([{ accountId, claim: claim('younger', ['x']), given: [], sentWith: 'server' }]);
+  await visitors.resolve([
+    { accountId, claim: claim('younger', ['x']), receivedAtMs: Date.now(), given: [], sentWith: 'server' },
+  ]);
   await addEvent('second', { visitorId: 'older', timeMs: nowMs + 1 });
   expect(await list('?visitorId=older')).toEqual(['second', 'first']);
   expect(await list('?visitorId=younger')).toEqual(['second', 'first']);

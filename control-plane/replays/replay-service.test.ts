@@ -15,10 +15,11 @@ function linkTo(connected: boolean, answer: () => Promise<void>): Pick<LogBucket
   return { connection: { connected }, buckets: { replays: { watch } } } as unknown as LogBuckets;
 }
 
+const noErasures = { isEventErased: () => false, untilCurrent: () => Promise.resolve() };
 const nothing = (): Promise<void> => Promise.resolve();
 
 test('replay service: a log that is away, or does not answer, is a 503', async () => {
-  const away = createReplayService(linkTo(false, nothing), bounds);
+  const away = createReplayService(linkTo(false, nothing), bounds, noErasures);
   await expect(away.list('destination')).rejects.toMatchObject({
     status: 503,
     message: expect.stringContaining('log'),
@@ -26,7 +27,8 @@ test('replay service: a log that is away, or does not answer, is a 503', async (
   const silent = createReplayService(
     linkTo(true, () => Promise.reject(new Error('TIMEOUT'))),
     bounds,
+    noErasures,
   );
   await expect(silent.list('destination')).rejects.toMatchObject({ status: 503 });
-  expect(await createReplayService(linkTo(true, nothing), bounds).list('destination')).toEqual([]);
+  expect(await createReplayService(linkTo(true, nothing), bounds, noErasures).list('destination')).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type {
   DeadLetterPageRequest,
 } from '../../shared/nats/messages/list-dead-letters.ts';
 import type { DeadLetterFilter } from '../../shared/contracts/events/dead-letter.ts';
+import type { FollowedErasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import { deleteDeadLetters } from '../../shared/nats/messages/delete-dead-letters.ts';
 import type { DeletedDeadLetters, DeletionRange } from '../../shared/nats/messages/delete-dead-letters.ts';
 import { count } from '../../shared/runtime/variables.ts';
@@ -48,6 +49,7 @@ export function readDeadLetterBounds(env: Static<TObject<typeof deadLettersEnv>>
 export function createReplayService(
   logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>,
   bounds: DeadLetterBounds,
+  erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>,
 ): ReplayService {
   // The buckets are opened anew where the log was lost.
   const store = (): ReplayStore => createReplayStore(logBuckets.buckets.replays);
@@ -61,7 +63,11 @@ export function createReplayService(
   };
   return {
     deadLetters: (destinationId, page) =>
-      ask(() => listDeadLetters(logBuckets.connection, destinationId, page, bounds)),
+      ask(async () => {
+        await erasures.untilCurrent(AbortSignal.timeout(bounds.timeMs));
+        const options = { ...bounds, isErased: erasures.isEventErased };
+        return listDeadLetters(logBuckets.connection, destinationId, page, options);
+      }),
     deleteDeadLetters: (destinationId, request) =>
       ask(() => deleteDeadLetters(logBuckets.connection, destinationId, request, bounds)),
     start: (accountId, destinationId, request) => ask(() => store().start(accountId, destinationId, request)),

@@ -1,5 +1,8 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { client as logClient } from '../../shared/nats/connection/client.ts';
+import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
@@ -30,10 +33,12 @@ afterAll(async () => {
 
 const who = (id: string): string => `/visitors/${encodeURIComponent(id)}`;
 
-async function touch(claim: Partial<VisitorClaim>, given = {}): Promise<VisitorOutcome | undefined> {
+async function touch(claim: Partial<VisitorClaim>, given = {}, at = Date.now()): Promise<VisitorOutcome | undefined> {
   const full = { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim };
   const { accountId } = client;
-  const { outcomes } = await visitors.resolve([{ accountId, claim: full, given: [given], sentWith: 'server' }]);
+  const { outcomes } = await visitors.resolve([
+    { accountId, claim: full, receivedAtMs: at, given: [given], sentWith: 'server' },
+  ]);
   return outcomes[0];
 }
 
@@ -141,41 +146,98 @@ test.each([
   expect((await client.get(who(id))).status).toBe(404);
 });
 
-test('erase visitor: nothing of it is left to see, and nothing brings it back', async () => {
-  const claim = { userId: 'u1', externalIds: ['x'], emails: ['ann@example.com'] };
-  await touch({ userId: 'alias' });
+test('erase visitor: nothing of it is left to see, nothing received before brings it back, and who comes back is new', async () => {
+  const claim = { userId: 'u1-canary', externalIds: ['x-canary'], emails: ['ann-canary@example.com'] };
+  await touch({ userId: 'alias-canary' });
   await touch(claim, { first_name: 'Ann-canary' });
-  await touch({ userId: 'alias', externalIds: ['x'] });
+  await touch({ userId: 'alias-canary', externalIds: ['x-canary'] });
   await touch({ userId: 'other' }, { first_name: 'Bob' });
-  const survivor: string = (await client.get(who('u1'))).body.id;
-  await addEvent('e1', 'u1');
-  await addEvent('e2', 'alias');
+  const survivor: string = (await client.get(who('u1-canary'))).body.id;
+  await addEvent('e1', 'u1-canary');
+  await addEvent('e2', 'alias-canary');
   await addEvent('e3', 'other');
 
-  const { status, body } = await client.delete(who('u1'));
+  const beganAt = Date.now();
+  const { status, body } = await client.delete(who('u1-canary'));
   expect(status).toBe(200);
-  expect(body).toMatchObject({ deleted: true, recentEventCount: 2 });
+  expect(body).toMatchObject({ deleted: true, suppressed: false, recentEventCount: 2 });
+  const erasedAt = Date.parse(body.erasedAt);
+  expect(erasedAt).toBeGreaterThanOrEqual(beganAt);
+  expect(erasedAt).toBeLessThanOrEqual(Date.now());
   expect(body.ids[0]).toBe(survivor);
-  expect(body.ids.toSorted()).toEqual(['alias', 'u1']);
+  expect(body.ids.toSorted()).toEqual(['alias-canary', 'u1-canary']);
   expect(await rowsLeft('recent_events')).toBe(1);
   expect(await rowsLeft('event_outcomes')).toBe(1);
 
-  for (const path of [who('u1'), who('alias')]) expect((await client.get(path)).status).toBe(404);
-  for (const query of ['userId=u1', 'externalId=x', 'email=ann@example.com']) {
+  for (const path of [who('u1-canary'), who('alias-canary')]) expect((await client.get(path)).status).toBe(404);
+  for (const query of ['userId=u1-canary', 'externalId=x-canary', 'email=ann-canary@example.com']) {
     expect((await client.get(`/visitors?${query}`)).body.entities).toEqual([]);
   }
-  for (const late of [claim, { userId: 'alias' }, { externalIds: ['x'] }, { emails: ['ann@example.com'] }]) {
-    expect(await touch(late, { first_name: 'Ann-canary' })).toEqual({ kind: 'erased' });
+  const { externalIds, emails } = claim;
+  for (const late of [claim, { userId: 'alias-canary' }, { externalIds }, { emails }]) {
+    expect(await touch(late, { first_name: 'Ann-canary' }, erasedAt)).toEqual({ kind: 'erased' });
   }
-  const { rows } = await pool.query(
-    `select v::text as row from visitors v where account_id = $1
-      union all select i::text from visitor_identities i where account_id = $1`,
-    [client.accountId],
-  );
-  expect(JSON.stringify(rows)).not.toContain('Ann-canary');
-  expect(JSON.stringify(rows)).not.toContain('ann@example.com');
+  expect(await namedIn(pool, 'canary')).toEqual(['visitor_changes']);
   expect((await client.get(who('other'))).body).toMatchObject({ id: 'other', recentEventCount: 1 });
-  expect((await client.delete(who('u1'))).status).toBe(404);
+  expect((await client.delete(who('u1-canary'))).status).toBe(404);
+
+  expect(await touch(claim, { city: 'Bern' }, erasedAt + 1)).toMatchObject({ kind: 'resolved', created: true });
+  expect((await client.get(`/visitors?email=${emails[0]}`)).body.entities).toMatchObject([
+    { id: 'u1-canary', properties: { city: 'Bern' }, aliases: [], recentEventCount: 0 },
+  ]);
+});
+
+/** The tables that hold a text anywhere. */
+async function namedIn(db: Pool, text: string): Promise<readonly string[]> {
+  const { rows: tables } = await db.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const { rowCount } = await db.query(`select from ${name} as t where t::text like '%' || $1 || '%' limit 1`, [text]);
+    if (rowCount === 1) found.push(name);
+  }
+  return found;
+}
+
+test.each([
+  ['the query', '?suppress=true', undefined],
+  ['the body', '', { suppress: true }],
+])('erase visitor: with suppress in %s later events that name it are dropped, too', async (_where, query, body) => {
+  await touch({ userId: 'u1', emails: ['ann@example.com'] });
+  const answer = await client.call('DELETE', `${who('u1')}${query}`, body === undefined ? {} : { body });
+  expect(answer.body).toMatchObject({ deleted: true, suppressed: true });
+  const later = Date.parse(answer.body.erasedAt) + 1;
+  for (const claim of [{ userId: 'u1' }, { userId: 'u2', emails: ['ann@example.com'] }]) {
+    expect(await touch(claim, {}, later)).toEqual({ kind: 'erased' });
+  }
+  expect(await touch({ userId: 'u2' }, {}, later)).toMatchObject({ kind: 'resolved' });
+  expect((await client.call('DELETE', who('u2'), { body: { supress: true } })).status).toBe(400);
+});
+
+test('erase visitor: is announced to all who send events, and refused where the log does not store that', async () => {
+  const erasures = followErasures({ connection: plane.log, onError: (error) => expect.unreachable(String(error)) });
+  try {
+    await touch({ userId: 'u1' });
+    const { body } = await client.delete(who('u1'));
+    const receivedAtMs = Date.parse(body.erasedAt);
+    const isErased = (visitorId: string, atMs: number): boolean =>
+      erasures.isErased(client.accountId, { visitorId, receivedAtMs: atMs });
+    await expect.poll(() => isErased('u1', receivedAtMs)).toBe(true);
+    await expect.poll(() => isErased('u1', receivedAtMs + 1)).toBe(false);
+    expect(isErased('u2', receivedAtMs)).toBe(false);
+  } finally {
+    await erasures.stop();
+  }
+  await touch({ userId: 'u3' });
+  const { jsm } = plane.log[logClient];
+  const { config } = await jsm.streams.info(streams.erasures);
+  await jsm.streams.update(streams.erasures, { ...config, max_msg_size: 1 });
+  const refused = await client.delete(who('u3'));
+  await jsm.streams.update(streams.erasures, config);
+  expect([refused.status, refused.body.error]).toEqual([503, expect.stringContaining('nothing was erased')]);
+  expect((await client.get(who('u3'))).status).toBe(200);
+  expect((await client.delete(who('u3'))).status).toBe(200);
 });
 
 test('erase visitor: is audited without naming the visitor, and only when it was done', async () => {

@@ -5,8 +5,20 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { insertAudit, recordAudit } from '../audit/record-audit.ts';
-import { eraseVisitor } from './erase-visitor.ts';
+import { eraseVisitor } from '../../shared/visitors/erase-visitor.ts';
+import type { ErasureService } from './erasure-service.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
+
+/** What visitors need beside what every endpoint has. */
+export type VisitorServices = { readonly erasures: ErasureService };
+
+const suppress = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether later events that name one of its identifiers are dropped as well: accepted with 200, and counted. Default ' +
+      'false: an event received later begins a new visitor.',
+  }),
+);
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
 
@@ -76,21 +88,42 @@ export const visitorEndpoints = [
     id: 'deleteVisitor',
     tag: 'Visitors',
     summary:
-      'Erase a visitor: its properties, what identifies it, its recent events, and its assignments to experiments. ' +
-      'Events in the log leave it with ' +
-      'retention (7 days); dead letters, and what destinations were sent, are not touched',
+      'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
+      'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
+      'also of what waits, is retried or replayed; its dead letters are deleted when they are met. Until retention ' +
+      'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. What ' +
+      'destinations were sent has to be deleted there',
+    query: Type.Object({ suppress }),
+    body: Type.Object({ suppress }, { additionalProperties: false }),
+    bodyOptional: true,
     reply: Type.Object({
       deleted: Type.Literal(true),
+      erasedAt: Type.String({
+        format: 'date-time',
+        description: 'Events received until then are dropped. A later one begins a new visitor, unless suppressed.',
+      }),
+      suppressed: Type.Boolean(),
       ids: Type.Array(Type.String(), { description: 'The erased id and its aliases.' }),
       recentEventCount: Type.Integer({ minimum: 0, description: 'Events erased from the recent-events view.' }),
     }),
-    async handle({ params, principal }, services) {
+    async handle({ params, query, body, principal }, services: CoreServices & VisitorServices) {
+      const { accountId } = principal;
+      const { pool, erasures, now } = services;
       const id = params['id'] ?? '';
-      const { ids, recentEventCount } = await eraseVisitor(services.pool, principal.accountId, id, (client) =>
-        insertAudit(client, principal, { action: 'visitor.erase', entityId: hashedId(id) }, services.now()),
+      const suppressed = query.suppress === true || body.suppress === true;
+      const audited = { action: 'visitor.erase', entityId: hashedId(id), details: { suppressed } };
+      const { ids, recentEventCount, atMs } = await eraseVisitor(
+        pool,
+        { accountId, id, isSuppressed: suppressed },
+        {
+          now: () => now().getTime(),
+          announce: erasures.announcer(accountId),
+          audit: (client) => insertAudit(client, principal, audited, now()),
+          onLeftAhead: (error) => erasures.warn(error),
+        },
       );
       if (ids.length === 0) throw notFound('visitor');
-      return { deleted: true, ids, recentEventCount };
+      return { deleted: true, erasedAt: new Date(atMs).toISOString(), suppressed, ids, recentEventCount };
     },
   }),
 ];

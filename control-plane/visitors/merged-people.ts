@@ -36,7 +36,7 @@ export async function listMergedPeople(
       `select i.visitor_id, i.value, v.merged_into is not null as is_alias
         from visitor_identities i
         join visitors v on v.account_id = i.account_id and v.id = i.visitor_id
-        where i.account_id = $1 and i.kind = 'external_id' and v.erased_at is null
+        where i.account_id = $1 and i.kind = 'external_id'
           and i.visitor_id >= $2 and (i.visitor_id, i.value) > ($2, $3)
         order by i.visitor_id, i.value limit $4`,
       [accountId, last?.visitor_id ?? '', last?.value ?? '', rowsPerRead],

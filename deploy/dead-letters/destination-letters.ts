@@ -3,6 +3,7 @@ import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { openBucket } from '../../shared/nats/buckets/bucket.ts';
 import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
 import { createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
+import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { deleteDeadLetters } from '../../shared/nats/messages/delete-dead-letters.ts';
 import type { DeletionRange } from '../../shared/nats/messages/delete-dead-letters.ts';
@@ -15,19 +16,34 @@ import type { LetterChoice } from './letter-choice.ts';
 type Chosen = Pick<LetterChoice, 'reason' | 'toMs'>;
 
 const pageLetters = 100;
+/** How long it may take to know who was erased, in ms. */
+const erasuresMs = 30_000;
 const bounds = { bytesMax: 8 * 1024 ** 2, timeMs: 10_000 };
 
-/** The letters of a destination, whether or not there still is one of that id, newest first. */
+/**
+ * The letters of a destination, whether or not there still is one of that id, newest first. Those of visitors that were
+ * erased are deleted as they are met.
+ */
 export async function* chosenLetters(
   connection: LogConnection,
   destinationId: string,
   filter: Chosen,
 ): AsyncGenerator<ListedDeadLetter, void, undefined> {
-  for (let beforeSeq: number | undefined, isLast = false; !isLast;) {
-    const page = await listDeadLetters(connection, destinationId, { limit: pageLetters, beforeSeq, filter }, bounds);
-    yield* page.letters;
-    beforeSeq = page.nextBeforeSeq;
-    isLast = beforeSeq === undefined;
+  let problem: unknown;
+  const erasures = followErasures({ connection, onError: (error) => (problem = error) });
+  try {
+    for (let beforeSeq: number | undefined, isLast = false; !isLast;) {
+      await erasures.untilCurrent(AbortSignal.timeout(erasuresMs)).catch((error: unknown) => {
+        throw new Error('reading who was erased: the log did not answer', { cause: problem ?? error });
+      });
+      const options = { ...bounds, isErased: erasures.isEventErased };
+      const page = await listDeadLetters(connection, destinationId, { limit: pageLetters, beforeSeq, filter }, options);
+      yield* page.letters;
+      beforeSeq = page.nextBeforeSeq;
+      isLast = beforeSeq === undefined;
+    }
+  } finally {
+    await erasures.stop();
   }
 }
 

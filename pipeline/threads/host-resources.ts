@@ -3,6 +3,8 @@ import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
+import type { Erasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { CrowdPace } from '../../shared/runtime/crowd-pace.ts';
 import type { Pace } from '../../shared/runtime/crowd-pace.ts';
@@ -54,6 +56,8 @@ export type HostResources = {
   readonly retryUses: RetryUses;
   readonly retryUse: () => RetryUse;
   readonly outcomes: OutcomeRecorder;
+  /** Who was erased: none of their events is sent. */
+  readonly erasures: Erasures;
   /** Shares its connections with those of the same account. */
   createSender(accountId: string): Sender;
   close(deadlineMs: number): Promise<void>;
@@ -86,11 +90,16 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     accountOf: (destinationId) => plans.accountOf(destinationId),
   });
   const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
+  const erasures = followErasures({
+    connection,
+    onError: (error) => logger.warn({ err: error }, 'reading erasures failed: nothing is sent until they are known'),
+  });
   const outcomes = createOutcomeRecorder({ pool, ...settings.recent.outcomes });
   return {
     connection,
     pool,
     outcomes,
+    erasures,
     health,
     visitors: createVisitorStore(pool, {
       cacheBytesMax: settings.visitorCacheBytesMax,
@@ -108,7 +117,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {
-      await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
+      const ending = [erasures.stop(), sourceActivity.stop(), outcomes.close(deadlineMs / 2)];
+      await withDeadline(Promise.allSettled(ending), deadlineMs / 2);
       await withDeadline(Promise.allSettled([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);
     },
   };

@@ -1,3 +1,6 @@
+import type { Pool } from 'pg';
+import { eraseVisitor } from '../visitors/erase-visitor.ts';
+import type { ErasureRequest, EraseOptions } from '../visitors/erase-visitor.ts';
 import { nothingLeftOut } from '../visitors/visitor-store.ts';
 import type { VisitorStore } from '../visitors/visitor-store.ts';
 
@@ -11,4 +14,18 @@ export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore,
       write: () => resolve(touches),
     }),
   };
+}
+
+/** Erases a visitor as the control plane does, unless told otherwise with nobody to announce it to. Returns the erased ids. */
+export async function eraseFor(
+  pool: Pool,
+  request: ErasureRequest,
+  options: Partial<EraseOptions> = {},
+): Promise<readonly string[]> {
+  const nothing = async (): Promise<void> => {};
+  const onLeftAhead = (error: unknown): never => {
+    throw error;
+  };
+  const all = { now: Date.now, announce: nothing, audit: nothing, onLeftAhead, ...options };
+  return (await eraseVisitor(pool, request, all)).ids;
 }

@@ -5,6 +5,7 @@ import { migrate } from '../postgres/migrate.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
 import { openTestPool } from '../testing/test-pool.ts';
+import { eraseFor } from '../testing/visitors.ts';
 import { rootOf } from './alias-chains.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
@@ -27,6 +28,7 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
   return {
     accountId,
     claim: { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim },
+    receivedAtMs: Date.now(),
     given,
     sentWith: 'server',
   };
@@ -161,7 +163,8 @@ test('erase: nothing is left of any visitor that was merged into it, however man
   const count = 3_000;
   await addAliases(account, count, "case when n <= 1000 then 'root' when n % 100 = 0 then 'a1' else 'a' || n - 1 end");
   await addIdentities(account, count);
-  const erased = await store.erase(account, 'a2999');
+  const receivedAtMs = Date.now();
+  const erased = await eraseFor(pool, { accountId: account, id: 'a2999' });
   expect(erased[0]).toBe('root');
   expect(new Set(erased).size).toBe(count + 1);
   for (const row of await storedIds(account)) expect(row).toContain(',other,');
@@ -174,7 +177,7 @@ test('erase: nothing is left of any visitor that was merged into it, however man
     { emails: ['ann@example.com'] },
   ];
   for (const reader of [store, createVisitorStore(pool)]) {
-    const { outcomes } = await reader.resolve(late.map((claim) => touch(account, claim, { city: 'Oslo' })));
+    const { outcomes } = await reader.resolve(late.map((claim) => ({ ...touch(account, claim, { city: 'Oslo' }), receivedAtMs })));
     for (const outcome of outcomes) expect(outcome).toEqual({ kind: 'erased' });
   }
   expect(await store.find(account, { externalId: 'y' })).toMatchObject({ id: 'other' });

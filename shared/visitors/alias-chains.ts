@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../postgres/in-transaction.ts';
-import { selectChain, selectWholeCluster } from './alias-statements.ts';
+import { selectChain } from './alias-statements.ts';
 import { holdForWriting } from './erasure-lock.ts';
 import type { Queryable } from './visitor-statements.ts';
 
@@ -47,27 +47,3 @@ const shortenStatement = `
   )
   update visitors v set merged_into = (select id from far_end), version = v.version + 1
   from locked k where v.account_id = $1::uuid and v.id = k.id`;
-
-/** Ids that are fetched at once. */
-const pageSize = 500;
-
-/**
- * All ids that lead to a visitor, its own first, a page at a time: a tree may have a million. Inside a transaction, one at a
- * time, and neither merges nor `shortenChains` may run meanwhile: an erasure sees to that.
- */
-export async function* clusterPages(
-  client: Queryable,
-  accountId: string,
-  rootId: string,
-): AsyncGenerator<readonly string[], void, undefined> {
-  await client.query(`declare visitor_cluster no scroll cursor for ${selectWholeCluster('$1::uuid', '$2')}`, [
-    accountId,
-    rootId,
-  ]);
-  for (;;) {
-    const { rows } = await client.query<{ id: string }>(`fetch ${pageSize} from visitor_cluster`);
-    if (rows.length === 0) break;
-    yield rows.map(({ id }) => id);
-  }
-  await client.query('close visitor_cluster');
-}

@@ -8,27 +8,22 @@
 export const aliasesMax = 1_000;
 
 /**
- * The text of a query for a visitor and those it was merged into, in this order, with `id`, `merged_into`, `erased_at` and
- * `hop`. The arguments are SQL expressions, which may be columns of an outer query where it is lateral. `offset 0` as in
+ * The text of a query for a visitor and those it was merged into, in this order, with `id`, `merged_into` and `hop`. The arguments are SQL expressions, which may be columns of an outer query where it is lateral. `offset 0` as in
  * forceIndexScans.
  */
 export const selectChain = (accountId: string, id: string): string => `
-  with recursive chain (id, merged_into, erased_at, hop) as (
-    select v.id, v.merged_into, v.erased_at, 0 from visitors v where v.account_id = ${accountId} and v.id = ${id}
+  with recursive chain (id, merged_into, hop) as (
+    select v.id, v.merged_into, 0 from visitors v where v.account_id = ${accountId} and v.id = ${id}
     union all
-    select s.id, s.merged_into, s.erased_at, c.hop + 1
+    select s.id, s.merged_into, c.hop + 1
     from chain c
     cross join lateral (select * from visitors s where s.account_id = ${accountId} and s.id = c.merged_into offset 0) s
     where c.hop < ${aliasesMax}
   )
-  select id, merged_into, erased_at, hop from chain`;
+  select id, merged_into, hop from chain`;
 
 /** The text of a query for the `id` of a visitor and of those merged into it, the nearest first, `aliasesMax` of these. */
-export const selectCluster = (accountId: string, id: string): string =>
-  `${selectWholeCluster(accountId, id)} limit ${aliasesMax + 1}`;
-
-/** The same of all of these. */
-export const selectWholeCluster = (accountId: string, id: string): string => `
+export const selectCluster = (accountId: string, id: string): string => `
   with recursive cluster (id) as (
     select ${id}::text
     union all
@@ -36,4 +31,4 @@ export const selectWholeCluster = (accountId: string, id: string): string => `
     from cluster c
     cross join lateral (select m.id from visitors m where m.account_id = ${accountId} and m.merged_into = c.id offset 0) m
   )
-  select id from cluster`;
+  select id from cluster limit ${aliasesMax + 1}`;

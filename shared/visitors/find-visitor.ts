@@ -1,13 +1,13 @@
-import { clusterPages, rootOf } from './alias-chains.ts';
+import { rootOf } from './alias-chains.ts';
 import { selectCluster } from './alias-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
-import { lockVisitors, selectIdentities, selectVisitors, signOut } from './visitor-statements.ts';
+import { selectIdentities, selectVisitors } from './visitor-statements.ts';
 import type { StoredVisitor } from './visitor-rows.ts';
-import { cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
+import { cleanEmail, cleanText, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { FoundVisitor, VisitorKey } from './visitor-store.ts';
 
-/** Finds the visitor a key leads to, through aliases; undefined when there is none or it was erased. */
+/** Finds the visitor a key leads to, through aliases; undefined when there is none. */
 export async function findVisitor(
   db: Queryable,
   accountId: string,
@@ -17,7 +17,7 @@ export async function findVisitor(
   const signedInAs = 'userId' in key ? first?.signedInAs : undefined;
   const signedIn = signedInAs === undefined ? undefined : await firstRow(db, accountId, { id: signedInAs });
   const visitor = await followAliases(db, signedIn ?? first);
-  if (visitor === undefined || visitor.erased) return undefined;
+  if (visitor === undefined) return undefined;
   const [, ...aliases] = await clusterOf(db, accountId, visitor.id);
   const identities = await identitiesOf(db, accountId, [visitor.id, ...aliases]);
   const ofKind = (kind: IdentityKind): string[] =>
@@ -33,59 +33,16 @@ export async function findVisitor(
   };
 }
 
-/**
- * Erases a visitor, inside a transaction. Its row stays as a tombstone without properties, its identities as hashes,
- * so that an event that is still on its way is recognised and dropped.
- */
-export async function eraseVisitorRows(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
-  const found = await followAliases(db, await firstRow(db, accountId, { id }));
-  if (found === undefined || found.erased) return [];
-  await lockVisitors(db, [found]);
-  // It may have been merged while we waited for the lock.
-  const visitor = await followAliases(db, await firstRow(db, accountId, { id }));
-  if (visitor === undefined || visitor.erased) return [];
-  const ids: string[] = [];
-  for await (const page of clusterPages(db, accountId, visitor.id)) {
-    ids.push(...page);
-    await eraseIdentities(db, accountId, visitor.id, page);
-    await signOut(db, accountId, page);
-  }
-  await db.query(
-    `update visitors set properties = '{}', erased_at = now(), updated_at = now(), version = version + 1
-      where account_id = $1 and id = $2`,
-    [accountId, visitor.id],
-  );
-  return ids;
-}
-
-/** Has hashes of the identities of some visitors lead to the erased one they belong to, and nothing of their text stay. */
-async function eraseIdentities(
-  db: Queryable,
-  accountId: string,
-  erasedId: string,
-  ids: readonly string[],
-): Promise<void> {
-  const { rows: identities } = await db.query<IdentityOf>(
-    `delete from visitor_identities where account_id = $1 and visitor_id = any($2::text[]) returning kind, value`,
-    [accountId, ids],
-  );
-  await db.query(
-    `insert into visitor_identities (account_id, kind, value, visitor_id)
-      select $1, k.kind, k.value, $2 from unnest($3::text[], $4::text[]) as k (kind, value) on conflict do nothing`,
-    [
-      accountId,
-      erasedId,
-      identities.map((row) => row.kind),
-      identities.map((row) => erasedIdentity(accountId, row.kind, row.value)),
-    ],
-  );
+/** The row of the visitor a key leads to, through aliases. */
+export async function findRoot(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {
+  return followAliases(db, await firstRow(db, accountId, key));
 }
 
 async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {
   if ('id' in key || 'userId' in key) {
     const id = cleanText('id' in key ? key.id : key.userId);
     if (id === undefined) return undefined;
-    const [row] = await selectVisitors(db, [{ accountId, id, version: undefined }]);
+    const [row] = await selectVisitors(db, [{ accountId, id, known: undefined }]);
     return row;
   }
   const kind = 'externalId' in key ? 'external_id' : 'email';
@@ -99,7 +56,7 @@ async function followAliases(db: Queryable, first: StoredVisitor | undefined): P
   if (first?.mergedInto === undefined) return first;
   const { accountId } = first;
   const id = await rootOf(db, accountId, first.mergedInto);
-  const [root] = await selectVisitors(db, [{ accountId, id, version: undefined }]);
+  const [root] = await selectVisitors(db, [{ accountId, id, known: undefined }]);
   return root;
 }
 

@@ -1,14 +1,19 @@
 import type { AliasRow } from './alias-chains.ts';
-import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
+import type { Erasure, KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { CachedVisitor, Reading, VisitorCache } from './visitor-cache.ts';
-import { storedIdentity } from './visitor-identity.ts';
-import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
+import { selectErasures } from './erasures.ts';
+import type { ErasuresByAccount, IdentifierAsked } from './erasures.ts';
+import { identifiersOf, storedIdentity } from './visitor-identity.ts';
+import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { selectIdentities, selectVisitors } from './visitor-statements.ts';
 import type { IdentityAsked, Queryable, VisitorAsked } from './visitor-statements.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
 /** Visitors as they are in the database now. */
 export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): StoredVisitor[] };
+
+/** `erasures` are those of the touches' accounts, read before anything of these visitors is. */
+type ToLoad = { readonly touches: readonly VisitorTouch[]; readonly erasures: ErasuresByAccount };
 
 /** Where visitors are kept, and what began before any of them were read. */
 type Known = { readonly cache: VisitorCache; readonly reading: Reading };
@@ -21,18 +26,19 @@ type Shorten = (aliases: readonly AliasRow[]) => Promise<void>;
 /**
  * Reads every visitor the touches may lead to. What is current in the cache is taken from it, what else it holds is confirmed,
  * by version; with `cache` undefined everything is read. One or two statements unless aliases or changed visitors have to
- * be followed. Long chains of aliases are given to `shorten` on the way, where there is one.
+ * be followed, and one more where events may be of erased visitors. Long chains of aliases are given to `shorten` on the
+ * way, where there is one.
  */
 export async function loadVisitors(
   db: Queryable,
-  touches: readonly VisitorTouch[],
+  { touches, erasures }: ToLoad,
   cache: VisitorCache | undefined,
   shorten: Shorten | undefined,
 ): Promise<LoadedVisitors> {
-  if (cache === undefined) return load(db, touches, { known: undefined, shorten });
+  if (cache === undefined) return load(db, { touches, erasures }, { known: undefined, shorten });
   const reading = cache.beginReading();
   try {
-    return await load(db, touches, { known: { cache, reading }, shorten });
+    return await load(db, { touches, erasures }, { known: { cache, reading }, shorten });
   } finally {
     cache.endReading(reading);
   }
@@ -40,7 +46,7 @@ export async function loadVisitors(
 
 async function load(
   db: Queryable,
-  touches: readonly VisitorTouch[],
+  { touches, erasures }: ToLoad,
   { known, shorten }: { readonly known: Known | undefined; readonly shorten: Shorten | undefined },
 ): Promise<LoadedVisitors> {
   const accounts = new Map<string, AccountLoading>();
@@ -52,7 +58,7 @@ async function load(
     }
     return loading;
   };
-  for (const { accountId, claim } of touches) of(accountId).ask(claim);
+  for (const touch of touches) of(touch.accountId).ask(touch);
   for (let round = 0; ; round += 1) {
     const questions = [...accounts.values()].map((loading) => loading.takeQuestions());
     const visitors = questions.flatMap((question) => question.visitors);
@@ -66,6 +72,10 @@ async function load(
     for (const found of await selectIdentities(db, identities)) {
       of(found.accountId).takeIdentity(found.kind, found.value, found.visitor);
     }
+  }
+  const compared = [...accounts.values()].flatMap((loading) => loading.toCompare(erasures));
+  for (const { identifier, erasure } of await selectErasures(db, compared)) {
+    of(identifier.accountId).takeErasure(identifier, erasure);
   }
   return { of, all: () => [...accounts.values()].flatMap((loading) => loading.all()) };
 }
@@ -83,6 +93,8 @@ class AccountLoading implements KnownVisitors {
   readonly #devices = new Set<string>();
   /** Which identities were taken from the cache, by the visitor they led to. */
   readonly #assumed = new Map<string, IdentityAsked[]>();
+  readonly #touches: VisitorTouch[] = [];
+  readonly #erasures = new Map<string, Erasure>();
   #visitorsToRead: VisitorAsked[] = [];
   #identitiesToRead: IdentityAsked[] = [];
 
@@ -107,11 +119,17 @@ class AccountLoading implements KnownVisitors {
     return entry;
   }
 
+  erasure({ kind, value }: Identifier): Erasure | undefined {
+    return this.#erasures.get(`${kind}\n${value}`);
+  }
+
   all(): StoredVisitor[] {
     return [...this.#visitors.values()].filter((row) => row !== undefined);
   }
 
-  ask({ userId, externalIds, emails, anonymousId }: VisitorClaim): void {
+  ask(touch: VisitorTouch): void {
+    const { userId, externalIds, emails, anonymousId } = touch.claim;
+    this.#touches.push(touch);
     if (userId !== undefined) this.#askDevice(userId);
     for (const value of externalIds) this.#askIdentity('external_id', storedIdentity(value));
     for (const value of emails) this.#askIdentity('email', storedIdentity(value));
@@ -138,16 +156,40 @@ class AccountLoading implements KnownVisitors {
   }
 
   /** A visitor that was asked for and not read is as it was known to be. */
-  confirm({ id, version }: VisitorAsked): void {
+  confirm({ id, known }: VisitorAsked): void {
     const row = this.#visitors.get(id);
-    if (this.#known === undefined || row === undefined || row.version !== version) return;
+    if (this.#known === undefined || row === undefined || row !== known) return;
     this.#known.cache.confirm(row, this.#known.reading);
   }
 
   takeIdentity(kind: IdentityKind, value: string, visitor: StoredVisitor): void {
     this.#identities[kind].set(value, visitor.id);
     this.take(visitor);
-    if (!visitor.erased) this.#known?.cache.takeIdentity(kind, value, visitor);
+    if (visitor.mergedInto === undefined) this.#known?.cache.takeIdentity(kind, value, visitor);
+  }
+
+  /**
+   * Identifiers that may have been erased: of events received before the last erasure, and, where some are suppressed,
+   * those that lead nowhere. Nobody has an identifier that is suppressed.
+   */
+  toCompare(erasures: ErasuresByAccount): readonly IdentifierAsked[] {
+    const accountId = this.#accountId;
+    const ofAccount = erasures.get(accountId);
+    if (ofAccount === undefined) return [];
+    const asked = new Map<string, IdentifierAsked>();
+    for (const { claim, receivedAtMs } of this.#touches) {
+      const isEarlier = receivedAtMs <= ofAccount.newestAtMs;
+      if (!isEarlier && !ofAccount.hasSuppressions) continue;
+      for (const { kind, value } of identifiersOf(claim)) {
+        const owner = kind === 'visitor' ? this.visitor(value)?.id : this.identity(kind, value);
+        if (isEarlier || owner === undefined) asked.set(`${kind}\n${value}`, { accountId, kind, value });
+      }
+    }
+    return [...asked.values()];
+  }
+
+  takeErasure({ kind, value }: Identifier, erasure: Erasure): void {
+    this.#erasures.set(`${kind}\n${value}`, erasure);
   }
 
   #askVisitor(id: string): void {
@@ -175,7 +217,7 @@ class AccountLoading implements KnownVisitors {
     this.#visitors.set(id, cached?.row);
     this.#known?.cache.count(cached);
     const isCurrent = cached !== undefined && this.#known?.cache.isCurrent(cached) === true;
-    if (!isCurrent) this.#visitorsToRead.push({ accountId: this.#accountId, id, version: cached?.row.version });
+    if (!isCurrent) this.#visitorsToRead.push({ accountId: this.#accountId, id, known: cached?.row });
     if (cached !== undefined) this.#askLinked(cached.row);
   }
 

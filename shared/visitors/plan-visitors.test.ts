@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
 import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
-import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
+import type { Erasure, KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 import type { KeyTrust, VisitorTouch } from './visitor-store.ts';
@@ -26,6 +26,7 @@ function touch(claim: Partial<VisitorClaim>, ...given: VisitorTouch['given']): V
   return {
     accountId,
     claim: { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim },
+    receivedAtMs: 1_000,
     given,
     sentWith: 'server',
   };
@@ -39,7 +40,6 @@ function stored(id: string, { properties = {}, ...more }: Stored = {}): StoredVi
     ...row,
     signedInAs: undefined,
     setByServer: 0,
-    erased: false,
     ...more,
     properties: new VisitorProperties(properties),
   };
@@ -48,11 +48,13 @@ function stored(id: string, { properties = {}, ...more }: Stored = {}): StoredVi
 function known(
   visitors: readonly StoredVisitor[] = [],
   identities: readonly [IdentityKind, string, string][] = [],
+  erasures: Readonly<Record<string, Erasure>> = {},
 ): KnownVisitors {
   const owners = new Map(identities.map(([kind, value, id]) => [`${kind} ${value}`, id]));
   return {
     visitor: (id) => visitors.find((row) => row.id === id),
     identity: (kind, value) => owners.get(`${kind} ${value}`),
+    erasure: ({ kind, value }) => erasures[`${kind} ${value}`],
   };
 }
 
@@ -171,33 +173,38 @@ test('planVisitors: an alias leads to the visitor it became', () => {
   expect(result.writes).toEqual([]);
 });
 
-test('planVisitors: an erased visitor stays erased, whatever leads to it', () => {
-  const from = known(
-    [stored('v', { erased: true }), stored('old', { mergedInto: 'v' })],
-    [
-      ['external_id', 'x', 'v'],
-      ['email', 'a@b.c', 'v'],
-    ],
-  );
-  const result = plan(
-    [
-      touch({ userId: 'v' }, { city: 'Oslo' }),
-      touch({ externalIds: ['x'] }),
-      touch({ emails: ['a@b.c'] }),
-      touch({ userId: 'old' }),
-    ],
-    from,
-  );
-  expect(ids(result)).toEqual(['erased', 'erased', 'erased', 'erased']);
-  expect(result.writes).toEqual([]);
+const erasedIdentifiers = { 'visitor v': {}, 'visitor old': {}, 'external_id x': {}, 'email a@b.c': {} };
+const naming = [
+  touch({ userId: 'v' }, { city: 'Oslo' }),
+  touch({ userId: 'old' }),
+  touch({ externalIds: ['x'] }),
+  touch({ emails: ['a@b.c'] }),
+  touch({ anonymousId: 'v' }),
+  touch({ userId: 'new', externalIds: ['x'] }),
+  touch({ userId: 'new', emails: ['a@b.c'] }),
+];
+const erasedAt = (atMs: number, isSuppressed = false): Record<string, Erasure> =>
+  Object.fromEntries(Object.keys(erasedIdentifiers).map((key) => [key, { atMs, isSuppressed }]));
+
+test('planVisitors: an event received until the erasure of any of its identifiers is dropped, and changes nothing', () => {
+  // Its identifiers may be those of a new visitor by then.
+  for (const from of [
+    known([], [], erasedAt(1_000)),
+    known([stored('v')], [['external_id', 'x', 'v']], erasedAt(1_000)),
+  ]) {
+    const result = plan(naming, from);
+    expect(ids(result)).toEqual(naming.map(() => 'erased'));
+    expect([result.writes, result.newIdentities, result.merges]).toEqual([[], [], []]);
+  }
 });
 
-test('planVisitors: the externalId of an erased visitor is not tied to another', () => {
-  const from = known([stored('v', { erased: true })], [['external_id', 'x', 'v']]);
-  const result = plan([touch({ userId: 'u', externalIds: ['x'] })], from);
-  expect(ids(result)).toEqual(['u']);
-  expect(result.newIdentities).toEqual([]);
-  expect(result.merges).toEqual([]);
+test('planVisitors: an event received after the erasure begins a new visitor, unless its identifier is suppressed', () => {
+  const [first, , external] = naming;
+  if (first === undefined || external === undefined) return expect.unreachable();
+  const result = plan([first, external], known([], [], erasedAt(999)));
+  expect(ids(result)).toEqual(['v', 'new-1']);
+  expect(result.outcomes.map((outcome) => outcome.kind === 'resolved' && outcome.created)).toEqual([true, true]);
+  expect(ids(plan(naming, known([], [], erasedAt(999, true))))).toEqual(naming.map(() => 'erased'));
 });
 
 test('planVisitors: what changes nothing writes nothing', () => {

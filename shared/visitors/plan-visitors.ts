@@ -21,7 +21,7 @@ import {
   ruledByServer,
 } from './server-set.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
-import { identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
+import { identifiersOf, identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
 /** What a batch of events does to the visitors: the outcome of each event, and the rows to write. */
@@ -136,10 +136,10 @@ class AccountBatch {
     this.#options = options;
   }
 
-  touch({ claim, given, sentWith }: VisitorTouch): VisitorOutcome {
+  touch({ claim, given, receivedAtMs, sentWith }: VisitorTouch): VisitorOutcome {
+    if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
     const isServer = sentWith === 'server';
     const found = this.#find(claim, isServer);
-    if (found?.stored?.erased === true) return { kind: 'erased' };
     if (found?.stored?.isUnreadable === true) return unreadable;
     if (sentWith === 'test') return this.#view(found, claim, given);
     const visitor = this.#identify(claim, found, isServer);
@@ -180,11 +180,9 @@ class AccountBatch {
   /** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
   #find({ userId, externalIds, emails, anonymousId }: VisitorClaim, isServer: boolean): Working | undefined {
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
-    // Nothing is known of an event of an erased device but that.
-    if (device?.stored?.erased === true) return device;
     for (const value of externalIds) {
       const person = this.#owner('external_id', storedIdentity(value));
-      if (person !== undefined && (userId === undefined || person.stored?.erased !== true)) return person;
+      if (person !== undefined) return person;
     }
     if (userId !== undefined) return device;
     if (anonymousId !== undefined) return this.#visitor(anonymousId);
@@ -211,8 +209,6 @@ class AccountBatch {
   #signIn(userId: string | undefined, externalId: string, isServer: boolean): Working {
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
     const person = this.#owner('external_id', storedIdentity(externalId));
-    // It is not tied again: the event is its device's.
-    if (person?.stored?.erased === true) return device ?? this.#create(userId ?? this.#options.newVisitorId());
     if (person === undefined) {
       if (device === undefined) return this.#createPerson(userId, externalId);
       if (isKnown(device)) this.#leftOut.keptApart += 1;
@@ -232,8 +228,7 @@ class AccountBatch {
    * with whom the new one leads to. A public key merges no two known people, and gives no further id to one that a server named.
    */
   #alias(userId: string | undefined, { previousId, newId }: Alias, isServer: boolean): Working {
-    const owner = this.#owner('external_id', storedIdentity(previousId));
-    const previous = owner?.stored?.erased === true ? undefined : owner;
+    const previous = this.#owner('external_id', storedIdentity(previousId));
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
     const rights = { isServer, isAlias: true };
     const mayAdd = ({ setByServer }: Working): boolean => isServer || !isServerSet(setByServer, 'external_id');
@@ -241,11 +236,11 @@ class AccountBatch {
     const one = both ? (this.#join(device, previous, rights) ?? previous) : (previous ?? device);
     if (one === undefined) {
       const made = this.#signIn(userId, newId, isServer);
-      if (owner === undefined && mayAdd(made)) this.#tieExternalId(made, previousId);
+      if (previous === undefined && mayAdd(made)) this.#tieExternalId(made, previousId);
       return made;
     }
     const known = this.#owner('external_id', storedIdentity(newId));
-    if (known === one || known?.stored?.erased === true) return one;
+    if (known === one) return one;
     const isTied = known === undefined && mayAdd(one) && this.#tieExternalId(one, newId);
     const person = known ?? (isTied ? one : this.#createPerson(undefined, newId));
     const merged = isTied ? one : this.#join(one, person, rights);
@@ -253,7 +248,7 @@ class AccountBatch {
       this.#tieDevice(userId, person, isServer);
       return person;
     }
-    if (owner === undefined && mayAdd(merged)) this.#tieExternalId(merged, previousId);
+    if (previous === undefined && mayAdd(merged)) this.#tieExternalId(merged, previousId);
     if (device !== undefined || userId === undefined) return merged;
     return this.#merge(this.#create(userId), merged) ?? merged;
   }
@@ -487,6 +482,14 @@ class AccountBatch {
       if (root(loser) === visitor) this.#released[kind].add(loser.id);
     }
   }
+}
+
+/** Whether an event names an identifier that was erased after the event was received, or that is suppressed. */
+function isErased(claim: VisitorClaim, receivedAtMs: number, known: KnownVisitors): boolean {
+  return identifiersOf(claim).some((identifier) => {
+    const erasure = known.erasure(identifier);
+    return erasure !== undefined && (erasure.isSuppressed || receivedAtMs <= erasure.atMs);
+  });
 }
 
 const unreadable = { kind: 'refused', reason: 'its visitor is too large to be read' } as const;

@@ -4,8 +4,9 @@ import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
 import { shortenChains } from './alias-chains.ts';
 import type { AliasRow } from './alias-chains.ts';
-import { holdForErasure } from './erasure-lock.ts';
-import { eraseVisitorRows, findVisitor } from './find-visitor.ts';
+import { marksOfAll, selectAccountErasures } from './erasures.ts';
+import type { ErasuresByAccount } from './erasures.ts';
+import { findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors, sumLeftOut } from './plan-visitors.ts';
@@ -93,16 +94,24 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
   const shorten = (aliases: readonly AliasRow[]): Promise<void> => shortenChains(pool, aliases);
 
-  const decide = async (touches: readonly VisitorTouch[]): Promise<VisitorPlan> => {
+  const decide = async (touches: readonly VisitorTouch[]): Promise<Decided> => {
     // What fails here is nobody's visitor.
-    await changes.catchUp().catch((error: unknown) => {
+    const marks = await changes.catchUp().catch((error: unknown) => {
       throw new VisitorsUnavailableError(`following changes of visitors: ${messageOf(error)}`, { cause: error });
     });
-    const settled = settleVisitors(touches, cache);
+    const accounts = accountsOf(touches);
+    const areLater = touches.every(({ receivedAtMs }) => receivedAtMs > (marks?.newestAtMs ?? Infinity));
+    const erasures =
+      marks !== undefined && areLater && !marks.hasSuppressions
+        ? marksOfAll(accounts, marks)
+        : await selectAccountErasures(pool, accounts);
+    const settled = settleVisitors(touches, cache, erasures);
     const open = touches.filter((_, index) => settled[index] === undefined);
-    const plan = planVisitors(open, (await loadVisitors(pool, open, cache, shorten)).of, planOptions);
+    const loaded = await loadVisitors(pool, { touches: open, erasures }, cache, shorten);
+    const plan = planVisitors(open, loaded.of, planOptions);
     const planned = plan.outcomes.values();
-    return { ...plan, outcomes: settled.map((outcome) => outcome ?? (planned.next().value as VisitorOutcome)) };
+    const outcomes = settled.map((outcome) => outcome ?? (planned.next().value as VisitorOutcome));
+    return { plan: { ...plan, outcomes }, erasures };
   };
 
   // Whoever only looks visitors up finds a connection, however many write.
@@ -110,19 +119,25 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const writing = <Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> =>
     writeTurn(() => inTransaction(pool, work));
 
-  const writeAtOnce = async (plan: VisitorPlan): Promise<Attempt> =>
+  const writeAtOnce = async ({ plan, erasures }: Decided): Promise<Attempt> =>
     plan.changed.size === 0
       ? { plan, written: nothingWritten }
-      : { plan, written: await writing((client) => writePlan(client, plan)) };
+      : { plan, written: await writing((client) => writePlan(client, plan, erasures)) };
 
   const attemptAtOnce = async (touches: readonly VisitorTouch[]): Promise<Attempt> =>
     writeAtOnce(await decide(touches));
 
   const attemptLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
     writing(async (client) => {
-      await lockVisitors(client, (await loadVisitors(client, touches, undefined, undefined)).all());
-      const plan = planVisitors(touches, (await loadVisitors(client, touches, undefined, undefined)).of, planOptions);
-      return { plan, written: await writePlan(client, plan) };
+      const nobody: ErasuresByAccount = new Map();
+      await lockVisitors(client, (await loadVisitors(client, { touches, erasures: nobody }, undefined, undefined)).all());
+      const erasures = await selectAccountErasures(client, accountsOf(touches));
+      const plan = planVisitors(
+        touches,
+        (await loadVisitors(client, { touches, erasures }, undefined, undefined)).of,
+        planOptions,
+      );
+      return { plan, written: await writePlan(client, plan, erasures) };
     });
 
   const resolve = async (
@@ -153,7 +168,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   };
 
   const lookUp = async (touches: readonly VisitorTouch[]): Promise<LookedUpVisitors> => {
-    const plan = await decide(touches);
+    const { plan, erasures } = await decide(touches);
     const { changed } = plan;
     const isLeft = touches.map(({ accountId }) => changed.has(accountId));
     return {
@@ -162,7 +177,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
       write: () => {
         const left = touches.filter((_, index) => isLeft[index]);
         const outcomes = plan.outcomes.filter((_, index) => isLeft[index]);
-        return resolve(left, () => writeAtOnce({ ...plan, outcomes, leftOut: sumLeftOut(changed.values()) }));
+        const planLeft = { ...plan, outcomes, leftOut: sumLeftOut(changed.values()) };
+        return resolve(left, () => writeAtOnce({ plan: planLeft, erasures }));
       },
     };
   };
@@ -176,16 +192,14 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     lookUp: (touches) => classified('looking visitors up', lookUp(touches)),
     forgetOldChanges: () => classified('forgetting changes of visitors', changes.forgetOld()),
     find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
-    erase: (accountId, id) =>
-      classified(
-        'erasing a visitor',
-        inTransaction(pool, async (client) => {
-          await holdForErasure(client, accountId);
-          return eraseVisitorRows(client, accountId, id);
-        }),
-      ),
   };
 }
+
+/** A plan, and the erasures that were known before its visitors were read. */
+type Decided = { readonly plan: VisitorPlan; readonly erasures: ErasuresByAccount };
+
+const accountsOf = (rows: readonly { readonly accountId: string }[]): ReadonlySet<string> =>
+  new Set(rows.map(({ accountId }) => accountId));
 
 type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
@@ -228,7 +242,7 @@ class ConcurrentWriteError extends Error {
  * Writes what was decided, inside a transaction; throws ConcurrentWriteError when a row or identity is no longer as
  * it was read. Visitors come before new identities, and rows in the order of their keys, so that writers do not deadlock.
  */
-async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanWritten> {
+async function writePlan(db: Queryable, plan: VisitorPlan, erasures: ErasuresByAccount): Promise<PlanWritten> {
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
   // Sent together, and done in this order: what is cleared is that of visitors as they were before any merge.
@@ -237,6 +251,7 @@ async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanWritten>
     insertVisitors(db, inserts),
     updateVisitors(db, updates),
     insertIdentities(db, plan.newIdentities),
+    inserts.length + plan.newIdentities.length === 0 ? undefined : expectNoErasure(db, plan, erasures),
   ]);
   expectAll(inserted.length, inserts.length, 'new visitors');
   expectAll(updated.length, updates.length, 'visitors');
@@ -244,6 +259,17 @@ async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanWritten>
   const written = [...match(inserts, inserted), ...match(updates, updated)];
   const visitors = written.map(([write, row]) => asStored(write, row));
   return { visitors, created: inserted.length, updated: updated.length };
+}
+
+/**
+ * What is new may be so because it was erased after the erasures were read; the event is the erased one's then. Whatever
+ * is there already cannot be erased behind a writer's back: an erasure deletes the row, whose version is expected.
+ */
+async function expectNoErasure(db: Queryable, { changed }: VisitorPlan, erasures: ErasuresByAccount): Promise<void> {
+  for (const [accountId, { newestAtMs }] of await selectAccountErasures(db, new Set(changed.keys()))) {
+    if (newestAtMs <= (erasures.get(accountId)?.newestAtMs ?? -Infinity)) continue;
+    throw new ConcurrentWriteError('writing visitors: another one was erased meanwhile');
+  }
 }
 
 function expectAll(written: number, wanted: number, what: string): void {
@@ -275,7 +301,6 @@ function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
     mergedInto: write.mergedInto,
     signedInAs: write.signedInAs,
     setByServer: write.setByServer,
-    erased: false,
     ...row,
   };
 }

@@ -1,6 +1,7 @@
 import { afterServerGave, followsSignIn } from './server-set.ts';
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
+import type { ErasuresByAccount } from './erasures.ts';
 import type { CachedVisitor, VisitorCache } from './visitor-cache.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
@@ -11,11 +12,14 @@ import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 export function settleVisitors(
   touches: readonly VisitorTouch[],
   cache: VisitorCache,
+  erasures: ErasuresByAccount,
 ): readonly (VisitorOutcome | undefined)[] {
   const open = new Set<string>();
   return touches.map((touch) => {
     if (open.has(touch.accountId)) return undefined;
-    const entry = settledVisitor(touch, cache);
+    // An event received before an erasure may be of the erased one, whoever has its identifiers since.
+    const isLater = touch.receivedAtMs > (erasures.get(touch.accountId)?.newestAtMs ?? -Infinity);
+    const entry = isLater ? settledVisitor(touch, cache) : undefined;
     if (entry === undefined) {
       open.add(touch.accountId);
       return undefined;
@@ -44,7 +48,7 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
     if (owner === undefined || (found !== undefined && owner !== found)) return undefined;
     found = owner;
   }
-  if (found === undefined || found.row.erased || found.row.isUnreadable === true) return undefined;
+  if (found === undefined || found.row.isUnreadable === true) return undefined;
   const { properties } = found.row;
   for (const layer of given) if (properties.with(layer) !== properties) return undefined;
   if (sentWith !== 'server') return found;

@@ -15,7 +15,6 @@ const row = (id: string, version = 1, accountId = account): StoredVisitor => ({
   mergedInto: undefined,
   signedInAs: undefined,
   setByServer: 0,
-  erased: false,
 });
 
 function rig(bytesMax = 1_000_000) {

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import type { VisitorCache } from './visitor-cache.ts';
+import type { ErasureMarks } from './visitor-rows.ts';
 import { allVisitors, deleteVisitorChanges, selectVisitorChanges } from './visitor-statements.ts';
 import type { Queryable, VisitorChangesFound } from './visitor-statements.ts';
 
@@ -21,8 +22,8 @@ export class VisitorChanges {
   readonly #db: Queryable;
   readonly #cache: VisitorCache;
   #last: { readonly found: VisitorChangesFound; readonly atMs: number } | undefined;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  #running: Promise<ErasureMarks | undefined> | undefined;
+  #next: Promise<ErasureMarks | undefined> | undefined;
   /** The oldest moments last, one each time changes were forgotten. */
   readonly #moments: { readonly snapshot: string; readonly atMs: number }[] = [];
 
@@ -31,8 +32,11 @@ export class VisitorChanges {
     this.#cache = cache;
   }
 
-  /** The cache knows, when this is done, of every change that was committed before it was called. */
-  catchUp(): Promise<void> {
+  /**
+   * The cache knows, when this is done, of every change that was committed before it was called. Returns what was erased
+   * by then; undefined where nobody notes changes yet.
+   */
+  catchUp(): Promise<ErasureMarks | undefined> {
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#start();
     // What is being read may be from before this call.
@@ -57,7 +61,7 @@ export class VisitorChanges {
     await deleteVisitorChanges(this.#db, known.snapshot);
   }
 
-  #start(): Promise<void> {
+  #start(): Promise<ErasureMarks | undefined> {
     const reading = this.#read().finally(() => {
       this.#running = undefined;
     });
@@ -65,7 +69,7 @@ export class VisitorChanges {
     return reading;
   }
 
-  async #read(): Promise<void> {
+  async #read(): Promise<ErasureMarks | undefined> {
     const nowMs = performance.now();
     const last = this.#last !== undefined && nowMs - this.#last.atMs <= gapMaxMs ? this.#last.found : undefined;
     this.#last = undefined;
@@ -75,12 +79,13 @@ export class VisitorChanges {
     });
     if (found === undefined) {
       this.#cache.stopFollowing();
-      return;
+      return undefined;
     }
     this.#last = { found, atMs: nowMs };
     if (found.changes.includes(allVisitors)) this.#cache.forgetAll();
     if (last?.server !== found.server || found.isCutShort) this.#cache.beginFollowing();
     for (const { accountId, id, version } of found.changes) this.#cache.noteChange(accountId, id, version);
+    return found.erasures;
   }
 
   /** Undefined where nobody notes changes yet. */

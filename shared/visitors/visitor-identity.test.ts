@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cleanJson } from './clean-json.ts';
-import { anonymousVisitorId, cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
+import { anonymousVisitorId, cleanEmail, cleanText, storedIdentity } from './visitor-identity.ts';
 
 test.each([
   ['plain', 'plain'],
@@ -25,18 +25,6 @@ test('visitor identity: storedIdentity: keeps what an index holds and hashes wha
   const long = storedIdentity('é'.repeat(1_000));
   expect(long).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect(storedIdentity('é'.repeat(1_000))).toBe(long);
-});
-
-test('visitor identity: erasedIdentity: does not show the value and differs between accounts and kinds', () => {
-  const erased = erasedIdentity('a', 'email', 'ann@example.com');
-  expect(erased).not.toContain('ann');
-  expect(
-    new Set([
-      erased,
-      erasedIdentity('b', 'email', 'ann@example.com'),
-      erasedIdentity('a', 'external_id', 'ann@example.com'),
-    ]).size,
-  ).toBe(3);
 });
 
 test('visitor identity: anonymousVisitorId: is a UUID, the same for the same event only', () => {

@@ -19,6 +19,19 @@ export type VisitorClaim = {
   readonly isAlias?: boolean;
 };
 
+/** An id of a visitor, or what else identifies one, as it is stored. */
+export type Identifier = { readonly kind: 'visitor' | IdentityKind; readonly value: string };
+
+/** All that a claim names its visitor by: of a person, not the device, which others may use as well. */
+export function identifiersOf({ userId, externalIds, emails, anonymousId }: VisitorClaim): readonly Identifier[] {
+  const ids = externalIds.length > 0 ? [] : [userId, anonymousId];
+  return [
+    ...ids.filter((id) => id !== undefined).map((value) => ({ kind: 'visitor' as const, value })),
+    ...externalIds.map((value) => ({ kind: 'external_id' as const, value: storedIdentity(value) })),
+    ...emails.map((value) => ({ kind: 'email' as const, value: storedIdentity(value) })),
+  ];
+}
+
 /** The identity tables are keyed by text of at most this many bytes; PostgreSQL indexes no more than 2,704. */
 const identityBytesMax = 1_024;
 
@@ -42,11 +55,6 @@ export function cleanEmail(value: unknown): string | undefined {
 export function storedIdentity(value: string): string {
   const short = value.length * 3 <= identityBytesMax || Buffer.byteLength(value) <= identityBytesMax;
   return short ? value : `sha256:${sha256(value)}`;
-}
-
-/** What stays of an erased visitor's identity: enough to recognise it, not enough to read it. */
-export function erasedIdentity(accountId: string, kind: IdentityKind, stored: string): string {
-  return `erased:${sha256(`${accountId}\n${kind}\n${stored}`)}`;
 }
 
 /** The id of the visitor of an event that names nobody. Derived from the event, so that a redelivery makes no second one. */

@@ -1,4 +1,4 @@
-import type { IdentityKind } from './visitor-identity.ts';
+import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import type { VisitorProperties } from './visitor-properties.ts';
 
 /** A visitor's row. */
@@ -19,9 +19,23 @@ export type StoredVisitor = {
   readonly signedInAs: string | undefined;
   /** What a server source has set, see `serverSet`. */
   readonly setByServer: number;
-  readonly erased: boolean;
   /** Too large to be read: an earlier build let visitors grow. Its properties are none here, and it is never written. */
   readonly isUnreadable?: boolean;
+};
+
+/** When an identifier was erased. */
+export type Erasure = {
+  /** Ms since the epoch. */
+  readonly atMs: number;
+  /** Its later events are dropped, too. */
+  readonly isSuppressed: boolean;
+};
+
+/** Which events have to be compared with erasures, of an account or of all. */
+export type ErasureMarks = {
+  /** When the last one was, in ms since the epoch. No event received after it is erased, unless it is suppressed. */
+  readonly newestAtMs: number;
+  readonly hasSuppressions: boolean;
 };
 
 /** What is known of the visitors of one account that a batch of events may touch. */
@@ -29,6 +43,8 @@ export type KnownVisitors = {
   visitor(id: string): StoredVisitor | undefined;
   /** The id of the visitor an identity leads to. */
   identity(kind: IdentityKind, value: string): string | undefined;
+  /** The last erasure of an identifier, where it decides about an event of the batch. */
+  erasure(identifier: Identifier): Erasure | undefined;
 };
 
 /** A visitor to insert, or to update from the state it was read in. */

@@ -1,8 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { JsonObject } from '../runtime/json.ts';
-import type { ClearedIdentity, IdentityRow, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
+import type { ClearedIdentity, ErasureMarks, IdentityRow, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 import { selectCluster } from './alias-statements.ts';
-import { erasedIdentity } from './visitor-identity.ts';
 import { signedInBit } from './server-set.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import { jsonLines, jsonbOfLines } from '../postgres/json-lines.ts';
@@ -14,9 +13,12 @@ export type Queryable = Pick<Pool | ClientBase, 'query'>;
 export type VisitorAsked = {
   readonly accountId: string;
   readonly id: string;
-  /** The version that is known already: the row is read only if it has another one. */
-  readonly version: number | undefined;
+  /** What is known already: the row is read only if it is another one. */
+  readonly known: KnownRow | undefined;
 };
+
+/** A visitor that comes back after an erasure begins with version 1 again: when its row was made tells the two apart. */
+type KnownRow = Pick<StoredVisitor, 'version' | 'createdAtUs'>;
 
 export type IdentityAsked = { readonly accountId: string; readonly kind: IdentityKind; readonly value: string };
 
@@ -30,7 +32,6 @@ type VisitorRecord = {
   merged_into: string | null;
   signed_in_as: string | null;
   set_by_server: number;
-  erased: boolean;
 };
 
 /** What a row's properties may take, compressed, to be read at all: eight times what one may weigh. */
@@ -40,10 +41,10 @@ const storedBytesMax = 256 * 1024;
 const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_in_as, v.set_by_server,
   case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
-  (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us, v.erased_at is not null as erased`;
+  (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
 
 /**
- * Reads the visitors that are there and whose version is not the known one. The lateral query that cannot be taken apart
+ * Reads the visitors that are there and are not the known ones. The lateral query that cannot be taken apart
  * keeps the planner from beginning with a table that it believes to be empty.
  */
 export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked[]): Promise<StoredVisitor[]> {
@@ -51,43 +52,37 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
   const { rows } = await db.query<VisitorRecord>({
     name: 'select-visitors',
     text: `select ${visitorColumns}
-      from unnest($1::text[], $2::text[], $3::int[]) as k (account_id, id, version)
+      from unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) as k (account_id, id, version, created_us)
       join lateral (
         select * from visitors v where v.account_id = k.account_id::uuid and v.id = k.id offset 0
-      ) v on v.version is distinct from k.version`,
-    values: [asked.map((key) => key.accountId), asked.map((key) => key.id), asked.map((key) => key.version ?? null)],
+      ) v on v.version is distinct from k.version
+        or v.created_at is distinct from timestamptz 'epoch' + k.created_us * interval '1 microsecond'`,
+    values: [
+      asked.map((key) => key.accountId),
+      asked.map((key) => key.id),
+      asked.map((key) => key.known?.version ?? null),
+      asked.map((key) => key.known?.createdAtUs ?? null),
+    ],
   });
   return rows.map(readVisitor);
 }
 
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
 
-/**
- * Reads the visitors identities lead to, those of erased visitors included. Each of the two lookups names the whole key:
- * by either of two values the planner would rather read all rows of an account, for as long as it believes that these are
- * few, which is until the table is analysed the next time.
- */
+/** Reads the visitors identities lead to. */
 export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
   if (asked.length === 0) return [];
   const { rows } = await db.query<VisitorRecord & { kind: IdentityKind; value: string }>({
     name: 'select-identities',
     text: `select k.kind, k.value, ${visitorColumns}
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as k (account_id, kind, value, erased_value)
+      from unnest($1::text[], $2::text[], $3::text[]) as k (account_id, kind, value)
       join lateral (
         select * from visitor_identities i
         where i.account_id = k.account_id::uuid and i.kind = k.kind and i.value = k.value
-        union all
-        select * from visitor_identities i
-        where i.account_id = k.account_id::uuid and i.kind = k.kind and i.value = k.erased_value
         offset 0
       ) i on true
       join lateral (select * from visitors v where v.account_id = i.account_id and v.id = i.visitor_id offset 0) v on true`,
-    values: [
-      asked.map((key) => key.accountId),
-      asked.map((key) => key.kind),
-      asked.map((key) => key.value),
-      asked.map((key) => erasedIdentity(key.accountId, key.kind, key.value)),
-    ],
+    values: [asked.map((key) => key.accountId), asked.map((key) => key.kind), asked.map((key) => key.value)],
   });
   return rows.map((row) => ({
     accountId: row.account_id,
@@ -104,6 +99,7 @@ export type VisitorChangesFound = {
   /** Tells servers apart, and one that was started again: another one may have lost what the one before had. */
   readonly server: string;
   readonly changes: readonly VisitorChange[];
+  readonly erasures: ErasureMarks;
   /** Whether there are more changes than may be read at once. */
   readonly isCutShort: boolean;
 };
@@ -114,13 +110,16 @@ export type VisitorChange = { readonly accountId: string; readonly id: string; r
 type ChangesRecord = {
   snapshot: string;
   server: string;
+  newest_erasure_ms: string | null;
+  has_suppressions: boolean;
   account_ids: string[] | null;
   ids: string[] | null;
   versions: number[] | null;
 };
 
 /**
- * Reads which visitors were changed by what was committed since `snapshot`, or, without one, only what this moment is. No
+ * Reads which visitors were changed by what was committed since `snapshot`, or, without one, only what this moment is; and
+ * what is known of erasures then. No
  * more than `statementsMax` statements are looked at: while a transaction stays open for long, those of all others since it
  * began are, whether they were seen or not.
  */
@@ -132,6 +131,8 @@ export async function selectVisitorChanges(
   const { rows } = await db.query<ChangesRecord>({
     name: 'select-visitor-changes',
     text: `select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
+        (select (extract(epoch from max(erased_at)) * 1000)::bigint from erasures) as newest_erasure_ms,
+        exists (select from erasures where suppressed) as has_suppressions,
         c.account_ids, c.ids, c.versions
       from (select 1) as one
       left join lateral (
@@ -149,6 +150,10 @@ export async function selectVisitorChanges(
     snapshot: first.snapshot,
     server: first.server,
     changes: rows.flatMap(readChanges),
+    erasures: {
+      newestAtMs: first.newest_erasure_ms === null ? -Infinity : Number(first.newest_erasure_ms),
+      hasSuppressions: first.has_suppressions,
+    },
     isCutShort: rows.length > statementsMax,
   };
 }
@@ -321,7 +326,6 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
     mergedInto: row.merged_into ?? undefined,
     signedInAs: row.signed_in_as ?? undefined,
     setByServer: row.set_by_server,
-    erased: row.erased,
     ...readWritten(row),
     ...(row.properties === null ? { isUnreadable: true } : {}),
   };

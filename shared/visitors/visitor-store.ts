@@ -6,6 +6,8 @@ import type { VisitorProperties } from './visitor-properties.ts';
 export type VisitorTouch = {
   readonly accountId: string;
   readonly claim: VisitorClaim;
+  /** When the event was received, in ms since the epoch. */
+  readonly receivedAtMs: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
 };
@@ -36,7 +38,7 @@ export type VisitorOutcome =
       readonly properties: VisitorProperties;
       readonly created: boolean;
     }
-  /** The visitor was erased: nothing brings it back. */
+  /** It names an identifier that was erased after the event was received, or that is suppressed. */
   | { readonly kind: 'erased' }
   /** No try will ever find or store the visitor; the other events are not held up by that. */
   | { readonly kind: 'refused'; readonly reason: string };
@@ -97,11 +99,6 @@ export type VisitorStore = {
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
   /** The visitor an id, an alias, an externalId or an e-mail address leads to. */
   find(accountId: string, key: VisitorKey): Promise<FoundVisitor | undefined>;
-  /**
-   * Erases the visitor an id or alias leads to: its properties and identities are gone, and what is left only keeps a
-   * late event from bringing it back. Returns the erased ids, [] when there is no such visitor.
-   */
-  erase(accountId: string, id: string): Promise<readonly string[]>;
 };
 
 /** The database refuses a value for good; the same call would fail again. */

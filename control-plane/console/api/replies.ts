@@ -1741,6 +1741,8 @@ export type Replies = {
   };
   readonly deleteVisitor: {
     readonly deleted: true;
+    readonly erasedAt: string;
+    readonly suppressed: boolean;
     readonly ids: readonly string[];
     readonly recentEventCount: number;
   };

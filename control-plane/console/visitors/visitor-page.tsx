@@ -85,8 +85,10 @@ export function VisitorPage(): ReactElement {
           }}
         >
           <p>
-            Its properties, what identifies it, its recent events and its places in experiments go, and cannot be
-            brought back. Events in the log leave with it in 7 days; what destinations were sent is theirs to erase.
+            This permanently deletes the profile, its identifiers, its recent events and its experiment assignments.
+            Events of this visitor that still wait are not sent to any destination, and cannot be replayed; the log
+            deletes them within 7 days, and dead letters within 30, unless other times are set. Data that was already
+            sent to destinations must be deleted there. If the person comes back, a new profile begins.
           </p>
         </Confirm>
       ) : null}

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { countWaitingForLocks } from '../../../shared/testing/database-sessions.ts';
 import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
 import { createTestDatabase } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { openTestPool } from '../../../shared/testing/test-pool.ts';
-import { holdForErasure } from '../../../shared/visitors/erasure-lock.ts';
+import { eraseFor } from '../../../shared/testing/visitors.ts';
+import type { AnnouncedErasure } from '../../../shared/visitors/erase-visitor.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment } from './assignment-store.ts';
 
@@ -143,16 +143,16 @@ test('assignment store: nothing is stored of an erased visitor, also where its e
   await addVisitors(account, ['going', 'staying']);
   await addVisitors(account, ['alias'], 'going');
   let told: ReturnType<typeof storeAssignments> | undefined;
-  await inTransaction(one, async (client) => {
-    await holdForErasure(client, account);
+  const announce = async ({ isAhead }: AnnouncedErasure): Promise<void> => {
+    if (!isAhead) return;
     told = storeAssignments(other, wanted(account, ['going', 'alias', 'staying'], 'blue'));
     await expect.poll(waitingForLocks, { timeout: 30_000 }).toBe(1);
-    await client.query(`update visitors set erased_at = now() where account_id = $1 and id = 'going'`, [account]);
-  });
+  };
+  expect(await eraseFor(one, { accountId: account, id: 'going' }, { announce })).toEqual(['going', 'alias']);
   expect((await told)?.map(({ erased }) => erased)).toEqual([true, true, false]);
   expect(await storedOf(account)).toEqual(new Map([['staying', 'blue']]));
-  const [erased] = await readAssignments(other, [{ accountId: account, visitorId: 'alias' }]);
-  expect(erased).toMatchObject({ erased: true, assignments: new Map() });
+  const [later] = await readAssignments(other, [{ accountId: account, visitorId: 'alias' }]);
+  expect(later).toMatchObject({ erased: false, assignments: new Map() });
 });
 
 test('assignment store: plans made while the tables are empty look at no other rows once they are full', async () => {

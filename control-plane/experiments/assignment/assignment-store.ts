@@ -3,11 +3,12 @@ import type { Assignments } from '../../../shared/experiments/assign.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { selectChain, selectCluster } from '../../../shared/visitors/alias-statements.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
+import { isErasedNowSql } from '../../../shared/visitors/erasures.ts';
 import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 
 /** What is stored of a visitor's experiments. */
 export type StoredAssignments = {
-  /** An erased visitor has no assignments and gets none. */
+  /** It was erased a moment ago, or is suppressed: it has no assignments and gets none. */
   readonly erased: boolean;
   readonly assignments: Assignments;
   /** When each was made, by experiment id. */
@@ -125,13 +126,15 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
 
 /** The visitor that an id leads to. */
 const rootChain = `
-  select c.id, c.erased_at from (${selectChain('k.account_id', 'k.id')}) c order by c.hop desc limit 1`;
+  select c.id from (${selectChain('k.account_id', 'k.id')}) c order by c.hop desc limit 1`;
 
 const readStatement = `
   select k.place::int as place, own.erased, a.experiment_id, a.variant_id, a.assigned_at
   from unnest($1::uuid[], $2::text[]) with ordinality as k (account_id, id, place)
   left join lateral (${rootChain}) root on true
-  cross join lateral (select coalesce(root.id, k.id) as id, root.erased_at is not null as erased) own
+  cross join lateral (
+    select coalesce(root.id, k.id) as id, ${isErasedNowSql('k.account_id', 'k.id')} as erased
+  ) own
   left join lateral (
     select a.experiment_id, a.variant_id, a.assigned_at
     from (
@@ -164,7 +167,7 @@ const insertStatement = `
   select k.account_id, coalesce(root.id, k.id), k.experiment_id, k.variant_id
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (account_id, id, experiment_id, variant_id)
   left join lateral (${rootChain}) root on true
-  where root.erased_at is null
+  where not ${isErasedNowSql('k.account_id', 'k.id')}
     and (
       select true
       from (${selectCluster('k.account_id', 'root.id')}) m

@@ -299,15 +299,22 @@ test('merged visitors: every id of one visitor has its earliest assignment', asy
   expect(await storedOf(survivor)).toEqual([]);
 });
 
-test('erased visitors: their assignments go, and nothing is recorded of them again', async () => {
+test('erased visitors: their assignments go, and who comes back is new', async () => {
   await addVisitor('gone', null);
   await ask('gone');
   expect(await storedOf('gone')).toHaveLength(1);
   expect((await client.delete('/visitors/gone')).status).toBe(200);
   expect(await storedOf('gone')).toEqual([]);
   const another = await plane.startAnother();
-  expect((await ask('gone', {}, another)).body).toEqual({ success: true, in_experiment: false });
-  expect([(await storedOf('gone')).length, (await impressionsOf('gone')).length]).toEqual([0, 1]);
+  expect((await ask('gone', {}, another)).body).toMatchObject({ in_experiment: true, variant_id: bucketed('gone') });
+  expect([(await storedOf('gone')).length, (await impressionsOf('gone')).length]).toEqual([1, 2]);
+});
+
+test('erased visitors: one whose identifiers are suppressed takes part in nothing again', async () => {
+  await addVisitor('suppressed', null);
+  expect((await client.delete('/visitors/suppressed?suppress=true')).status).toBe(200);
+  expect((await ask('suppressed')).body).toEqual({ success: true, in_experiment: false });
+  expect([await storedOf('suppressed'), await impressionsOf('suppressed')]).toEqual([[], []]);
 });
 
 test('erased visitors: an assignment goes too where there was no event yet', async () => {

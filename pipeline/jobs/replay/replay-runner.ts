@@ -7,11 +7,13 @@ import { allReplays, decodeReplay, encodeReplay, isOver } from '../../../shared/
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 import { ReplayTurns } from './replay-turns.ts';
 import { runReplay } from './run-replay.ts';
+import type { ReplayContext } from './run-replay.ts';
 
 export type ReplayRunnerOptions = {
   readonly connection: LogConnection;
   readonly bucket: Bucket;
   readonly instanceId: string;
+  readonly erasures: ReplayContext['erasures'];
   readonly logger: Logger;
   /** Whether the live version of the account has the destination: without it nobody would send anything. */
   isLive(accountId: string, destinationId: string): boolean;
@@ -31,7 +33,7 @@ const lookEveryMs = 1_000;
  * other: two that read the same dead letters at once would send them twice.
  */
 export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
-  const { connection, bucket, instanceId, logger, isLive, abandonedAfterMs = 15_000 } = options;
+  const { connection, bucket, instanceId, erasures, logger, isLive, abandonedAfterMs = 15_000 } = options;
   const abort = new AbortController();
   const turns = new ReplayTurns();
   const known = new Map<string, HeardReplay>();
@@ -50,7 +52,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     if (revision === undefined || isCancelled) return revision !== undefined;
     const fields = { replay: job.id, destinationId: job.destinationId };
     logger.info({ ...fields, what: job.request.what }, 'replay begins');
-    const context = { connection, bucket, instanceId, signal: abort.signal, turns: turns.ofReplay() };
+    const context = { connection, bucket, instanceId, erasures, signal: abort.signal, turns: turns.ofReplay() };
     await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
     logger.info(fields, 'replay ended or handed over');
     return true;

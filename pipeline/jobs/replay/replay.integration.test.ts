@@ -60,6 +60,7 @@ const run = async (settings: { readonly abandonedAfterMs?: number } = {}): Promi
     connection: rig.pipelineConnection,
     bucket: rig.replays,
     instanceId: 'test',
+    erasures: rig.erasures,
     logger,
     isLive: () => isLive,
     ...settings,
@@ -81,6 +82,15 @@ async function refuseAll(count: number, status = 400): Promise<DispatcherActor> 
 
 async function isIn(id: string, state: ReplayJob['state']): Promise<boolean> {
   return (await replayStore.find(rig.destinationId, id))?.state === state;
+}
+
+/** A second later an erasure holds everywhere. */
+async function erase(...visitorIds: readonly string[]): Promise<void> {
+  const atMs = Date.now();
+  await rig.erase(visitorIds, atMs);
+  const [visitorId = ''] = visitorIds;
+  const isKnown = (): boolean => rig.erasures.isErased(rig.accountId, { visitorId, receivedAtMs: atMs });
+  await until('the erasure is known', isKnown);
 }
 
 const isDone = (id: string): Promise<boolean> => isIn(id, 'done');
@@ -236,13 +246,46 @@ test('replay: live: a replay waits while its destination is not published', asyn
   expect(await rig.deadLetters()).toEqual([]);
 });
 
+test('replay: dead letters of erased visitors are deleted, and nothing of them is sent again', async () => {
+  const dispatcher = await refuseAll(6);
+  await erase('e1', 'e4');
+  await run();
+  const { id } = await replay({ what: 'dead-letters' });
+  await until('it is done', () => isDone(id));
+  dispatcher.retriesStored(replayTier);
+  await until('the others arrived', () => sink.taken().length === 4);
+  expect(sink.taken().toSorted()).toEqual(['e0', 'e2', 'e3', 'e5']);
+  expect(await rig.deadLetters()).toEqual([]);
+  expect(await replayStore.find(rig.destinationId, id)).toMatchObject({ scanned: 6, queued: 4 });
+});
+
+test('replay: log: nothing of erased visitors is sent again, also of those erased while it waits before the destination', async () => {
+  const fromMs = Date.now();
+  const first = await rig.start();
+  await rig.send(numbered(6));
+  await idle();
+  await first.stop(1_000);
+  const arrived = sink.taken().length;
+  await erase('e1');
+  await run();
+  const { id } = await replay({ what: 'log', fromMs, toMs: Date.now() + 1 });
+  await until('it is done', () => isDone(id));
+  await erase('e2');
+  const dispatcher = await rig.start();
+  dispatcher.retriesStored(replayTier);
+  await until('the others arrived', () => sink.taken().length === arrived + 4);
+  expect(sink.taken().slice(arrived).toSorted()).toEqual(['e0', 'e3', 'e4', 'e5']);
+  expect(dispatcher.stats()).toMatchObject({ erased: 1 });
+  expect(await replayStore.find(rig.destinationId, id)).toMatchObject({ queued: 5 });
+});
+
 test('replay: crash: what was put before the destination but not noted is sent again, and nothing is lost', async () => {
   const dispatcher = await refuseAll(300);
   const { letters } = await listDeadLetters(
     rig.connection,
     rig.destinationId,
     { limit: 300 },
-    { bytesMax: 1024 ** 2, timeMs: 60_000 },
+    { bytesMax: 1024 ** 2, timeMs: 60_000, isErased: () => false },
   );
   const events = letters.toReversed().map(({ seq, letter }) => ({ seq, origin: letter.origin, event: letter.event }));
   const firstSeq = events[0]?.seq ?? 0;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import type { FollowedErasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
 import { deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
@@ -23,6 +24,8 @@ import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 
 export type ReplayContext = ReplayNotesOptions & {
   readonly connection: LogConnection;
+  /** Who was erased: none of their events is sent again. */
+  readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
   /** What it reads and writes is divided into. */
   readonly turns: Turns;
   /** The process ends. */
@@ -49,8 +52,9 @@ export async function runReplay(context: ReplayContext, claimed: ReplayJob, revi
   }
 }
 
-async function work({ connection, turns, signal: stopping }: ReplayContext, notes: ReplayNotes): Promise<void> {
-  const signal = AbortSignal.any([stopping, notes.ended]);
+async function work(context: ReplayContext, notes: ReplayNotes): Promise<void> {
+  const { connection, erasures, turns } = context;
+  const signal = AbortSignal.any([context.signal, notes.ended]);
   const source = replaySourceOf(connection, notes.job);
   if (notes.job.nextSeq === undefined) {
     const { nextSeq, endSeq } = await source.range();
@@ -58,10 +62,10 @@ async function work({ connection, turns, signal: stopping }: ReplayContext, note
   }
   for (;;) {
     const { nextSeq = 1, endSeq = 0, scanned, queued } = notes.job;
-    const batch = await collect({ connection, turns, signal }, source, { nextSeq, endSeq });
+    const batch = await collect({ connection, erasures, turns, signal }, source, { nextSeq, endSeq });
     if (batch.scanned === 0) break;
     await queueEvents({ connection, turns, signal }, notes.job, batch.events);
-    if (source.isConsumed) await removeAll(connection, source.stream, batch.events);
+    if (source.isConsumed) await removeAll(connection, source.stream, [...batch.events, ...batch.erased]);
     const progress = { scanned: scanned + batch.scanned, queued: queued + batch.events.length };
     await notes.put({ ...progress, nextSeq: batch.nextSeq });
   }
@@ -70,13 +74,26 @@ async function work({ connection, turns, signal: stopping }: ReplayContext, note
 
 /** What a part of a replay works with. */
 type Working = Pick<ReplayContext, 'connection' | 'turns' | 'signal'>;
+type Collecting = Working & Pick<ReplayContext, 'erasures'>;
 
 type Range = { readonly nextSeq: number; readonly endSeq: number };
-type Batch = { readonly events: readonly ReplayedEvent[]; readonly scanned: number; readonly nextSeq: number };
+type Batch = {
+  readonly events: readonly ReplayedEvent[];
+  /** Of visitors that were erased since: they are not sent. */
+  readonly erased: readonly ReplayedEvent[];
+  readonly scanned: number;
+  readonly nextSeq: number;
+};
 
 /** Reads on until there is enough for a write, or progress should be noted. */
-async function collect({ connection, turns, signal }: Working, source: ReplaySource, range: Range): Promise<Batch> {
+async function collect(
+  { connection, erasures, turns, signal }: Collecting,
+  source: ReplaySource,
+  range: Range,
+): Promise<Batch> {
   const events: ReplayedEvent[] = [];
+  const erased: ReplayedEvent[] = [];
+  await erasures.untilCurrent(signal);
   let { nextSeq } = range;
   let scanned = 0;
   while (events.length < eventsPerBatch && scanned < scannedPerBatch) {
@@ -84,14 +101,15 @@ async function collect({ connection, turns, signal }: Working, source: ReplaySou
     const message = await readNext(connection, source.stream, source.subject, nextSeq);
     if (message === undefined || message.seq > range.endSeq) break;
     for (const { event, origin, characters } of source.events(message)) {
-      if (!event.event.test) events.push({ seq: message.seq, origin, event });
+      const taken = erasures.isEventErased(event) ? erased : events;
+      if (!event.event.test) taken.push({ seq: message.seq, origin, event });
       const over = turns.spend(eventUnits + characters);
       if (over !== undefined) await over;
     }
     scanned += 1;
     nextSeq = message.seq + 1;
   }
-  return { events, scanned, nextSeq };
+  return { events, erased, scanned, nextSeq };
 }
 
 async function removeAll(connection: LogConnection, stream: string, events: readonly ReplayedEvent[]): Promise<void> {

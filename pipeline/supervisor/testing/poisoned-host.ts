@@ -5,6 +5,7 @@ import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../shared/egress/sender.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
+import { followErasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
@@ -43,6 +44,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
   const sourceActivity = createSourceActivity(health, settings.instanceId, () => undefined);
   const logger = createLogger('pipeline', settings.logLevel);
+  const erasures = followErasures({ connection, onError: (error) => logger.error(error) });
   const say = (report: Report): void => port.postMessage(report);
   const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const actors: Actor[] = [];
@@ -80,6 +82,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           frameShares: new FrameShares(settings.framesBytesMax),
           openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
           retryUse: () => unlimitedRetries,
+          erasures,
           noteOutcome: () => undefined,
           settings: dispatcher,
         });

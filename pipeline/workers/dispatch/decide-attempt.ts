@@ -1,4 +1,5 @@
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
+import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Decision } from '../../../shared/routing/dispatch-plan.ts';
 import type { DispatchTarget } from './dispatcher-context.ts';
 import type { DispatchItem } from './inbox/dispatch-item.ts';
@@ -8,6 +9,8 @@ export type AttemptDecision =
   | { readonly kind: 'send' }
   /** The destination does not get this event; health does not count it. */
   | { readonly kind: 'skip' }
+  /** Its visitor was erased after it was received; health counts it as stopped. */
+  | { readonly kind: 'erased' }
   /** A rule stops it; health counts it. */
   | Extract<Decision, { readonly kind: 'stop' | 'global-stop' }>
   /** The rules take more work than one event may cost. */
@@ -16,7 +19,9 @@ export type AttemptDecision =
 /** What is not sent, and why. */
 export type Exclusion = Exclude<AttemptDecision, { readonly kind: 'send' }>;
 
-export type DecisionCost = {
+export type Deciding = {
+  /** Whether the event's visitor was erased after the event was received. */
+  readonly isErased: (head: EventHead) => boolean;
   /** Units of work that the rules may spend on one event. */
   readonly eventWorkMax: number;
   spend(units: number): void;
@@ -24,6 +29,7 @@ export type DecisionCost = {
 
 const send: AttemptDecision = { kind: 'send' };
 const skip: AttemptDecision = { kind: 'skip' };
+const erased: AttemptDecision = { kind: 'erased' };
 /** What a request holds of an event beside its mapped properties, in bytes. */
 const headBytes = 300;
 
@@ -32,14 +38,15 @@ const headBytes = 300;
  * group. Every attempt of every event passes here: from the account's log, a retry, a parked event, a replay. Nothing
  * of an earlier version is kept. Throws where the rules read a line that cannot be parsed.
  */
-export function decideAttempt(item: DispatchItem, target: DispatchTarget, cost: DecisionCost): AttemptDecision {
+export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
   item.decidedBy = target.plan;
   item.mapped = undefined;
   item.group = undefined;
   item.bytes = item.bytesRead;
   const { plan, prepared } = target;
+  if (deciding.isErased(item.head)) return erased;
   if (plan === undefined) return skip;
-  const work = new Work(cost.eventWorkMax);
+  const work = new Work(deciding.eventWorkMax);
   item.work = work;
   try {
     const decision = plan.decide(item.head, item);
@@ -54,18 +61,22 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, cost: 
     return { kind: 'over-budget', reason: error.message };
   } finally {
     item.work = undefined;
-    if (work.spent > 0) cost.spend(work.spent);
+    if (work.spent > 0) deciding.spend(work.spent);
   }
   if (prepared.accepts?.(item) === false) return skip;
   item.group = prepared.groupOf?.(item);
-  item.work = new Work(cost.eventWorkMax);
+  item.work = new Work(deciding.eventWorkMax);
   return send;
 }
 
 /**
- * Whether the decision to send an event still holds: the version that took it is live. Asked when the event's turn has
- * come, and before the first byte of its request is sent.
+ * Whether the decision to send an event still holds: the version that took it is live, and its visitor was not erased. Asked
+ * when the event's turn has come, and before the first byte of its request is sent.
  */
-export function isDecided(item: DispatchItem, target: DispatchTarget | undefined): boolean {
-  return item.decidedBy !== undefined && item.decidedBy === target?.plan;
+export function isDecided(
+  item: DispatchItem,
+  target: DispatchTarget | undefined,
+  { isErased }: Pick<Deciding, 'isErased'>,
+): boolean {
+  return item.decidedBy !== undefined && item.decidedBy === target?.plan && !isErased(item.head);
 }

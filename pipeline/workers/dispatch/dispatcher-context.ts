@@ -3,6 +3,7 @@ import type { OfferedDestination } from '../../../shared/destinations/common-set
 import type { Sender } from '../../../shared/egress/sender.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
@@ -50,6 +51,8 @@ export type DispatcherOptions = {
   readonly openedFrames: OpenedFrames;
   /** Of the thread: what the retry log has room for. */
   readonly retryUse: () => RetryUse;
+  /** Of the thread: who was erased. */
+  readonly erasures: Erasures;
   /** Told of every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;

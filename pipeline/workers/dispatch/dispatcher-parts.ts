@@ -200,6 +200,7 @@ async function openPartsOn(
       retryPolicy,
       sourceActivity,
       order: visitorOrder,
+      isErased: (head) => options.erasures.isErased(options.accountId, head),
       observe: createOutcomeObserver(options),
       counts,
     }),

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
+import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import { eventsOfAccount } from '../../../shared/contracts/subjects.ts';
@@ -201,6 +202,7 @@ export class Dispatcher {
       visitors_waiting: visitorOrder?.visitorsWaiting ?? 0,
       events_parked: visitorOrder?.eventsParked ?? 0,
       order_paused: visitorOrder?.isPaused === true ? 1 : 0,
+      erasures_unknown: this.#options.erasures.isCurrent ? 0 : 1,
       misconfigured: this.#problem === undefined ? 0 : 1,
       retry_share_full: retryShare.isPaused ? 1 : 0,
       retry_bytes: retryShare.bytes,
@@ -283,7 +285,7 @@ export class Dispatcher {
     const { sending, visitorOrder, retryShare } = this.#parts;
     const nextMs = Math.max(1, sending.nextAtMs - performance.now() + 1);
     const isPaused = visitorOrder?.isPaused === true || retryShare.isPaused;
-    const isLooking = this.#state.kind === 'draining' || isPaused;
+    const isLooking = this.#state.kind === 'draining' || isPaused || !this.#options.erasures.isCurrent;
     return isLooking ? Math.min(nextMs, lookEveryMs) : nextMs;
   }
 
@@ -487,16 +489,19 @@ export class Dispatcher {
     else if (!isLast || this.#mayGoNext(item)) this.#parts.sending.add(item);
   }
 
+  readonly #isErased = (head: EventHead): boolean => this.#options.erasures.isErased(this.#options.accountId, head);
+
   #decide(item: DispatchItem, target: DispatchTarget): AttemptDecision {
     return decideAttempt(item, target, {
       eventWorkMax: this.#options.settings.eventWorkMax,
       spend: (units) => this.#share.spend(units),
+      isErased: this.#isErased,
     });
   }
 
   /** Decides again about an event in the lanes whose decision does not hold any more, before a request is made of it. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
-    if (isDecided(item, target)) return 'take';
+    if (isDecided(item, target, { isErased: this.#isErased })) return 'take';
     if (!this.#share.mayWork()) {
       this.#share.wait();
       return 'stay';
@@ -522,6 +527,7 @@ export class Dispatcher {
       case 'over-budget':
         this.#whenStored(outbox.deadLetterOverBudget(item, decision.reason), () => inbox.settle(item));
         return;
+      case 'erased':
       case 'stop':
       case 'global-stop':
         outbox.stopped(item, decision);
@@ -574,6 +580,7 @@ export class Dispatcher {
       this.#confirm();
       return false;
     }
+    if (!this.#options.erasures.isCurrent) return false;
     for (let hasSent = false; ; hasSent = true) {
       if (!this.#share.mayWork()) {
         this.#share.wait();
@@ -582,7 +589,7 @@ export class Dispatcher {
       const batch = sending.next(target.prepared, {
         isPatient: this.#state.kind === 'running',
         turnOf: (item) => this.#turnOf(item, target),
-        isLive: (item) => isDecided(item, this.#options.target()),
+        isLive: (item) => isDecided(item, this.#options.target(), { isErased: this.#isErased }),
       });
       if (batch === undefined) return hasSent;
       this.#share.spend(requestUnits + batch.bytes);

@@ -16,6 +16,7 @@ import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../shared/egress/sender.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { followErasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
@@ -155,6 +156,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     accessRetry: { ...defaultSettings.accessRetry, minMs: 500 },
   };
   const spec = { kind: 'dispatcher', accountId, destinationId: sourceId, publishedAtMs: Date.now() - 1_000 } as const;
+  const erasures = followErasures({ connection, onError: (error) => expect.unreachable(String(error)) });
   const actor = await dispatcherWorker.start(spec, {
     connection,
     health,
@@ -167,6 +169,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     frameShares: new FrameShares(16 * 1024 ** 2),
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
     retryUse: () => unlimitedRetries,
+    erasures,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),
     beginTurn: () => undefined,

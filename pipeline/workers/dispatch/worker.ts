@@ -32,6 +32,7 @@ type Shared =
   | 'frameShares'
   | 'openedFrames'
   | 'retryUse'
+  | 'erasures'
   | 'logger'
   | 'beginTurn'
   | 'suspicion';
@@ -115,6 +116,7 @@ export const dispatcherWorker = defineWorker({
       frameShares: host.frameShares,
       openedFrames: host.openedFrames,
       retryUse: () => host.retryUse(),
+      erasures: host.erasures,
       logger: host.logger,
       suspicion: host.suspicion,
       beginTurn: (frames) => host.beginTurn(frames),

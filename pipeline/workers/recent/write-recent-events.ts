@@ -10,8 +10,8 @@ import type { Turns } from '../worker/turns.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
-import { selectChain } from '../../../shared/visitors/alias-statements.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
+import { isErasedSql } from '../../../shared/visitors/erasures.ts';
 
 /** Lines that go into the view. */
 export type LinesToWrite = {
@@ -74,7 +74,8 @@ async function insertSurely(context: RecorderContext, events: readonly RecentEve
 
 /**
  * Adds events to the view and returns how many it added: those that are there already stay as they are, but that a live event
- * takes the place of a test event with its id, and those of erased visitors stay out. The pool is one that looks up by key. Not flushed to disk before it returns: what a crash of the database takes is only a view.
+ * takes the place of a test event with its id, and those of
+ * erased visitors, received before that, stay out. The pool is one that looks up by key. Not flushed to disk before it returns: what a crash of the database takes is only a view.
  */
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
   const insert = async (client: PoolClient): Promise<number> => {
@@ -91,8 +92,7 @@ const statement = `
   select distinct on (k.account_id, k.id, k.origin) k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
       $7::text[], $8::boolean[], $9::int[], $10::int[], $11::int[], ${jsonbOfLines('$12')})
     as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
-  where (
-    select true from (${selectChain('k.account_id', 'k.visitor_id')}) c where c.erased_at is not null limit 1) is null
+  where not ${isErasedSql('k.account_id', 'k.visitor_id', 'k.received_at')}
   order by k.account_id, k.id, k.origin, k.test
   on conflict (account_id, id, origin) do update
   set time = excluded.time, received_at = excluded.received_at, name = excluded.name, test = false,

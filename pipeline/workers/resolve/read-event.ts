@@ -70,7 +70,7 @@ export type ReadTouch = {
 
 /** Who an event says its visitor is, and the properties it gives. Those that identify nobody are left out. */
 export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust']): ReadTouch {
-  const { account, id, body, ctx, test } = envelope;
+  const { account, id, at, body, ctx, test } = envelope;
   let placeholders = 0;
   const identifierOf = (text: string | undefined): string | undefined => {
     if (text === undefined || !isPlaceholder(text)) return text;
@@ -107,7 +107,13 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
     const members = cleanMembers(custom);
     if (members !== undefined) given.push({ custom_properties: members });
   }
-  const touch = { accountId: account, claim, given, sentWith: test === true ? 'test' : keyTrust } as const;
+  const touch = {
+    accountId: account,
+    claim,
+    receivedAtMs: at,
+    given,
+    sentWith: test === true ? 'test' : keyTrust,
+  } as const;
   return { touch, placeholders, namesTwo };
 }
 

@@ -10,7 +10,7 @@ import { eventsOfAccount, eventsOfAll, ingestSubject } from '../../../shared/con
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
-import { resolvedBy } from '../../../shared/testing/visitors.ts';
+import { eraseFor, resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
@@ -375,16 +375,24 @@ test('resolver: what cannot be read or stored is kept with its reason, and the r
     ]);
   }));
 
-test('resolver: an event of an erased visitor is dropped', () =>
+test('resolver: an event of an erased visitor that was received before is dropped, and a later one begins a new visitor', () =>
   withRig(async (rig) => {
-    await rig.send(0, [track('a')]);
+    await rig.send(0, [track('a', { userProperties: { city: 'Bern' } })]);
     const resolver = await rig.start(0);
     await until(resolver, 'resolved', 1);
-    await createVisitorStore(rig.pool).erase(rig.account, 'u');
-    await rig.send(0, [track('late')]);
-    await until(resolver, 'erased_dropped', 1);
+    const receivedAt = Date.now();
+    await eraseFor(rig.pool, { accountId: rig.account, id: 'u' });
+    const back = track('back', { userProperties: { zip: '3000' } });
+    await rig.send(0, [
+      { ...track('late'), at: receivedAt },
+      { ...back, at: Date.now() + 1 },
+    ]);
+    await until(resolver, 'resolved', 2);
     await resolver.stop(5_000);
-    expect(idsOf(await rig.written())).toEqual(['a']);
+    expect(resolver.stats()).toMatchObject({ erased_dropped: 1, visitors_created: 2 });
+    const [first, second, ...others] = await rig.written();
+    expect([first?.event.id, second?.event.id, others]).toEqual(['a', 'back', []]);
+    expect(second?.visitor).toEqual({ id: 'u', zip: '3000', custom_properties: {} });
   }));
 
 test('resolver: waits for a database that is away, then goes on where it was', () =>

@@ -22,7 +22,7 @@ export function createFindResults({ metrics }: ResultsPlan): FindResults {
 
 function note({ event, visitorId }: NamedEvent, metrics: ResultsPlan['metrics'], batch: ResultsBatch): void {
   if (event.test) return;
-  const who = { visitorId, atMs: event.time };
+  const who = { visitorId, atMs: event.time, receivedAtMs: event.received_at };
   if (event.event === impressionEvent) {
     const { experiment_id: experimentId, variant_id: variantId, is_rollout: isRollout } = event.event_properties;
     if (isId(experimentId) && isId(variantId) && isRollout !== true)

@@ -4,6 +4,8 @@ export type Exposure = {
   readonly visitorId: string;
   readonly variantId: string;
   readonly atMs: number;
+  /** When the event was received, in ms since the epoch. */
+  readonly receivedAtMs: number;
 };
 
 /** A visitor did what an experiment is about. */
@@ -13,6 +15,8 @@ export type Conversion = {
   /** Name of the event. */
   readonly metric: string;
   readonly atMs: number;
+  /** When the event was received, in ms since the epoch. */
+  readonly receivedAtMs: number;
 };
 
 /** Exposures and conversions by experiment and visitor: of several, the first exposure and the last conversion count. */

@@ -27,8 +27,8 @@ test('results: plans made while the tables are empty look at no other rows once 
       signal: new AbortController().signal,
     };
     const batch = new ResultsBatch();
-    batch.addExposure({ experimentId, visitorId: 'first', variantId: 'a', atMs: 1 });
-    batch.addConversion({ experimentId, visitorId: 'first', metric, atMs: 2 });
+    batch.addExposure({ experimentId, visitorId: 'first', variantId: 'a', atMs: 1, receivedAtMs: 1 });
+    batch.addConversion({ experimentId, visitorId: 'first', metric, atMs: 2, receivedAtMs: 2 });
     await storeResults(context, batch);
     expect(context.counts).toMatchObject({ changes: 2, refused: 0 });
     const fill = (sql: string): Promise<unknown> => pool.query(`${sql} from generate_series(1, 2000) n`, [account]);
@@ -37,11 +37,16 @@ test('results: plans made while the tables are empty look at no other rows once 
     await fill(`insert into experiment_assignments select $1, 'v-' || n, '${experimentId}', 'a'`);
     await fill(`insert into experiment_visitors (account_id, visitor_id, experiment_id, variant_id, exposed_at)
       select $1, 'v-' || n, '${experimentId}', 'a', now()`);
+    await pool.query(
+      `insert into erasures (account_id, hash, erased_at)
+        select $1, sha256(n::text::bytea), now() from generate_series(1, 2000) n`,
+      [account],
+    );
     const asked = `'${account}', '{${experimentId},${experimentId}}', '{v-7,new}'`;
     const at = `'{2020-01-01,2020-01-01}'`;
     for (const statement of [
-      `"write-experiment-exposures"(${asked}, '{a,a}', ${at})`,
-      `"write-experiment-conversions"(${asked}, '{${metric},${metric}}', ${at})`,
+      `"write-experiment-exposures"(${asked}, '{a,a}', ${at}, ${at})`,
+      `"write-experiment-conversions"(${asked}, '{${metric},${metric}}', ${at}, ${at})`,
     ]) {
       expect([statement, await rowsLookedAt(pool, statement)]).toEqual([statement, expect.toSatisfy(isFew)]);
     }

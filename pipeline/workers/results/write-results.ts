@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
-import { selectChain, selectCluster } from '../../../shared/visitors/alias-statements.ts';
+import { selectCluster } from '../../../shared/visitors/alias-statements.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
+import { isErasedSql } from '../../../shared/visitors/erasures.ts';
 import type { Conversion, Exposure, ResultsBatch } from './results-batch.ts';
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
@@ -23,6 +24,7 @@ function writeExposures(pool: Pool, accountId: string, exposures: readonly Expos
         exposures.map(({ visitorId }) => visitorId),
         exposures.map(({ variantId }) => variantId),
         exposures.map(({ atMs }) => new Date(atMs).toISOString()),
+        exposures.map(({ receivedAtMs }) => new Date(receivedAtMs).toISOString()),
       ],
     });
     return rowCount ?? 0;
@@ -44,13 +46,14 @@ function writeConversions(pool: Pool, accountId: string, conversions: readonly C
         conversions.map(({ visitorId }) => visitorId),
         conversions.map(({ metric }) => metric),
         conversions.map(({ atMs }) => new Date(atMs).toISOString()),
+        conversions.map(({ receivedAtMs }) => new Date(receivedAtMs).toISOString()),
       ],
     });
     return rowCount ?? 0;
   });
 }
 
-/** Nothing of an erased visitor is written, neither before its erasure has looked nor after. */
+/** Nothing of an erased visitor is written: an erasure waits for writers, and writers find those that were first. */
 function write(pool: Pool, accountId: string, work: (client: PoolClient) => Promise<number>): Promise<number> {
   return inTransaction(pool, async (client) => {
     await holdForWriting(client, [accountId]);
@@ -62,13 +65,13 @@ function write(pool: Pool, accountId: string, work: (client: PoolClient) => Prom
 // do not wait for each other in a ring. The statements are planned once a session, perhaps while the tables are empty, and
 // used until they hold millions of rows: each question is a `select … limit 1`, which PostgreSQL asks of one visitor at a
 // time, where of an `exists` it may make a join with all visitors of the account.
-const notErased = `(
-    select true from (${selectChain('$1::uuid', 'k.visitor_id')}) c where c.erased_at is not null limit 1) is null`;
+const notErased = `not ${isErasedSql('$1::uuid', 'k.visitor_id', 'k.received_at')}`;
 
 const exposuresStatement = `
   insert into experiment_visitors as r (account_id, experiment_id, visitor_id, variant_id, exposed_at)
-  select $1, k.* from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[])
-    as k (experiment_id, visitor_id, variant_id, exposed_at)
+  select $1, k.experiment_id, k.visitor_id, k.variant_id, k.exposed_at
+  from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
+    as k (experiment_id, visitor_id, variant_id, exposed_at, received_at)
   where ${notErased} and (
     select true from experiment_visitors r
     where r.account_id = $1 and r.experiment_id = k.experiment_id and r.visitor_id = k.visitor_id
@@ -82,8 +85,9 @@ const exposuresStatement = `
 
 const conversionsStatement = `
   insert into experiment_visitors as r (account_id, experiment_id, visitor_id, metric, converted_at)
-  select $1, k.* from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[])
-    as k (experiment_id, visitor_id, metric, converted_at)
+  select $1, k.experiment_id, k.visitor_id, k.metric, k.converted_at
+  from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
+    as k (experiment_id, visitor_id, metric, converted_at, received_at)
   where ${notErased} and (
     select true
     from (${selectCluster('$1::uuid', 'k.visitor_id')}) own

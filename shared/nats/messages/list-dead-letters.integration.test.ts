@@ -11,7 +11,9 @@ import { ensureTopology } from '../streams/topology.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import type { DeadLetter, DeadLetterFilter } from '../../contracts/events/dead-letter.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { listDeadLetters } from './list-dead-letters.ts';
+import type { ListOptions } from './list-dead-letters.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
@@ -54,7 +56,12 @@ const wide = { bytesMax: 1024 ** 2, timeMs: 600_000 };
 async function pagesOf(filter: DeadLetterFilter, limit = 2, bounds = wide): Promise<string[]> {
   const pages: string[] = [];
   for (let beforeSeq: number | undefined; ;) {
-    const page = await listDeadLetters(connection, destinationId, { limit, beforeSeq, filter }, bounds);
+    const page = await listDeadLetters(
+      connection,
+      destinationId,
+      { limit, beforeSeq, filter },
+      { ...bounds, isErased: () => false },
+    );
     pages.push(page.letters.map(({ letter }) => letter.event.event.id).join(''));
     if (page.nextBeforeSeq === undefined) return pages;
     beforeSeq = page.nextBeforeSeq;
@@ -65,7 +72,9 @@ test('list: newest first, page by page', async () => {
   expect(await pagesOf({})).toEqual(['76', '54', '32', '10']);
   expect(await pagesOf({}, 5)).toEqual(['76543', '210']);
   expect(await pagesOf({}, 100)).toEqual(['76543210']);
-  expect(await listDeadLetters(connection, randomUUID(), { limit: 3 }, wide)).toEqual({ letters: [] });
+  expect(await listDeadLetters(connection, randomUUID(), { limit: 3 }, { ...wide, isErased: () => false })).toEqual({
+    letters: [],
+  });
 });
 
 test('list: those of a reason', async () => {
@@ -89,4 +98,14 @@ test('list: a page that would cost more bytes or time than it may is short, and 
   expect(await pagesOf({}, 100, { ...wide, timeMs: 0 })).toEqual(oneByOne);
   const even = await pagesOf({ reason: 'even' }, 100, { ...wide, bytesMax: 1 });
   expect(even).toEqual(['', '6', '', '4', '', '2', '', '0']);
+});
+
+test('list: letters of erased visitors are deleted, and not listed', async () => {
+  const isErased = ({ event }: ResolvedEvent): boolean => event.id === '6' || event.id === '3';
+  const idsFrom = async (options: ListOptions): Promise<string> => {
+    const { letters } = await listDeadLetters(connection, destinationId, { limit: 100 }, options);
+    return letters.map(({ letter }) => letter.event.event.id).join('');
+  };
+  expect(await idsFrom({ ...wide, isErased })).toBe('754210');
+  expect(await idsFrom({ ...wide, isErased: () => false })).toBe('754210');
 });

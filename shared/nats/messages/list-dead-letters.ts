@@ -1,13 +1,14 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
 import type { DeadLetter, DeadLetterFilter } from '../../contracts/events/dead-letter.ts';
 import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../contracts/events/dead-letter.ts';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { findSeqAt } from '../streams/stream-progress.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { streams } from '../streams/topology.ts';
 import { readMessages } from './read-messages.ts';
-import { readAt } from './subject-log.ts';
+import { deleteMessage, readAt } from './subject-log.ts';
 
 /** A dead letter and its place in the log, which names it. */
 export type ListedDeadLetter = { readonly seq: number; readonly letter: DeadLetter };
@@ -31,6 +32,11 @@ export type DeadLetterBounds = {
   readonly timeMs: number;
 };
 
+export type ListOptions = DeadLetterBounds & {
+  /** Whether an event's visitor was erased after the event was received: its letter is deleted, and not listed. */
+  readonly isErased: (event: ResolvedEvent) => boolean;
+};
+
 /** Letters a page with a filter looks at, at most. */
 const scannedMax = 1_000;
 const placesPerPull = 256;
@@ -38,13 +44,13 @@ const silenceMaxMs = 5_000;
 
 /**
  * A page of the dead letters of a destination, newest first. What this build cannot read is left out. With a filter, and
- * where it comes to its bounds, a page may be short, or empty, and still not be the last.
+ * where it comes to its bounds or to letters of erased visitors, a page may be short, or empty, and still not be the last.
  */
 export async function listDeadLetters(
   connection: LogConnection,
   destinationId: string,
   { limit, beforeSeq, filter = {} }: DeadLetterPageRequest,
-  { bytesMax, timeMs }: DeadLetterBounds,
+  { bytesMax, timeMs, isErased }: ListOptions,
 ): Promise<DeadLetterPage> {
   const endsAtMs = performance.now() + timeMs;
   const subject = deadLetterSubject(destinationId);
@@ -60,7 +66,8 @@ export async function listDeadLetters(
     if (seq < oldestSeq) return { letters, nextBeforeSeq: undefined };
     const message = await readAt(connection, streams.deadLetters, seq);
     const letter = message === undefined ? undefined : decodeDeadLetter(message.data);
-    if (letter !== undefined && matchesFilter(letter, filter)) letters.push({ seq, letter });
+    if (letter !== undefined && isErased(letter.event)) await deleteMessage(connection, streams.deadLetters, seq);
+    else if (letter !== undefined && matchesFilter(letter, filter)) letters.push({ seq, letter });
     bytes += message?.data.length ?? 0;
     const isLast = index === seqs.length - 1 && !hasMore;
     const isFull = letters.length === limit || bytes >= bytesMax || performance.now() >= endsAtMs;

@@ -13,6 +13,7 @@ import { NoteVisitorChanges } from './0011-note-visitor-changes.ts';
 import { CreateRecentPlaces } from './0012-create-recent-places.ts';
 import { IndexSignedInDevices } from './0014-index-signed-in-devices.ts';
 import { KeepPeopleApart } from './0014-keep-people-apart.ts';
+import { CreateErasures } from './0015-create-erasures.ts';
 import { CreateSessions } from './0016-create-sessions.ts';
 import { TellRecentEventsApart } from './0017-tell-recent-events-apart.ts';
 import { KeyRecentEventsByOrigin } from './0018-key-recent-events-by-origin.ts';
@@ -41,6 +42,7 @@ export const migrationList: MigrationList = [
   { name: '0012-create-recent-places', class: CreateRecentPlaces },
   { name: '0014-keep-people-apart', class: KeepPeopleApart },
   { name: '0014-index-signed-in-devices', class: IndexSignedInDevices },
+  { name: '0015-create-erasures', class: CreateErasures },
   { name: '0016-create-sessions', class: CreateSessions },
   { name: '0017-tell-recent-events-apart', class: TellRecentEventsApart },
   { name: '0018-key-recent-events-by-origin', class: KeyRecentEventsByOrigin },

@@ -85,7 +85,9 @@ async function grant(client: pg.Client, { service, name }: RoleLogin): Promise<v
     `revoke all on schema public from ${role}`,
     `grant connect on database ${database} to ${role}`,
     `grant usage on schema public to ${role}`,
-    ...Object.entries(rights).map(([table, named]) => `grant ${named.join(', ')} on ${table} to ${role}`),
+    ...Object.entries(rights)
+      .filter(([, named]) => named.length > 0)
+      .map(([table, named]) => `grant ${named.join(', ')} on ${table} to ${role}`),
     ...(await sequencesOf(client, rights)).map((sequence) => `grant usage on sequence ${sequence} to ${role}`),
   ];
   for (const statement of statements) await client.query(statement);

@@ -20,6 +20,9 @@ export const serviceRights = {
     audit_entries: add,
     deployment: read,
     entities: all,
+    // Their hashes are made by a function with the owner's rights.
+    erasure_keys: [],
+    erasures: all,
     event_outcomes: read,
     // Of a visitor who is erased nothing stays behind.
     experiment_assignments: ['select', 'insert', 'delete'],
@@ -31,12 +34,14 @@ export const serviceRights = {
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,
     versions: all,
-    visitor_identities: ['select', 'insert', 'delete'],
-    visitors: ['select', 'update'],
+    visitor_identities: ['select', 'delete'],
+    // To lock a row takes `update`.
+    visitors: ['select', 'update', 'delete'],
   },
   /** Visitors and what became of their events; nothing of the configuration, which comes over the log. */
   pipeline: {
     deployment: read,
+    erasures: read,
     event_outcomes: ['select', 'insert', 'update'],
     experiment_assignments: read,
     experiment_visitors: ['select', 'insert', 'update'],

@@ -43,6 +43,7 @@ function open({
   const health: string[] = [];
   const counts = createDispatcherCounts();
   const outbox = new Outbox({
+    isErased: () => false,
     health: {
       record: (count, events) => void health.push(`${count} ${events}`),
       missed: (fromMs, events, toMs) => void skipped.push([fromMs, events, toMs]),

@@ -1,6 +1,7 @@
 import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
+import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
@@ -26,6 +27,8 @@ export type OutboxOptions = {
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly order: VisitorOrder | undefined;
+  /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
+  readonly isErased: (head: EventHead) => boolean;
   readonly observe: OutcomeObserver;
   readonly counts: OutboxCounts;
 };
@@ -38,6 +41,7 @@ export type OutboxCounts = Record<
   | 'parked'
   | 'stopped'
   | 'global_stopped'
+  | 'erased'
   | 'dead_letters'
   | 'missed_events'
   | `dead_letters_${DeadLetterReason}`
@@ -61,7 +65,8 @@ export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 /** Why no attempt is made of an event that might be sent. */
 export type Stop =
   | { readonly kind: 'stop'; readonly ruleId: string }
-  | { readonly kind: 'global-stop'; readonly category: string };
+  | { readonly kind: 'global-stop'; readonly category: string }
+  | { readonly kind: 'erased' };
 
 /** Made once: to make the name of a property takes longer than to count in it. */
 const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, `attempts_${outcome}`])) as {
@@ -103,17 +108,24 @@ export class Outbox {
     return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
   }
 
-  /** A rule stopped the event. */
+  /** A rule, or the erasure of its visitor, stopped the event. */
   stopped(item: DispatchItem, stop: Stop): void {
     const { counts, observe, health } = this.#options;
-    if (stop.kind === 'stop') {
-      counts.stopped += 1;
-      observe(item, 'stopped', item.attempts, `mapping ${stop.ruleId}`);
-      health.record('stopped', 1);
-    } else {
-      counts.global_stopped += 1;
-      observe(item, 'globalStop', item.attempts, stop.category);
-      health.record('globalStop', 1);
+    switch (stop.kind) {
+      case 'stop':
+        counts.stopped += 1;
+        observe(item, 'stopped', item.attempts, `mapping ${stop.ruleId}`);
+        health.record('stopped', 1);
+        return;
+      case 'global-stop':
+        counts.global_stopped += 1;
+        observe(item, 'globalStop', item.attempts, stop.category);
+        health.record('globalStop', 1);
+        return;
+      case 'erased':
+        counts.erased += 1;
+        observe(item, 'stopped', item.attempts, 'erased');
+        health.record('stopped', 1);
     }
   }
 
@@ -184,27 +196,41 @@ export class Outbox {
 
   /** Keeps all of a frame of the account's log that is not to be worked on any more; told again, it is kept once. */
   async deadLetterSetAside({ seq, data, storedAtMs }: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>): Promise<void> {
-    const { counts, deadLetters } = this.#options;
+    const { counts, deadLetters, isErased } = this.#options;
     const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
     const frame = ResolvedFrame.open(data);
-    const events = frame?.length ?? 1;
-    counts.dead_letters += events;
-    counts.dead_letters_set_aside += events;
+    const note = (): void => {
+      counts.dead_letters += 1;
+      counts.dead_letters_set_aside += 1;
+    };
+    if (frame === undefined) {
+      note();
+      this.#skipUnless(await deadLetters.addUnreadable(data, setAsideReason), storedAtMs);
+      return;
+    }
     const keep = (index: number): Promise<boolean> => {
-      if (frame === undefined) return deadLetters.addUnreadable(data, setAsideReason);
       const event = readWholeLine(frame, index);
+      if (event !== undefined && isErased(headOf(event))) {
+        counts.erased += 1;
+        return Promise.resolve(true);
+      }
+      note();
       if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
       const letter = { attempts: 0, ...times, reason: setAsideReason, origin: { seq, line: index }, event };
       return deadLetters.add(letter, `events ${seq}.${index}`);
     };
-    const kept = await Promise.all(Array.from({ length: events }, (_, index) => keep(index)));
+    const kept = await Promise.all(Array.from({ length: frame.length }, (_, index) => keep(index)));
     for (const isKept of kept) this.#skipUnless(isKept, storedAtMs);
   }
 
   /** Keeps an event of the retry log that is not to be worked on any more; told again, it is kept once. */
   async setAside(record: RetryRecord, readFrom: RetryPlace | undefined): Promise<void> {
-    const { counts, deadLetters, observe } = this.#options;
+    const { counts, deadLetters, observe, isErased } = this.#options;
     const { attempts, firstAttemptAt, lastAttemptAt, request, origin, event } = record;
+    if (isErased(headOf(event))) {
+      counts.erased += 1;
+      return;
+    }
     counts.dead_letters += 1;
     counts.dead_letters_set_aside += 1;
     observe({ head: headOf(event) }, 'rejected', attempts, setAsideReason);
@@ -281,6 +307,12 @@ export class Outbox {
     const { order } = this.#options;
     if (attempt?.outcome.kind === 'delivered' || attempt?.outcome.kind === 'dropped') {
       order?.done(item, item.follower);
+      return 'settled';
+    }
+    if (this.#options.isErased(item.head)) {
+      // What was on the wire counts as it ended; it is not tried again, and kept nowhere.
+      order?.done(item, item.follower);
+      this.stopped(item, { kind: 'erased' });
       return 'settled';
     }
     if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);

@@ -14,6 +14,10 @@ import { encodeResolved } from '../../../../shared/contracts/events/resolved-eve
 import { client } from '../../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { isNotFound } from '../../../../shared/nats/connection/server-error.ts';
+import { announceErasure } from '../../../../shared/nats/erasures/announce-erasure.ts';
+import { followErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
+import type { FollowedErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../../../shared/nats/buckets/open-buckets.ts';
 import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { countBySubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
@@ -63,6 +67,8 @@ export type TestEvent = {
   readonly name?: string;
   readonly source?: string;
   readonly test?: boolean;
+  /** Ms since the epoch. */
+  readonly receivedAtMs?: number;
 };
 
 type OwnSettings = Partial<DispatcherSettings> & {
@@ -76,14 +82,19 @@ type OwnSettings = Partial<DispatcherSettings> & {
   readonly destinationId?: string;
 };
 
+type OwnNotice = { readonly id?: string; readonly isAhead?: boolean };
+
+type RigIds = { readonly accountId: string; readonly destinationId: string };
+
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
-export async function createDispatcherRig(natsUrl: string) {
+export async function createDispatcherRig(
+  natsUrl: string,
+  { accountId, destinationId }: RigIds = { accountId: randomUUID(), destinationId: randomUUID() },
+) {
   await makeTestLog({ url: natsUrl }, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
   const connection = await connectLog({ url: natsUrl, name: 'dispatcher-test' });
   const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'dispatcher' });
   const { health, replays } = await openBuckets(pipelineConnection, 1);
-  const accountId = randomUUID();
-  const destinationId = randomUUID();
   const firstPublishedAtMs = Date.now();
   let isBroken = false;
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
@@ -93,6 +104,13 @@ export async function createDispatcherRig(natsUrl: string) {
   const frameShares = new FrameShares(defaultsOf(dispatcherEnv).DISPATCH_FRAMES_BYTES_MAX);
   const openedFrames = new OpenedFrames({ bytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX });
   const notes: OutcomeNote[] = [];
+  const followed: FollowedErasures[] = [];
+  const follow = (of: LogConnection): FollowedErasures => {
+    const erasures = followErasures({ connection: of, onError: () => undefined });
+    followed.push(erasures);
+    return erasures;
+  };
+  const erasures = follow(pipelineConnection);
   const turns: (FramesAtWork | undefined)[] = [];
   const running = new Set<DispatcherActor>();
   const started = new Set<string>();
@@ -115,6 +133,10 @@ export async function createDispatcherRig(natsUrl: string) {
     pipelineConnection,
     replays,
     healthBucket: health,
+    erasures,
+    /** What the control plane does once it has erased visitors: no event of them received until then is sent. */
+    erase: (visitorIds: readonly string[], atMs = Date.now(), { id = randomUUID(), isAhead = false }: OwnNotice = {}) =>
+      announceErasure(connection, { id, accountId, visitorIds, atMs, isAhead }),
     /** Outcomes the dispatchers told of. */
     notes: notes as readonly OutcomeNote[],
     /** The frames that turns of the dispatchers were about. */
@@ -162,6 +184,7 @@ export async function createDispatcherRig(natsUrl: string) {
         sourceActivity,
         timings: createDeliveryTimings(),
         retryUse: () => retryUse,
+        erasures: ownConnection === pipelineConnection ? erasures : follow(ownConnection),
         shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,
         openedFrames,
@@ -259,7 +282,7 @@ export async function createDispatcherRig(natsUrl: string) {
     },
     async close(): Promise<void> {
       await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
-      await sourceActivity.stop();
+      await Promise.all([sourceActivity.stop(), ...followed.map((one) => one.stop())]);
       await Promise.all([connection.close(), pipelineConnection.close()]);
     },
   };
@@ -269,8 +292,10 @@ export type DispatcherRig = Awaited<ReturnType<typeof createDispatcherRig>>;
 
 function frameOf(accountId: string, events: readonly TestEvent[]): Uint8Array {
   const writer = new FrameWriter();
-  for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false } of events) {
-    const sample = sampleEvent({ id, event: name, time: Date.now(), source_id: source, account_id: accountId, test });
+  for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false, receivedAtMs } of events) {
+    const received = receivedAtMs === undefined ? {} : { received_at: receivedAtMs };
+    const own = { id, event: name, time: Date.now(), source_id: source, account_id: accountId, test, ...received };
+    const sample = sampleEvent(own);
     writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
   }
   return writer.bytes();

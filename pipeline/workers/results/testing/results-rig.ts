@@ -10,6 +10,7 @@ import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
 import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
+import { eraseFor } from '../../../../shared/testing/visitors.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
 import type { Actor } from '../../worker/define-worker.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
@@ -69,12 +70,13 @@ export async function createResultsRig() {
         experimentId,
         variantId,
       ]),
-    addVisitor: (accountId: string, id: string, state: { mergedInto?: string; erased?: boolean } = {}) =>
+    addVisitor: (accountId: string, id: string, state: { mergedInto?: string } = {}) =>
       pool.query(
-        `insert into visitors (account_id, id, merged_into, erased_at) values ($1, $2, $3, $4)
+        `insert into visitors (account_id, id, merged_into) values ($1, $2, $3)
           on conflict (account_id, id) do update set merged_into = excluded.merged_into`,
-        [accountId, id, state.mergedInto ?? null, state.erased === true ? new Date() : null],
+        [accountId, id, state.mergedInto ?? null],
       ),
+    erase: (accountId: string, id: string) => eraseFor(pool, { accountId, id }),
     results: async (accountId: string): Promise<VariantCount[]> => {
       const counted = await countResults(pool, accountId, experimentId, metric);
       return counted.toSorted((a, b) => (a.variantId < b.variantId ? -1 : 1));

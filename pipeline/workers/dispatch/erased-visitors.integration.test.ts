@@ -1,0 +1,194 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { testTopology } from '../../../shared/testing/test-topology.ts';
+import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await openRig();
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+async function openRig(settings: Readonly<Record<string, unknown>> = {}): Promise<DispatcherRig> {
+  const opened = await createDispatcherRig(nats.url);
+  opened.configure({ destinations: [httpEntity(opened.destinationId, `${sink.url}/hook`, { settings })] });
+  return opened;
+}
+
+const events = (visitor: string, ...numbers: readonly number[]) =>
+  numbers.map((n) => ({ id: `${visitor}:${n}`, visitor }));
+const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
+const retryLogIsEmpty = (): Promise<void> =>
+  until('the retry log is empty', async () => (await rig.retries()).size === 0);
+const bodiesFrom = (n: number): string =>
+  sink.requests
+    .slice(n)
+    .map(({ body }) => body)
+    .join('\n');
+
+/** A second after it was announced, an erasure holds everywhere. */
+async function erase(visitorId: string, atMs = Date.now()): Promise<void> {
+  await rig.erase([visitorId], atMs);
+  const isKnown = (): boolean => rig.erasures.isErased(rig.accountId, { visitorId, receivedAtMs: atMs });
+  await until('the erasure is known', isKnown);
+}
+
+test('erased visitors: what waits to be tried again and behind that is not sent, others go on in order', async () => {
+  sink.answer(() => 503);
+  const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
+  for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
+  await until('they wait', () => dispatcher.stats()['events_parked'] === 4);
+  await idle();
+  await erase('ann');
+  const sentBefore = sink.requests.length;
+  sink.answer(() => 200);
+  await until('the others arrived', () => sink.taken().length === 3);
+  await retryLogIsEmpty();
+  expect(sink.taken()).toEqual(['bob:0', 'bob:1', 'bob:2']);
+  expect(bodiesFrom(sentBefore)).not.toContain('ann');
+  expect(dispatcher.stats()).toMatchObject({ erased: 3, delivered: 3, dead_letters: 0, events_parked: 0 });
+  expect(rig.notes.filter(({ reason }) => reason === 'erased')).toMatchObject(
+    events('ann', 0, 1, 2).map(({ id }) => ({ eventId: id, outcome: 'stopped' })),
+  );
+  await dispatcher.stop(1_000);
+  const [succeeded, failed, stopped] = await rig.counted();
+  expect([succeeded, stopped, (failed ?? 0) > 0]).toEqual([3, 3, true]);
+});
+
+test('erased visitors: what waits in memory is not sent', async () => {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  sink.answer(async () => {
+    await released;
+    return 200;
+  });
+  const dispatcher = await rig.start();
+  await rig.send([...events('ann', 0, 1, 2), ...events('bob', 0, 1)]);
+  const isWaiting = (): boolean => sink.requests.length === 2 && dispatcher.stats()['events_held'] === 5;
+  await until('the first of each are on the wire, and the others wait', isWaiting);
+  await erase('ann');
+  release();
+  await until('those of the other arrived', () => sink.taken().includes('bob:1'));
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(['ann:0', 'bob:0', 'bob:1']);
+  expect(dispatcher.stats()).toMatchObject({ erased: 2, delivered: 3 });
+});
+
+test.each([
+  ['to be tried again', 503],
+  ['never to be tried again', 400],
+])('erased visitors: what was on the wire and fails, %s, is kept nowhere', async (_what, status) => {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  sink.answer(async ({ body }) => {
+    if (!idsOf(body).includes('ann:0')) return 200;
+    await released;
+    return status;
+  });
+  const dispatcher = await rig.start();
+  await rig.send([...events('ann', 0, 1), ...events('bob', 0)]);
+  await until('it is on the wire', () => sink.requests.length === 2);
+  await erase('ann');
+  release();
+  await idle();
+  expect(sink.taken()).toEqual(['bob:0']);
+  expect(await rig.deadLetters()).toEqual([]);
+  expect((await rig.retries()).size).toBe(0);
+  expect(dispatcher.stats()).toMatchObject({ erased: 2, failed_attempts: 1, dead_letters: 0, retries: 0, parked: 0 });
+});
+
+test('erased visitors: a dispatcher that starts after the erasure sends nothing of them, of whatever waits', async () => {
+  sink.answer(() => 503);
+  const first = await rig.start();
+  await rig.send([...events('ann', 0, 1), ...events('bob', 0)]);
+  await until('they wait', () => first.stats()['visitors_waiting'] === 2);
+  await idle();
+  await first.stop(1_000);
+  await rig.send([...events('ann', 2), ...events('bob', 1)]);
+  await rig.erase(['ann']);
+  await rig.close();
+  const sentBefore = sink.requests.length;
+  sink.answer(() => 200);
+  rig = await reopen(rig);
+  const second = await rig.start({ retryPolicyOf: quickRetries });
+  await until('the others arrived', () => sink.taken().length === 2, 60_000);
+  await retryLogIsEmpty();
+  expect(sink.taken()).toEqual(['bob:0', 'bob:1']);
+  expect(bodiesFrom(sentBefore)).not.toContain('ann');
+  expect(second.stats()).toMatchObject({ erased: 3 });
+});
+
+/** A rig of the same account and destination, with a connection and a knowledge of erasures of its own. */
+async function reopen({ accountId, destinationId }: DispatcherRig): Promise<DispatcherRig> {
+  const opened = await createDispatcherRig(nats.url, { accountId, destinationId });
+  opened.configure({ destinations: [httpEntity(destinationId, `${sink.url}/hook`)] });
+  return opened;
+}
+
+test('erased visitors: an event received later is delivered, and those of another account with the same id are', async () => {
+  const other = await openRig();
+  try {
+    const atMs = Date.now();
+    await erase('ann', atMs);
+    const dispatchers = [await rig.start(), await other.start()];
+    const received = (id: string, receivedAtMs: number) => ({ id, visitor: 'ann', receivedAtMs });
+    await rig.send([received('before', atMs - 1), received('then', atMs), received('after', atMs + 1)]);
+    await other.send([received('of another account', atMs - 1)]);
+    await until('they arrived', () => sink.taken().length === 2);
+    await idle();
+    expect(sink.taken().toSorted()).toEqual(['after', 'of another account']);
+    expect(dispatchers.map((dispatcher) => dispatcher.stats()['erased'])).toEqual([2, 0]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('erased visitors: until an erasure is done it holds for a time ahead, then for its own', async () => {
+  const dispatcher = await rig.start();
+  const id = 'one erasure';
+  const inAMinute = Date.now() + 60_000;
+  await rig.erase(['ann'], inAMinute, { id, isAhead: true });
+  const isErased = (receivedAtMs: number): boolean =>
+    rig.erasures.isErased(rig.accountId, { visitorId: 'ann', receivedAtMs });
+  await until('it is known', () => isErased(inAMinute));
+  const atMs = Date.now();
+  await rig.erase(['ann'], atMs, { id });
+  await until('it holds for its own time', () => !isErased(atMs + 1));
+  expect(isErased(atMs)).toBe(true);
+  await rig.send([{ id: 'back', visitor: 'ann', receivedAtMs: atMs + 1 }]);
+  await until('it arrived', () => sink.taken().length === 1);
+  expect(dispatcher.stats()).toMatchObject({ erased: 0 });
+});
+
+test('erased visitors: while it is not known who was erased nothing is sent, and everything once it is', async () => {
+  const { jsm } = rig.connection[client];
+  await jsm.streams.delete(streams.erasures);
+  await until('it is not known', () => !rig.erasures.isCurrent);
+  const dispatcher = await rig.start();
+  await rig.send(events('bob', 0, 1));
+  await until('they are held', () => dispatcher.stats()['events_held'] === 1);
+  expect(dispatcher.stats()).toMatchObject({ erasures_unknown: 1, requests: 0 });
+  await ensureTopology(rig.connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
+  await until('they arrived', () => sink.taken().length === 2);
+  expect(dispatcher.stats()).toMatchObject({ erasures_unknown: 0, delivered: 2 });
+});

@@ -1,0 +1,376 @@
+import { createHmac, hash, randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { MockInstance } from 'vitest';
+import { migrate } from '../postgres/migrate.ts';
+import { migrationList } from '../postgres/migrations/migration-list.ts';
+import { createTestDatabase } from '../testing/servers.ts';
+import type { TestDatabase } from '../testing/servers.ts';
+import { openTestPool } from '../testing/test-pool.ts';
+import { eraseFor } from '../testing/visitors.ts';
+import type { AnnouncedErasure } from './erase-visitor.ts';
+import { createVisitorStore } from './postgres-visitor-store.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
+import { VisitorsUnavailableError } from './visitor-store.ts';
+import type { VisitorOutcome, VisitorStore, VisitorTouch } from './visitor-store.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.url);
+  pool = openTestPool(database.url, 20);
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+type Received = { readonly claim: Partial<VisitorClaim>; readonly at?: number; readonly given?: VisitorTouch['given'] };
+
+function touch(accountId: string, { claim, at = Date.now(), given = [] }: Received): VisitorTouch {
+  const all = { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim };
+  return { accountId, claim: all, receivedAtMs: at, given, sentWith: 'server' };
+}
+
+const idOf = (outcome: VisitorOutcome | undefined): string =>
+  outcome?.kind === 'resolved' ? outcome.id : `${outcome?.kind}`;
+
+const outcomesOf = async (store: VisitorStore, touches: readonly VisitorTouch[]): Promise<readonly string[]> =>
+  (await store.resolve(touches)).outcomes.map(idOf);
+
+/** Erases a visitor; returns the last millisecond in which an event is the erased one's, which has passed. */
+async function erase(accountId: string, id: string, isSuppressed = false): Promise<number> {
+  const announced: number[] = [];
+  const announce = async ({ atMs }: AnnouncedErasure): Promise<void> => void announced.push(atMs);
+  expect(await eraseFor(pool, { accountId, id, isSuppressed }, { announce })).not.toEqual([]);
+  const [, atMs = Infinity] = announced;
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(atMs));
+  return atMs;
+}
+
+async function allRows(accountId: string): Promise<string> {
+  const { rows } = await pool.query<{ row: string }>(
+    `select v::text as row from visitors v where account_id = $1
+      union all select i::text from visitor_identities i where account_id = $1
+      union all select e::text from erasures e where account_id = $1`,
+    [accountId],
+  );
+  return rows.map(({ row }) => row).join('\n');
+}
+
+const ann = {
+  userId: 'ann-canary',
+  externalIds: ['customer-canary'],
+  emails: ['ann-canary@example.com'],
+} as const satisfies Partial<VisitorClaim>;
+const named = { first_name: 'Ann-canary', email: 'ann-canary@example.com' };
+
+test('erase visitor: nothing of it can be read, and what was received before is dropped by whatever names it', async () => {
+  const account = randomUUID();
+  const warm = createVisitorStore(pool);
+  await warm.resolve([touch(account, { claim: { userId: 'alias-canary' } })]);
+  await warm.resolve([touch(account, { claim: ann, given: [named] })]);
+  await warm.resolve([touch(account, { claim: { userId: 'alias-canary', externalIds: ['customer-canary'] } })]);
+  const at = await erase(account, 'alias-canary');
+  expect(await allRows(account)).not.toContain('canary');
+  for (const store of [warm, createVisitorStore(pool)]) {
+    const late = [
+      ann,
+      { userId: 'ann-canary' },
+      { userId: 'alias-canary' },
+      { externalIds: ['customer-canary'] },
+      { emails: ['ann-canary@example.com'] },
+      { userId: 'another', externalIds: ['customer-canary'] },
+    ].map((claim) => touch(account, { claim, at, given: [named] }));
+    expect(await outcomesOf(store, late)).toEqual(late.map(() => 'erased'));
+  }
+  expect(await allRows(account)).not.toContain('canary');
+});
+
+test('erase visitor: who comes back is new, keeps nothing, and late events do not reach the new visitor', async () => {
+  const account = randomUUID();
+  const warm = createVisitorStore(pool);
+  await warm.resolve([touch(account, { claim: ann, given: [named, { city: 'Oslo' }] })]);
+  const at = await erase(account, 'ann-canary');
+  const back = touch(account, { claim: ann, given: [{ zip: '0150' }] });
+  const { outcomes } = await warm.resolve([back]);
+  expect(outcomes).toMatchObject([{ kind: 'resolved', id: 'ann-canary', created: true }]);
+  const late = touch(account, { claim: ann, at, given: [{ city: 'Rome' }] });
+  for (const store of [warm, createVisitorStore(pool)]) {
+    expect(await outcomesOf(store, [late, back])).toEqual(['erased', 'ann-canary']);
+    expect((await store.lookUp([late])).outcomes.map(idOf)).toEqual(['erased']);
+    expect(await store.find(account, { email: 'ann-canary@example.com' })).toMatchObject({
+      id: 'ann-canary',
+      properties: { zip: '0150' },
+      aliases: [],
+    });
+  }
+});
+
+test('erase visitor: a cache that missed the erasure takes the visitor that came back for another one', async () => {
+  const account = randomUUID();
+  const claim = { userId: 'u' };
+  const [stale, other] = [createVisitorStore(pool), createVisitorStore(pool)];
+  await stale.resolve([touch(account, { claim, given: [{ city: 'Oslo' }] })]);
+  await erase(account, 'u');
+  await other.resolve([touch(account, { claim, given: [{ city: 'Rome' }] })]);
+  // Of the same version as the one before; and nobody says that anything changed.
+  await pool.query('delete from visitor_changes');
+  expect((await stale.lookUp([touch(account, { claim })])).outcomes).toMatchObject([
+    { properties: { value: { city: 'Rome' } } },
+  ]);
+});
+
+test('erase visitor: all of a cluster is erased, however long its chain of merges, and by any of its ids', async () => {
+  const account = randomUUID();
+  const ids = Array.from({ length: 2_500 }, (_, n) => `id-${n}`);
+  // Each was merged into the one before, and a few into the first.
+  await pool.query(
+    `insert into visitors (account_id, id, merged_into)
+      select $1, 'id-' || n, case when n = 0 then null when n > 2400 then 'id-0' else 'id-' || (n - 1) end
+      from generate_series(0, 2499) as n`,
+    [account],
+  );
+  await pool.query(`insert into visitor_identities values ($1, 'email', 'canary@example.com', 'id-1200')`, [account]);
+  await pool.query(`insert into visitors (account_id, id) values ($1, 'bystander')`, [account]);
+  const erased = await eraseFor(pool, { accountId: account, id: 'id-2300' });
+  expect(erased[0]).toBe('id-0');
+  expect(new Set(erased)).toEqual(new Set(ids));
+  expect((await pool.query('select id from visitors where account_id = $1', [account])).rows).toEqual([
+    { id: 'bystander' },
+  ]);
+  const store = createVisitorStore(pool);
+  const late = [{ userId: 'id-1' }, { userId: 'id-2499' }, { emails: ['canary@example.com'] }];
+  const at = Date.now() - 60_000;
+  const touches = late.map((claim) => touch(account, { claim, at }));
+  expect(await outcomesOf(store, touches)).toEqual(['erased', 'erased', 'erased']);
+});
+
+test('erase visitor: another account with the same ids loses nothing', async () => {
+  const [account, other] = [randomUUID(), randomUUID()];
+  const store = createVisitorStore(pool);
+  for (const accountId of [account, other]) await store.resolve([touch(accountId, { claim: ann, given: [named] })]);
+  const at = await erase(account, 'ann-canary');
+  const late = [account, other].map((accountId) => touch(accountId, { claim: ann, at }));
+  expect(await outcomesOf(store, late)).toEqual(['erased', 'ann-canary']);
+  expect(await store.find(other, { id: 'ann-canary' })).toMatchObject({ properties: named });
+});
+
+test.each([false, true])(
+  'erase visitor: who shares a device with the erased one keeps all, suppressed: %s',
+  async (isSuppressed) => {
+    const account = randomUUID();
+    const store = createVisitorStore(pool);
+    const [device, bob] = ['tablet', 'customer-bob'];
+    await store.resolve([touch(account, { claim: { userId: device, externalIds: ['customer-canary'] } })]);
+    const signedIn = touch(account, { claim: { userId: device, externalIds: [bob] }, given: [{ first_name: 'Bob' }] });
+    const [bobId] = await outcomesOf(store, [signedIn]);
+    const { id = '' } = (await store.find(account, { externalId: 'customer-canary' })) ?? {};
+    expect(bobId).not.toBe(id);
+    const at = await erase(account, id, isSuppressed);
+    const ofBob = (receivedAt: number): VisitorTouch =>
+      touch(account, { claim: { userId: device, externalIds: [bob] }, at: receivedAt });
+    expect(await outcomesOf(store, [ofBob(at), ofBob(at + 1)])).toEqual([bobId, bobId]);
+    expect(await store.find(account, { externalId: bob })).toMatchObject({ properties: { first_name: 'Bob' } });
+    const late = [{ userId: device }, { userId: device, externalIds: ['customer-canary'] }];
+    const touches = late.map((claim) => touch(account, { claim, at }));
+    expect(await outcomesOf(createVisitorStore(pool), touches)).toEqual(['erased', 'erased']);
+  },
+);
+
+test('erase visitor: devices on which the erased one was signed in are their own visitors again', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  // The tablet is Bob's own, and Ann signs in on it later.
+  await store.resolve([touch(account, { claim: { userId: 'tablet', externalIds: ['customer-bob'] } })]);
+  await store.resolve([touch(account, { claim: { userId: 'tablet', externalIds: ['customer-canary'] } })]);
+  const { id = '' } = (await store.find(account, { userId: 'tablet' })) ?? {};
+  expect(await store.find(account, { externalId: 'customer-canary' })).toMatchObject({ id });
+  const at = await erase(account, id);
+  const { id: ownId } = (await store.find(account, { externalId: 'customer-bob' })) ?? {};
+  expect(await outcomesOf(store, [touch(account, { claim: { userId: 'tablet' }, at })])).toEqual([ownId]);
+  expect(await allRows(account)).not.toContain('canary');
+});
+
+test('erase visitor: with its identifiers suppressed later events that name one are dropped too, also after another erasure', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  await store.resolve([touch(account, { claim: ann }), touch(account, { claim: { userId: 'friend' } })]);
+  await erase(account, 'ann-canary', true);
+  const later = (): VisitorTouch[] =>
+    [
+      { userId: 'ann-canary' },
+      { externalIds: ['customer-canary'] },
+      { userId: 'friend', emails: ['ann-canary@example.com'] },
+      { userId: 'friend' },
+    ].map((claim) => touch(account, { claim }));
+  expect(await outcomesOf(store, later())).toEqual(['erased', 'erased', 'erased', 'friend']);
+  await erase(account, 'friend');
+  expect(await outcomesOf(createVisitorStore(pool), later())).toEqual(['erased', 'erased', 'erased', 'friend']);
+});
+
+test('erase visitor: writers at the same time bring nothing of before back, and lose no event of after', async () => {
+  const account = randomUUID();
+  const claims: Partial<VisitorClaim>[] = [
+    ann,
+    { userId: 'ann-canary' },
+    { externalIds: ['customer-canary'] },
+    { emails: ['ann-canary@example.com'] },
+  ];
+  for (let round = 0; round < 8; round += 1) {
+    const stores = [createVisitorStore(pool), createVisitorStore(pool), createVisitorStore(pool)];
+    await stores[0]?.resolve([touch(account, { claim: ann, given: [{ custom_properties: { old: round } }] })]);
+    const erasure = { isOver: false };
+    const writing = stores.map(async (store, writer) => {
+      // Received before, resolved whenever its turn comes.
+      const at = Date.now();
+      for (let n = 0; !erasure.isOver || n < 5; n += 1) {
+        const claim = claims[(writer + n) % claims.length] ?? ann;
+        const given = [{ custom_properties: { late: round } }];
+        await store.resolve([touch(account, { claim, at, given })]).catch((error: unknown) => {
+          // Ten tries against the others: it would come again.
+          if (!(error instanceof VisitorsUnavailableError)) throw error;
+        });
+      }
+    });
+    await erase(account, 'ann-canary');
+    erasure.isOver = true;
+    await Promise.all(writing);
+    expect(await allRows(account)).not.toContain('late');
+    const back = touch(account, { claim: ann, given: [{ custom_properties: { back: round } }] });
+    expect(await stores[1]?.resolve([back])).toMatchObject({ outcomes: [{ kind: 'resolved', created: true }] });
+    const found = await stores[2]?.find(account, { externalId: 'customer-canary' });
+    expect(found?.properties).toEqual({ external_id: 'customer-canary', custom_properties: { back: round } });
+  }
+});
+
+test('erase visitor: one that is done between two looks of a writer is seen by the writer', async () => {
+  const own = openTestPool(database.url, 3);
+  try {
+    const account = randomUUID();
+    await createVisitorStore(pool).resolve([touch(account, { claim: ann, given: [named] })]);
+    const late = touch(account, { claim: ann, given: [named] });
+    const query = own.query.bind(own) as (statement: { readonly name?: string }) => Promise<unknown>;
+    let isErased = false;
+    // Whoever asks for visitors next finds none.
+    const spied = vi.spyOn(own, 'query') as unknown as MockInstance<typeof query>;
+    spied.mockImplementation(async (statement) => {
+      if (statement.name === 'select-visitors' && !isErased) {
+        isErased = true;
+        await erase(account, 'ann-canary');
+      }
+      return query(statement);
+    });
+    expect(await outcomesOf(createVisitorStore(own), [late])).toEqual(['erased']);
+    expect(isErased).toBe(true);
+    expect(await allRows(account)).not.toContain('canary');
+  } finally {
+    await own.end();
+  }
+});
+
+test('erase visitor: until it is committed it is announced for a time ahead, then for its own', async () => {
+  const account = randomUUID();
+  await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
+  const announced: (AnnouncedErasure & { readonly aheadMs: number; readonly rows: number })[] = [];
+  const beganMs = Date.now();
+  await eraseFor(
+    pool,
+    { accountId: account, id: 'u' },
+    {
+      async announce(erasure) {
+        const { rowCount } = await pool.query('select from visitors where account_id = $1', [account]);
+        announced.push({ ...erasure, aheadMs: erasure.atMs - Date.now(), rows: rowCount ?? 0 });
+      },
+    },
+  );
+  expect(announced).toMatchObject([
+    { ids: ['u'], isAhead: true, rows: 1 },
+    { ids: ['u'], isAhead: false, rows: 0 },
+  ]);
+  expect(announced[0]?.aheadMs).toBeGreaterThan(50_000);
+  expect(announced[1]?.aheadMs).toBeLessThanOrEqual(0);
+  const { rows } = await pool.query<{ at: Date }>('select erased_at as at from erasures where account_id = $1', [
+    account,
+  ]);
+  expect(rows).toHaveLength(1);
+  for (const { at } of rows) {
+    expect(at.getTime()).toBeGreaterThanOrEqual(beganMs);
+    expect(at.getTime()).toBeLessThanOrEqual(Date.now());
+  }
+});
+
+test('erase visitor: one that cannot be announced is not done', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  await store.resolve([touch(account, { claim: ann, given: [named] })]);
+  const announce = (): Promise<void> => Promise.reject(new Error('the log is away'));
+  await expect(eraseFor(pool, { accountId: account, id: 'ann-canary' }, { announce })).rejects.toThrow(
+    'the log is away',
+  );
+  expect(await store.find(account, { id: 'ann-canary' })).toMatchObject({ properties: named });
+  expect(await outcomesOf(store, [touch(account, { claim: ann })])).toEqual(['ann-canary']);
+});
+
+test('erase visitor: what is kept is an HMAC with a key that is in no other table', async () => {
+  const account = randomUUID();
+  await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
+  await erase(account, 'u');
+  const { rows: keys } = await pool.query<{ inner_key: Buffer; outer_key: Buffer }>('select * from erasure_keys');
+  const { rows: found } = await pool.query<{ hash: Buffer }>('select hash from erasures where account_id = $1', [
+    account,
+  ]);
+  const [{ inner_key: inner } = { inner_key: Buffer.alloc(64) }] = keys;
+  const key = Buffer.from(inner.map((byte) => byte ^ 0x36));
+  const message = hash('sha256', `${account}\nvisitor\nu`, 'buffer');
+  expect(found).toEqual([{ hash: createHmac('sha256', key).update(message).digest() }]);
+});
+
+test('upgrade: tombstones of earlier versions count as erased when they were made, and are gone, also those made meanwhile', async () => {
+  const own = await createTestDatabase();
+  const before = migrationList.filter(({ name }) => name < '0015');
+  await migrate(own.url, undefined, before);
+  const ownPool = openTestPool(own.url, 5);
+  try {
+    const account = randomUUID();
+    const sha256 = (text: string): string => hash('sha256', text, 'hex');
+    const atMs = Date.now() - 3_600_000;
+    const makeTombstone = async (id: string): Promise<void> => {
+      await ownPool.query('insert into visitors (account_id, id) values ($1, $2)', [account, id]);
+      await ownPool.query('insert into visitors (account_id, id, merged_into) values ($1, $2, $3)', [
+        account,
+        `${id}-alias`,
+        id,
+      ]);
+      await ownPool.query(`insert into visitor_identities values ($1, 'email', $2, $3)`, [
+        account,
+        `erased:${sha256(`${account}\nemail\n${id}@example.com`)}`,
+        id,
+      ]);
+      await ownPool.query(
+        `update visitors set properties = '{}', erased_at = $3, updated_at = now(), version = version + 1
+          where account_id = $1 and id = $2`,
+        [account, id, new Date(atMs)],
+      );
+    };
+    await makeTombstone('old-canary');
+    await migrate(own.url);
+    // By a control plane of the version before, which still runs.
+    await makeTombstone('young-canary');
+    for (const table of ['visitors', 'visitor_identities']) {
+      expect((await ownPool.query(`select * from ${table}`)).rows).toEqual([]);
+    }
+    const store = createVisitorStore(ownPool);
+    for (const id of ['old-canary', 'young-canary']) {
+      const claims = [{ userId: id }, { userId: `${id}-alias` }, { emails: [`${id}@example.com`] }];
+      const received = (at: number): VisitorTouch[] => claims.map((claim) => touch(account, { claim, at }));
+      expect(await outcomesOf(store, received(atMs))).toEqual(['erased', 'erased', 'erased']);
+      expect((await store.resolve(received(atMs + 1))).created).toBe(3);
+    }
+  } finally {
+    await ownPool.end();
+    await own.drop();
+  }
+});

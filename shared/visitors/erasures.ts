@@ -1,0 +1,131 @@
+import type { Erasure, ErasureMarks } from './visitor-rows.ts';
+import type { Identifier } from './visitor-identity.ts';
+import type { Queryable } from './visitor-statements.ts';
+
+/** Accounts of which nobody was erased may be left out. */
+export type ErasuresByAccount = ReadonlyMap<string, ErasureMarks>;
+
+/** The marks of all accounts where they are the same. */
+export function marksOfAll(accountIds: ReadonlySet<string>, marks: ErasureMarks): ErasuresByAccount {
+  return new Map([...accountIds].map((accountId) => [accountId, marks]));
+}
+
+export async function selectAccountErasures(
+  db: Queryable,
+  accountIds: ReadonlySet<string>,
+): Promise<ErasuresByAccount> {
+  const { rows } = await db.query<{ account_id: string; newest_ms: string; has_suppressions: boolean }>({
+    name: 'select-account-erasures',
+    text: `select k.account_id, (extract(epoch from e.erased_at) * 1000)::bigint as newest_ms,
+        exists (select from erasures s where s.account_id = k.account_id::uuid and s.suppressed) as has_suppressions
+      from unnest($1::text[]) as k (account_id)
+      join lateral (
+        select erased_at from erasures e where e.account_id = k.account_id::uuid order by erased_at desc limit 1
+      ) e on true`,
+    values: [[...accountIds]],
+  });
+  return new Map(
+    rows.map((row) => [row.account_id, { newestAtMs: Number(row.newest_ms), hasSuppressions: row.has_suppressions }]),
+  );
+}
+
+export type IdentifierAsked = Identifier & { readonly accountId: string };
+
+export type ErasureFound = { readonly identifier: IdentifierAsked; readonly erasure: Erasure };
+
+/** Reads the last erasure of each identifier that was ever erased. */
+export async function selectErasures(
+  db: Queryable,
+  asked: readonly IdentifierAsked[],
+): Promise<readonly ErasureFound[]> {
+  if (asked.length === 0) return [];
+  const { rows } = await db.query<{ place: number; erased_ms: string; suppressed: boolean }>({
+    name: 'select-erasures',
+    // `offset 0` keeps the planner from beginning with a table that it believes to be empty.
+    text: `select k.place::int as place, (extract(epoch from e.erased_at) * 1000)::bigint as erased_ms, e.suppressed
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as k (account_id, kind, value, place)
+      join lateral (
+        select erased_at, suppressed from erasures e
+        where e.account_id = k.account_id::uuid and e.hash = erasure_hash(k.account_id::uuid, k.kind, k.value)
+        offset 0
+      ) e on true`,
+    values: [asked.map((key) => key.accountId), asked.map((key) => key.kind), asked.map((key) => key.value)],
+  });
+  return rows.flatMap((row) => {
+    const identifier = asked[row.place - 1];
+    const erasure = { atMs: Number(row.erased_ms), isSuppressed: row.suppressed };
+    return identifier === undefined ? [] : [{ identifier, erasure }];
+  });
+}
+
+export type NewErasure = { readonly accountId: string; readonly atMs: number; readonly isSuppressed: boolean };
+
+/** Records the erasure of identifiers. What is suppressed stays so. */
+export async function insertErasures(
+  db: Queryable,
+  { accountId, atMs, isSuppressed }: NewErasure,
+  identifiers: readonly Identifier[],
+): Promise<void> {
+  await db.query(
+    `insert into erasures (account_id, hash, erased_at, suppressed)
+      select distinct $1::uuid, erasure_hash($1::uuid, k.kind, k.value), $4::timestamptz, $5::boolean
+      from unnest($2::text[], $3::text[]) as k (kind, value)
+      order by 2
+      on conflict (account_id, hash) do update set
+        erased_at = greatest(erasures.erased_at, excluded.erased_at),
+        suppressed = erasures.suppressed or excluded.suppressed`,
+    [
+      accountId,
+      identifiers.map(({ kind }) => kind),
+      identifiers.map(({ value }) => value),
+      new Date(atMs).toISOString(),
+      isSuppressed,
+    ],
+  );
+}
+
+/** Gives the erasures of an account that are recorded for one moment another one. */
+export async function moveErasures(db: Queryable, accountId: string, fromMs: number, toMs: number): Promise<void> {
+  await db.query('update erasures set erased_at = $3 where account_id = $1 and erased_at = $2', [
+    accountId,
+    new Date(fromMs).toISOString(),
+    new Date(toMs).toISOString(),
+  ]);
+}
+
+/** Deletes some of the erasures of before a moment that suppress nothing. */
+export async function deleteOldErasures(db: Queryable, accountId: string, beforeMs: number): Promise<void> {
+  await db.query(
+    `delete from erasures where account_id = $1 and hash in (
+      select hash from erasures where account_id = $1 and erased_at < $2 and not suppressed
+      order by erased_at limit ${oldAtOnce})`,
+    [accountId, new Date(beforeMs).toISOString()],
+  );
+}
+
+const oldAtOnce = 1_000;
+
+/**
+ * SQL: whether a visitor was erased after an event of it was received. Where nobody of the account was erased since then
+ * that costs one look at an index. The questions are each a `select … limit 1`: of an `exists` the planner may make a join
+ * with all erasures of the account.
+ */
+export function isErasedSql(accountId: string, visitorId: string, receivedAt: string): string {
+  return compared(accountId, `newest.erased_at >= ${receivedAt}`, visitorId, `e.erased_at >= ${receivedAt}`);
+}
+
+/** SQL: the same of what a visitor does in this transaction, or whether it is suppressed. */
+export function isErasedNowSql(accountId: string, visitorId: string): string {
+  return compared(accountId, 'true', visitorId, '(e.suppressed or e.erased_at >= now())');
+}
+
+function compared(accountId: string, isAny: string, visitorId: string, isSo: string): string {
+  return `(case when (
+      select ${isAny} from erasures newest where newest.account_id = ${accountId}
+      order by newest.erased_at desc limit 1
+    ) then (
+      select true from erasures e
+      where e.account_id = ${accountId} and e.hash = erasure_hash(${accountId}, 'visitor', ${visitorId}) and ${isSo}
+      limit 1
+    ) is not null else false end)`;
+}
