@@ -1,0 +1,164 @@
+import { rm } from 'node:fs/promises';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openFrame } from '../../shared/contracts/events/compressed-frame.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { readBucket } from '../../shared/nats/buckets/bucket.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { erasureHoldsWithinMs } from '../../shared/nats/erasures/follow-erasures.ts';
+import { readMessages } from '../../shared/nats/messages/read-messages.ts';
+import { buckets, streams } from '../../shared/nats/streams/topology.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../shared/testing/servers.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { retentionEnv } from '../../pipeline/jobs/retention/retention-settings.ts';
+import { makeStackFolder } from './testing/make-stack-folder.ts';
+import { chooseStackPorts, runStack } from './testing/running-stack.ts';
+import type { RunningStack } from './testing/running-stack.ts';
+import { createStackClient } from './testing/stack-client.ts';
+import type { StackClient } from './testing/stack-client.ts';
+
+const settle = { timeout: 60_000, interval: 200 };
+
+let folder: string;
+let nats: NatsServer;
+let database: TestDatabase;
+let pool: Pool;
+let log: LogConnection;
+let stack: RunningStack;
+let client: StackClient;
+
+beforeAll(async () => {
+  [folder, nats, database] = await Promise.all([makeStackFolder(), startTestNats(), createTestDatabase()]);
+  stack = await runStack(folder, await chooseStackPorts(), { NATS_URL: nats.url, DATABASE_URL: database.url });
+  client = createStackClient(stack.credentials);
+  pool = openTestPool(database.url, 2);
+  log = await connectLog({ url: nats.url, name: 'test' });
+}, 240_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  await log?.close();
+  await pool?.end();
+  await nats?.stop();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** Stands in every identifier and property of Ann, and in nothing else. */
+const canary = 'ann-canary';
+const ann = {
+  userId: `${canary}-device`,
+  externalId: `${canary}-customer`,
+  email: `${canary}@example.com`,
+  userProperties: { first_name: canary },
+};
+const bob = { userId: 'bob-device', email: 'bob@example.com', userProperties: { first_name: 'Bob' } };
+
+async function tablesThatName(text: string): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const { rowCount } = await pool.query(`select from ${name} as t where t::text like $1 limit 1`, [`%${text}%`]);
+    if (rowCount === 1) found.push(name);
+  }
+  return found;
+}
+
+/** The streams and buckets that name a text, and when the newest message that does was stored. */
+async function logThatNames(text: string): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const stream of Object.values(streams)) {
+    await readMessages(log, {
+      stream,
+      filterSubject: '>',
+      from: { seq: 1 },
+      content: 'all',
+      messagesPerPull: 100,
+      silenceMaxMs: 20_000,
+      onMessage({ data, storedAtMs }) {
+        const isNamed = [data, stream === streams.events ? openFrame(data) : data].some((bytes) =>
+          Buffer.from(bytes).includes(text),
+        );
+        if (isNamed) found.set(stream, storedAtMs);
+      },
+    });
+  }
+  for (const bucket of Object.values(buckets)) {
+    for (const [key, value] of (await readBucket(log, bucket)) ?? []) {
+      if (key.includes(text) || Buffer.from(value).includes(text)) found.set(bucket, 0);
+    }
+  }
+  return found;
+}
+
+const textsAt = async (path: string): Promise<string[]> =>
+  (await client.sinkRequests(path)).map(({ body }) => JSON.stringify(body));
+const countAt = async (path: string, text: string): Promise<number> =>
+  (await textsAt(path)).filter((body) => body.includes(text)).length;
+
+test('erasure: from a second after the answer nothing of the visitor leaves, and what holds its data still is retention alone', async () => {
+  const refusing = await client.api('POST', 'destinations', {
+    name: 'refusing',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: `${stack.credentials.sink}/refusing` },
+  });
+  await client.publish('adds a destination that refuses all');
+  await client.setSink({ path: '/demo', status: 503 });
+  await client.setSink({ path: '/refusing', status: 400 });
+  const beganAt = new Date(Date.now() - 60_000).toISOString();
+  // Merged into the visitor of the externalId.
+  expect(await client.track({ event: 'Visit', userId: `${canary}-other-device` })).toBe(200);
+  for (let n = 0; n < 4; n += 1) {
+    for (const person of [ann, bob]) expect(await client.track({ event: `Order ${n}`, ...person })).toBe(200);
+  }
+  const { externalId } = ann;
+  expect(await client.track({ event: 'Again', userId: `${canary}-other-device`, externalId })).toBe(200);
+  const refusedPath = `destinations/${String(refusing['id'])}`;
+  const refused = async (): Promise<number> =>
+    ((await client.api('GET', `${refusedPath}/dead-letters?limit=50`))['entities'] as unknown[]).length;
+  await expect.poll(refused, settle).toBe(10);
+  await expect.poll(() => countAt('/demo', canary), settle).toBeGreaterThan(0);
+  await expect.poll(() => countAt('/demo', 'bob'), settle).toBeGreaterThan(0);
+
+  const erased = await client.api('DELETE', `visitors/${ann.userId}`);
+  expect(erased).toMatchObject({ deleted: true });
+  await new Promise((resolve) => setTimeout(resolve, erasureHoldsWithinMs));
+  const sent = { demo: await countAt('/demo', canary), refusing: await countAt('/refusing', canary) };
+  const others = await countAt('/refusing', 'bob');
+
+  // Both are back, and everything is asked for again.
+  await client.setSink({ path: '/demo', status: 200 });
+  await client.setSink({ path: '/refusing', status: 200 });
+  const toNow = new Date().toISOString();
+  await client.api('POST', `${refusedPath}/replay`, { what: 'dead-letters' });
+  await client.api('POST', `${refusedPath}/replay`, { what: 'log', from: beganAt, to: toNow });
+  await expect.poll(() => countAt('/refusing', 'bob'), settle).toBe(others + 8);
+  const arrived = async (): Promise<number> =>
+    (await client.sinkRequests('/demo')).filter(
+      ({ status, body }) => status === 200 && JSON.stringify(body).includes('bob'),
+    ).length;
+  await expect.poll(arrived, settle).toBe(4);
+  expect({ demo: await countAt('/demo', canary), refusing: await countAt('/refusing', canary) }).toEqual(sent);
+
+  const historyMs = defaultsOf(retentionEnv).RETENTION_HISTORY_MS;
+  await expect.poll(async () => [...(await logThatNames(canary)).keys()], settle).toEqual([streams.events]);
+  const heldUntilMs = ((await logThatNames(canary)).get(streams.events) ?? 0) + historyMs;
+  expect(heldUntilMs).toBeLessThanOrEqual(Date.parse(String(erased['erasedAt'])) + historyMs);
+  // Which visitors were changed lately: kept for some minutes.
+  expect(['visitor_changes', undefined]).toContain((await tablesThatName(canary)).join() || undefined);
+
+  // She comes back.
+  const { userId, email } = ann;
+  expect(await client.track({ event: 'Back', userId, email, userProperties: { city: 'Bern' } })).toBe(200);
+  await expect.poll(() => countAt('/demo', '"event":"Back"'), settle).toBe(1);
+  const [back] = (await client.sinkRequests('/demo')).filter(({ body }) =>
+    JSON.stringify(body).includes('"event":"Back"'),
+  );
+  expect(back?.body).toMatchObject({ visitor: { id: userId, email, city: 'Bern' } });
+  expect(JSON.stringify(back?.body)).not.toContain('first_name');
+}, 240_000);
