@@ -177,7 +177,9 @@ test('erase: nothing is left of any visitor that was merged into it, however man
     { emails: ['ann@example.com'] },
   ];
   for (const reader of [store, createVisitorStore(pool)]) {
-    const { outcomes } = await reader.resolve(late.map((claim) => ({ ...touch(account, claim, { city: 'Oslo' }), receivedAtMs })));
+    const { outcomes } = await reader.resolve(
+      late.map((claim) => ({ ...touch(account, claim, { city: 'Oslo' }), receivedAtMs })),
+    );
     for (const outcome of outcomes) expect(outcome).toEqual({ kind: 'erased' });
   }
   expect(await store.find(account, { externalId: 'y' })).toMatchObject({ id: 'other' });

@@ -130,7 +130,10 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const attemptLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
     writing(async (client) => {
       const nobody: ErasuresByAccount = new Map();
-      await lockVisitors(client, (await loadVisitors(client, { touches, erasures: nobody }, undefined, undefined)).all());
+      await lockVisitors(
+        client,
+        (await loadVisitors(client, { touches, erasures: nobody }, undefined, undefined)).all(),
+      );
       const erasures = await selectAccountErasures(client, accountsOf(touches));
       const plan = planVisitors(
         touches,
