@@ -201,6 +201,6 @@ test('assignment store: all ids of a chain of merged visitors have the assignmen
   const stored = await storeAssignments(one, wanted(accountId, ids, 'a'));
   for (const { assignments } of stored) expect(assignments.get(experimentId)).toBe('b');
   expect(await storedOf(accountId)).toEqual(new Map([['third', 'b']]));
-  await one.query("update visitors set erased_at = now() where account_id = $1 and id = 'root'", [accountId]);
+  await eraseFor(one, { accountId, id: 'root', isSuppressed: true });
   for (const { erased } of await storeAssignments(one, wanted(accountId, ids, 'a'))) expect(erased).toBe(true);
 });

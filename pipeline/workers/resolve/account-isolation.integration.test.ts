@@ -219,7 +219,7 @@ test('resolver: an event at whose visitor the database fails is a dead letter in
       forceIndexScans: true,
       onIdleError: () => undefined,
     });
-    await rig.pool.query(`
+    await rig.ownerPool.query(`
       create function sleep_long() returns trigger language plpgsql as $$ begin perform pg_sleep(20); return new; end $$;
       create trigger sleep_long before insert on visitors for each row when (new.id = 'slow') execute function sleep_long()`);
     try {
@@ -248,7 +248,7 @@ test('resolver: an event at whose visitor the database fails is a dead letter in
       await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ accounts_apart: 0 }), within);
       await resolver.stop(5_000);
     } finally {
-      await rig.pool.query('drop trigger sleep_long on visitors; drop function sleep_long');
+      await rig.ownerPool.query('drop trigger sleep_long on visitors; drop function sleep_long');
       await pool.end();
     }
   }));

@@ -381,7 +381,7 @@ test('resolver: an event of an erased visitor that was received before is droppe
     const resolver = await rig.start(0);
     await until(resolver, 'resolved', 1);
     const receivedAt = Date.now();
-    await eraseFor(rig.pool, { accountId: rig.account, id: 'u' });
+    await eraseFor(rig.ownerPool, { accountId: rig.account, id: 'u' });
     const back = track('back', { userProperties: { zip: '3000' } });
     await rig.send(0, [
       { ...track('late'), at: receivedAt },

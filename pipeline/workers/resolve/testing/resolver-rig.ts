@@ -51,13 +51,17 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
   const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'resolver' });
   const pool = openTestPool(await asDatabaseRole(databaseUrl, 'pipeline'), 20);
+  const ownerPool = openTestPool(databaseUrl, 4);
   const account: string = randomUUID();
   return {
     /** The operator's, for what a test looks at and does. */
     connection,
     /** What its resolvers run on. */
     pipelineConnection,
+    /** What its resolvers use. */
     pool,
+    /** The owner's, for what a test changes. */
+    ownerPool,
     account,
     /** Puts events into one frame of the ingest log. */
     send: (partition: number, events: readonly TestEvent[]) =>
@@ -98,7 +102,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     },
     close: async () => {
       await Promise.all([connection.close(), pipelineConnection.close()]);
-      await pool.end();
+      await Promise.all([pool.end(), ownerPool.end()]);
     },
   };
 }
