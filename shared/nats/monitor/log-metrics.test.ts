@@ -36,6 +36,13 @@ test('log metrics: what holds of each nats-server', async () => {
   expect(text).toContain('sluice_log_server_reserved_bytes{server="nats-1"} 1000\n');
 });
 
+test('log metrics: a server without a cluster port has none that is open', async () => {
+  const [first] = servers;
+  const alone = { ...first, name: 'alone', areRoutesEncrypted: undefined } as LogServer;
+  const text = await shown([alone], { version: '2.15.1', name: 'alone' });
+  expect(text).toContain('sluice_log_server_check{server="alone",check="cluster_tls"} 1\n');
+});
+
 test('log metrics: without a monitor port the version of the server we talk to is known all the same', async () => {
   const text = await shown([], { version: '2.10.27', name: 'alone' });
   expect(text).toContain('sluice_log_server_check{server="alone",check="version"} 0\n');

@@ -16,7 +16,7 @@ export const logMetrics = {
   ),
   logServerCheck: gauge(
     'sluice_log_server_check',
-    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates',
+    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
     ['server', 'check'],
   ),
   logServerLimit: gauge('sluice_log_server_limit_bytes', 'What all streams on a nats-server may take together', [
@@ -72,7 +72,7 @@ function checksOf({ server }: LogSources['connection'], servers: readonly LogSer
     [name, 'version', isNewEnough(version)],
     [name, 'health', complaint === undefined],
     ...(storage === undefined ? [] : limitChecks(name, storage)),
-    ...(areRoutesEncrypted === undefined ? [] : [[name, 'cluster_tls', areRoutesEncrypted] as const]),
+    [name, 'cluster_tls', areRoutesEncrypted ?? true],
   ]);
   // The one we talk to says its version without a monitor port.
   const connected = server.name;
