@@ -31,7 +31,11 @@ let stack: RunningStack;
 let client: StackClient;
 
 beforeAll(async () => {
-  [folder, nats, database] = await Promise.all([makeStackFolder(), startTestNats(), createTestDatabase()]);
+  [folder, nats, database] = await Promise.all([
+    makeStackFolder(),
+    startTestNats({ furtherConfig: '' }),
+    createTestDatabase(),
+  ]);
   stack = await runStack(folder, await chooseStackPorts(), { NATS_URL: nats.url, DATABASE_URL: database.url });
   client = createStackClient(stack.credentials);
   pool = openTestPool(database.url, 2);

@@ -17,8 +17,9 @@ import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
-import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
 import { Retirement } from './retire-actors.ts';
@@ -26,14 +27,17 @@ import { testTopology } from '../../shared/testing/test-topology.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
+/** The control plane's, which alone writes configuration. */
+let publisher: LogConnection;
 
 beforeAll(async () => {
   nats = await startTestNats();
+  await makeTestLog({ url: nats.url }, testTopology({ partitions: 1 }));
   connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'retire-test' });
-  await ensureTopology(connection, testTopology({ partitions: 1 }));
+  publisher = await connectLog({ url: asLogUser(nats.url, 'controlPlane'), name: 'retire-test-publisher' });
 });
 afterAll(async () => {
-  await connection?.close();
+  await Promise.all([connection?.close(), publisher?.close()]);
   await nats?.stop();
 });
 
@@ -62,6 +66,7 @@ test('retired consumers: one that somebody reads is not unread, one that nobody 
 async function createDestination() {
   const [accountId, destinationId] = [randomUUID(), randomUUID()];
   const buckets = await openBuckets(connection, 1);
+  const { config } = await openBuckets(publisher, 1);
   const consumer = {
     stream: streams.events,
     name: dispatcherConsumer(destinationId),
@@ -90,13 +95,13 @@ async function createDestination() {
   });
   const has = (destinations: readonly string[]): Promise<number> => {
     const entities = destinations.map((id) => httpEntity(id, 'http://127.0.0.1/'));
-    const config = accountConfig(accountId, { destinations: entities });
-    return buckets.config.put(accountKey(accountId), Buffer.from(JSON.stringify(config)));
+    const document = accountConfig(accountId, { destinations: entities });
+    return config.put(accountKey(accountId), Buffer.from(JSON.stringify(document)));
   };
   return {
     accountId,
     destinationId,
-    config: buckets.config,
+    config,
     read,
     facts,
     has,

@@ -63,7 +63,7 @@ export async function startTestNats(options: Partial<NatsServerOptions> = {}): P
     ...server,
     url: options.furtherConfig === undefined ? asOperator(server.url) : server.url,
     stop: async () => {
-      const operators = await findOperators(server.monitorUrl);
+      const operators = options.furtherConfig === undefined ? await findOperators(server.monitorUrl) : [];
       await server.stop();
       if (options.storeDir === undefined) {
         await rm(storeDir, { recursive: true, force: true });
