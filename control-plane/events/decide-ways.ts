@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
-import type { LiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import { nullable, textOf } from '../../shared/contracts/config/define-collection.ts';
 import { SecretError } from '../../shared/contracts/config/secrets.ts';

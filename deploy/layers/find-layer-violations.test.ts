@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findLayerViolations, findReserved, findSpelledBytes } from './find-layer-violations.ts';
+import { findLayerViolations, findReserved, findSpelledBytes, findUnlistedRooms } from './find-layer-violations.ts';
 
 const layers = { app: ['low', 'low/inner', 'high'], other: ['room'] };
 const at = (path: string, ...imported: string[]) => ({
@@ -129,4 +129,34 @@ test('layers: what is for some folders only is refused to the others, types incl
     'app/high/b.ts imports library, which is for app/low',
     'app/lower/c.ts imports library, which is for app/low',
   ]);
+});
+
+test('rooms: what an app loads from a room that is not listed is named with the chain of files that loads it', () => {
+  const files = [
+    at('gateway/a.ts', '../shared/low/b.ts', '../shared/listed/deep/e.ts'),
+    at('shared/low/b.ts', '../high/c.ts'),
+    at('shared/high/c.ts'),
+    at('shared/listed/deep/e.ts'),
+    at('gateway/a.test.ts', '../shared/for-tests/f.ts'),
+    at('shared/for-tests/f.ts'),
+  ];
+  expect(findUnlistedRooms(files, { gateway: ['low', 'listed'] })).toEqual([
+    'gateway may not load shared/high: gateway/a.ts loads shared/low/b.ts loads shared/high/c.ts',
+  ]);
+  expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'high/c.ts'] })).toEqual([]);
+  // A name is not the start of another one.
+  expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'hi'] })).toHaveLength(1);
+});
+
+test.each([
+  ["import type { D } from './d.ts';", 0],
+  ["export type { D } from './d.ts';", 0],
+  ["const d = await import('./d.ts');", 0],
+  ["import { type D, d } from './d.ts';", 1],
+  ["import {\n  d,\n} from './d.ts';", 1],
+  ["export { d } from './d.ts';", 1],
+  ["import './d.ts';", 1],
+])('rooms: %j loads %d files', (text, times) => {
+  const files = [at('gateway/a.ts', '../shared/a.ts'), { path: 'shared/a.ts', text }, at('shared/d.ts')];
+  expect(findUnlistedRooms(files, { gateway: ['a.ts'] })).toHaveLength(times);
 });

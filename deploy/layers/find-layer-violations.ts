@@ -57,6 +57,45 @@ export function findReserved(
   return violations.toSorted();
 }
 
+/**
+ * Files of `shared` that an app loads, directly or through other files, from a room that is not among those listed for the
+ * app: one sentence a room, with the chain of imports that leads there. Types load nothing, and a dynamic import loads
+ * what it names only when it is called; neither counts.
+ */
+export function findUnlistedRooms(
+  files: readonly SourceFile[],
+  rooms: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  const loads = new Map(
+    files.filter(({ path }) => !isForTests(path)).map(({ path, text }) => [path, loadedFiles(path, text)]),
+  );
+  return Object.entries(rooms).flatMap(([app, listed]) => {
+    const violations = new Map<string, string>();
+    for (const chain of chainsFrom(app, loads)) {
+      const file = chain.at(-1) ?? '';
+      if (!file.startsWith('shared/') || listed.some((name) => `${file}/`.startsWith(`shared/${name}/`))) continue;
+      const room = posix.dirname(file);
+      if (!violations.has(room)) violations.set(room, `${app} may not load ${room}: ${chain.join(' loads ')}`);
+    }
+    return [...violations.values()].toSorted();
+  });
+}
+
+/** The shortest chain of loads from any file of an app to each file it leads to. */
+function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[] {
+  const chains = [...loads.keys()].filter((path) => path.startsWith(`${app}/`)).map((path) => [path]);
+  const reached = new Set(chains.flat());
+  // The list grows while it is read.
+  for (const chain of chains) {
+    for (const target of loads.get(chain.at(-1) ?? '') ?? []) {
+      if (reached.has(target)) continue;
+      reached.add(target);
+      chains.push([...chain, target]);
+    }
+  }
+  return chains;
+}
+
 /** What each file imports, by its path. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 
@@ -150,6 +189,15 @@ function importedFiles(path: string, text: string): readonly string[] {
   return importedSpecifiers(text)
     .filter((specifier) => specifier.startsWith('.') && !/\.(css|svg)$/.test(specifier))
     .map((specifier) => posix.normalize(posix.join(posix.dirname(path), specifier)));
+}
+
+const loading = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\bfrom\s+)?'(?<specifier>\.[^']+)'/gm;
+
+/** The files of the repository that are loaded with a file. */
+function loadedFiles(path: string, text: string): readonly string[] {
+  return [...text.matchAll(loading)].map(({ groups }) =>
+    posix.normalize(posix.join(posix.dirname(path), groups?.['specifier'] ?? '')),
+  );
 }
 
 function importedSpecifiers(text: string): readonly string[] {

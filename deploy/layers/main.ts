@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findLayerViolations, findReserved, findSpelledBytes } from './find-layer-violations.ts';
-import { layers, reserved, walls } from './layers.ts';
+import { findLayerViolations, findReserved, findSpelledBytes, findUnlistedRooms } from './find-layer-violations.ts';
+import { layers, reserved, rooms, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
@@ -12,6 +12,7 @@ const files = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 const violations = [
   ...findLayerViolations(files, layers, walls),
   ...findReserved(files, reserved),
+  ...findUnlistedRooms(files, rooms),
   ...findSpelledBytes(files),
 ];
 for (const violation of violations) console.error(violation);

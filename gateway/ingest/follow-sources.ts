@@ -1,4 +1,6 @@
-import { readLiveCollections } from '../../shared/collections/live-config.ts';
+import { consentSettings } from '../../shared/collections/consent-settings.ts';
+import { readLiveCollections } from '../../shared/collections/read-live-collections.ts';
+import { sources as sourcesCollection } from '../../shared/collections/sources.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
@@ -39,7 +41,7 @@ export async function followSources(
   };
   const follow = (from: Bucket): Promise<ConfigFeed> =>
     followConfig(from, {
-      read: (config) => readLiveCollections(config, ['sources', 'consentSettings']),
+      read: (config) => readLiveCollections(config, [sourcesCollection, consentSettings]),
       apply(change) {
         sources.apply(change);
         unreadable.note(change);

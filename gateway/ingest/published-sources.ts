@@ -1,6 +1,6 @@
 import type { SourceKey } from '../../shared/contracts/config/account-config.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
-import type { LiveCollections, LiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveCollections, LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 import { findSourceKind } from '../../shared/sources/registry.ts';
 import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';

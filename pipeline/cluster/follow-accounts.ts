@@ -1,5 +1,5 @@
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
-import type { LiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
 import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';

@@ -1,6 +1,6 @@
 import { decodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
-import type { LiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import { findPublished } from '../../shared/routing/published-destinations.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { compileFetch } from '../workers/dispatch/compile-fetch.ts';

@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { dispatcherWorker } from './dispatch/worker.ts';
 import { resolverWorker } from './resolve/worker.ts';

@@ -2,7 +2,7 @@ import type { ConfigChange } from '../nats/buckets/config-feed.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { gauge } from '../runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../runtime/metrics/metrics-page.ts';
-import type { LiveConfig } from './live-config.ts';
+import type { LiveConfig } from './read-live-collections.ts';
 
 /** What every service tells of the configurations it could not read whole. */
 export const configMetrics = {

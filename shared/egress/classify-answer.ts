@@ -1,4 +1,5 @@
-import type { OutboundAnswer, Outcome } from '../destinations/sdk/destination.ts';
+import type { OutboundAnswer } from './outbound.ts';
+import type { Outcome } from './outcome.ts';
 
 const delivered: Outcome = { kind: 'delivered' };
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
+import type { OutboundAnswer } from './outbound.ts';
 import type { Deadline, Deadlines, Timed } from './deadlines.ts';
 import { AnswerError, AnswerReader } from './read-answer.ts';
 import type { ReadAnswer } from './read-answer.ts';

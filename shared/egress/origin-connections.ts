@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
+import type { OutboundAnswer } from './outbound.ts';
 import type { Deadlines } from './deadlines.ts';
 import { HttpConnection } from './http-connection.ts';
 import type { ConnectionOwner } from './http-connection.ts';

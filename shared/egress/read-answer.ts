@@ -1,4 +1,4 @@
-import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
+import type { OutboundAnswer } from './outbound.ts';
 
 /** What came is no answer to HTTP/1.1, or ended too early. */
 export class AnswerError extends Error {

@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import type { OutboundAnswer, OutboundRequest } from '../destinations/sdk/destination.ts';
+import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Deadline, Timed } from './deadlines.ts';
 import type { EgressRules } from './egress-rules.ts';

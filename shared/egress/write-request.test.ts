@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OutboundRequest } from '../destinations/sdk/destination.ts';
+import type { OutboundRequest } from './outbound.ts';
 import { InvalidRequestError, writeRequest } from './write-request.ts';
 
 const target = { host: 'a.example:8080', path: '/in?x=1' };

@@ -1,4 +1,4 @@
-import type { OutboundRequest } from '../destinations/sdk/destination.ts';
+import type { OutboundRequest } from './outbound.ts';
 
 /** The request cannot be sent as it is, now or later. The message names what is wrong and holds no value. */
 export class InvalidRequestError extends Error {

@@ -1,5 +1,5 @@
 import { readLiveConfig } from '../collections/live-config.ts';
-import type { LiveConfig } from '../collections/live-config.ts';
+import type { LiveConfig } from '../collections/read-live-collections.ts';
 import { collectionNames } from '../collections/registry.ts';
 import type { CollectionName } from '../collections/registry.ts';
 import { decodeAccountConfig, encodeAccountConfig } from '../contracts/config/account-config.ts';

@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { accessTokenContext, SecretError } from '../../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';

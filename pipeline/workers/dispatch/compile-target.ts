@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { SettingError } from '../../../shared/destinations/sdk/settings.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { findDestinationKind } from '../../../shared/destinations/registry.ts';

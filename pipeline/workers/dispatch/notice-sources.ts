@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
 import { publishedDestinations } from '../../../shared/routing/published-destinations.ts';
 import { findSourceKind } from '../../../shared/sources/registry.ts';

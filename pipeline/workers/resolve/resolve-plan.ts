@@ -1,4 +1,4 @@
-import type { LiveCollections, LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveCollections, LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { sourceTypes, visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';

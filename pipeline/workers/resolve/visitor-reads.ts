@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { SecretError, isSealed, settingContext } from '../../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';

@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 
 /** Whether a version has anything to count, told without compiling it. */

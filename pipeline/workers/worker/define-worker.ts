@@ -1,4 +1,4 @@
-import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 
 /** A counter an actor keeps once for each of a few values, under `<name>_<value>`; shown as one metric with a label. */

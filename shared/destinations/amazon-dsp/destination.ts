@@ -10,7 +10,7 @@ import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
-import type { OAuthNeed } from '../sdk/oauth.ts';
+import type { OAuthNeed } from '../../egress/oauth-grant.ts';
 import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import type { KnownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';

@@ -3,7 +3,8 @@ import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify, traitsOf } from '../sdk/event.ts';
-import { basicAuthorization, postJson, withinBytes } from '../sdk/http.ts';
+import { basicAuthorization } from '../../egress/basic-authorization.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
 import {
   batchSize,
   optionalSecret,

@@ -2,14 +2,16 @@ import type { ByteWriter } from '../../json/byte-writer.ts';
 import type { Work } from '../../routing/values/work.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
+import type { Outcome } from '../../egress/outcome.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { KindFacts } from './facts.ts';
-import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
 import type { Platform } from './platform.ts';
 import { describeSettings, exampleOf, readAddresses, readSettings } from './settings.ts';
 import type { SettingDeclarations, SettingDescriptor, SettingsOf } from './settings.ts';
 
-export type { OutboundAnswer, OutboundRequest } from './outbound.ts';
+export type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
+export type { Outcome } from '../../egress/outcome.ts';
 
 /** Entity of `GET /rest/v1/destinations/types`. */
 export type DestinationDescriptor = {
@@ -23,27 +25,6 @@ export type DestinationDescriptor = {
   };
   readonly settings: readonly SettingDescriptor[];
 };
-
-/** What became of one event at one destination. */
-export type Outcome =
-  | { readonly kind: 'delivered' }
-  /** Taken, and thrown away by a rule of the platform's own, such as one against robots: no failure, and nothing to mend. */
-  | { readonly kind: 'dropped'; readonly reason: string }
-  /**
-   * Worth another attempt, not before `afterMs` where the platform said so. `isThrottled` where it says that it is asked
-   * more than it takes: then it is asked less at a time. The sender sees that by itself in a status of 429. `refusesAccess`
-   * where it refuses the destination and not the event, whose key or token has ended or lacks a right: the destination is
-   * held, tried again now and then, and its events wait. A status of 401 or 403 says so by itself.
-   */
-  | {
-      readonly kind: 'retry';
-      readonly reason: string;
-      readonly afterMs?: number;
-      readonly isThrottled?: true;
-      readonly refusesAccess?: true;
-    }
-  /** Never going to be taken as it is. */
-  | { readonly kind: 'reject'; readonly reason: string };
 
 /** What a kind delivers: the event, and the payload a mapping made of it where one applies. */
 export type OutboundEvent = {

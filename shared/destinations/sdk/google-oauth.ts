@@ -1,4 +1,4 @@
-import type { OAuthGrant } from './oauth.ts';
+import type { OAuthGrant } from '../../egress/oauth-grant.ts';
 import { exampleServiceAccount, readServiceAccountKey } from './google-service-account.ts';
 import { address, optionalSecret, optionalText, readWebUrl, SettingError } from './settings.ts';
 import type { SettingsOf } from './settings.ts';

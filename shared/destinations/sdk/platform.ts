@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../runtime/json.ts';
-import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
+import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
 
 /** What a scripted platform does: judge a request by its rules, or answer as it documents for when it cannot. */
 export const platformScenarios = {

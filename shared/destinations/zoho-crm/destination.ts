@@ -5,7 +5,7 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify, mappedProperties, propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import type { OAuthNeed } from '../sdk/oauth.ts';
+import type { OAuthNeed } from '../../egress/oauth-grant.ts';
 import { contactIds } from '../sdk/person.ts';
 import {
   address,

@@ -1,4 +1,4 @@
-import type { OutboundRequest } from '../../destinations/sdk/destination.ts';
+import type { OutboundRequest } from '../outbound.ts';
 
 /** The request with a token where it needs one, as it goes out. */
 export function authorized({ oauth, ...request }: OutboundRequest, token: string): OutboundRequest {

@@ -1,5 +1,5 @@
-import type { OutboundRequest } from '../../destinations/sdk/destination.ts';
-import type { OAuthNeed } from '../../destinations/sdk/oauth.ts';
+import type { OutboundRequest } from '../outbound.ts';
+import type { OAuthNeed } from '../oauth-grant.ts';
 import type { Sender, SendResult } from '../sender.ts';
 import { authorized } from './authorized.ts';
 import type { TokenResult, TokenSource } from './token-source.ts';

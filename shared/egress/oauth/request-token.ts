@@ -10,8 +10,8 @@ import {
   processGenericTokenEndpointResponse,
 } from 'oauth4webapi';
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi';
-import { basicAuthorization } from '../../destinations/sdk/http.ts';
-import type { OAuthGrant } from '../../destinations/sdk/oauth.ts';
+import { basicAuthorization } from '../basic-authorization.ts';
+import type { OAuthGrant } from '../oauth-grant.ts';
 import { decodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { Sender } from '../sender.ts';
 

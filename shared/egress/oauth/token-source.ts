@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { OAuthEntry } from '../../contracts/config/oauth-entry.ts';
-import type { OAuthGrant } from '../../destinations/sdk/oauth.ts';
+import type { OAuthGrant } from '../oauth-grant.ts';
 import type { Sender } from '../sender.ts';
 import { requestToken } from './request-token.ts';
 import type { TokenAnswer } from './request-token.ts';

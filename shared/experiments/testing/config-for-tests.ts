@@ -1,5 +1,5 @@
 import type { SnapshotEntity } from '../../contracts/config/account-config.ts';
-import type { LiveConfig } from '../../collections/live-config.ts';
+import type { LiveConfig } from '../../collections/read-live-collections.ts';
 import { testLiveConfig } from '../../testing/test-account-config.ts';
 import type { TestCollections } from '../../testing/test-account-config.ts';
 import { compileExperimentPlan } from '../experiment-plan.ts';

@@ -1,4 +1,5 @@
-import type { OutboundAnswer, OutboundRequest, Outcome } from '../../destinations/sdk/destination.ts';
+import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
+import type { Outcome } from '../../egress/outcome.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { ProviderEvent } from './provider-event.ts';
 

@@ -1,4 +1,4 @@
-import type { OAuthNeed } from './oauth.ts';
+import type { OAuthNeed } from './oauth-grant.ts';
 
 /** One HTTP request to the platform. */
 export type OutboundRequest = {

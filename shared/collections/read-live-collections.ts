@@ -1,0 +1,127 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { AccountConfig, SnapshotEntity, UnreadableEntity } from '../contracts/config/account-config.ts';
+import { isJsonObject } from '../runtime/json.ts';
+import type { Collection } from '../contracts/config/define-collection.ts';
+import type { CollectionName, Registered } from './registry.ts';
+
+/** A word may be one that a newer build has added, so of words that a schema lists only their being text is certain. */
+type Tolerant<Value> = Value extends string
+  ? string
+  : Value extends number | boolean | null | undefined
+    ? Value
+    : Value extends readonly (infer Item)[]
+      ? readonly Tolerant<Item>[]
+      : Value extends object
+        ? { readonly [Field in keyof Value]: Tolerant<Value[Field]> }
+        : Value;
+
+type BodyOf<Of extends Registered> = Of['reading'] extends 'exact' ? Static<Of['body']> : Tolerant<Static<Of['body']>>;
+
+/** The collections of a live version, each typed by the schema it is declared with. */
+export type LiveCollections = {
+  readonly [Of in Registered as Of['name']]: readonly (BodyOf<Of> & { readonly id: string })[];
+};
+
+/**
+ * What an account runs, read: what the types say has been checked, and nobody who uses it checks it again. `Name` are the
+ * collections that were read.
+ */
+export type LiveConfig<Name extends CollectionName = CollectionName> = AccountConfig<Pick<LiveCollections, Name>> & {
+  /** What was published and could not be read. Whoever restricts something by it has to refuse. */
+  readonly unreadable: readonly UnreadableEntity[];
+};
+
+/**
+ * Reads the collections of a published configuration. While an upgrade rolls it may be of an older or a newer build, and
+ * nothing that build accepted may be lost for a reason of form:
+ *
+ * - a collection it lacks is empty, one this build does not know is left alone;
+ * - a field it lacks has the default of its collection; fields this build does not know stay where they are;
+ * - limits and words are not judged again: they were when the entity was stored. In collections that are read exactly
+ *   they are, see `Collection.reading`;
+ * - an entity with a field of another type is left out, and listed, unless the field is one by which nothing is
+ *   restricted (`Collection.harmless`): then it has its default, and is listed too.
+ */
+export function readLiveCollections<Name extends CollectionName>(
+  config: AccountConfig,
+  collections: readonly (Collection & { readonly name: Name })[],
+): LiveConfig<Name> {
+  const unreadable: UnreadableEntity[] = [];
+  const read = collections.map((collection) => [
+    collection.name,
+    (config.collections[collection.name] ?? []).flatMap(readerOf(collection)(unreadable)),
+  ]);
+  // Each list was read by the schema that the type is made of.
+  return { ...config, collections: Object.fromEntries(read) as Pick<LiveCollections, Name>, unreadable };
+}
+
+type ReadEntity = (unreadable: UnreadableEntity[]) => (entity: SnapshotEntity) => readonly SnapshotEntity[];
+
+function createReader({ name, body, defaults, reading, harmless }: Collection): ReadEntity {
+  const whole = reading === 'exact' ? Compile(body) : Compile(shapeOf(body) as typeof body);
+  const fits = (entity: SnapshotEntity): boolean => whole.Check(entity);
+  const isHarmless = new Set(harmless);
+  return (unreadable) => (entity) => {
+    // Nearly every one: it stays the object it was parsed to.
+    if (fits(entity)) return [entity];
+    const given: SnapshotEntity = { ...defaults, ...entity };
+    if (fits(given)) return [given];
+    const fields = new Set(whole.Errors(given).map(fieldOf));
+    const isDefaulted = [...fields].every((field) => isHarmless.has(field));
+    for (const field of fields) unreadable.push({ collection: name, id: entity.id, field, entity, isDefaulted });
+    if (!isDefaulted) return [];
+    return [{ ...given, ...Object.fromEntries([...fields].map((field) => [field, defaults[field]])) }];
+  };
+}
+
+type SchemaError = { readonly keyword: string; readonly instancePath: string; readonly params: object };
+
+/** The field of an entity that an error is about. */
+function fieldOf({ keyword, instancePath, params }: SchemaError): string {
+  const [, field] = instancePath.split('/');
+  if (field !== undefined) return field;
+  const missing: unknown = keyword === 'required' && 'requiredProperties' in params ? params.requiredProperties : [];
+  return Array.isArray(missing) && missing.length > 0 ? String(missing[0]) : '';
+}
+
+/** Keywords that say of what type something is, and where its parts are. */
+const shape = ['type', 'properties', 'required', 'items', 'anyOf', 'patternProperties', 'const'] as const;
+
+// Schemas compile once a process, when the first configuration is read.
+const readers = new Map<string, ReadEntity>();
+
+function readerOf(collection: Collection): ReadEntity {
+  const known = readers.get(collection.name);
+  if (known !== undefined) return known;
+  const made = createReader(collection);
+  readers.set(collection.name, made);
+  return made;
+}
+
+/** A schema without what limits it: what is left is what a type of TypeScript can say. */
+function shapeOf(schema: TSchema): TSchema {
+  const node = schema as Readonly<Record<string, unknown>>;
+  if (Array.isArray(node['enum'])) return { type: [...new Set(node['enum'].map((word) => typeof word))][0] };
+  const kept = shape.flatMap((keyword) => (keyword in node ? [[keyword, inner(keyword, node[keyword])]] : []));
+  return Object.fromEntries(kept) as TSchema;
+}
+
+function inner(keyword: (typeof shape)[number], value: unknown): unknown {
+  switch (keyword) {
+    case 'type':
+      return value === 'integer' ? 'number' : value;
+    case 'items':
+      return shapeOf(value as TSchema);
+    case 'anyOf':
+      return (value as readonly TSchema[]).map(shapeOf);
+    case 'properties':
+    case 'patternProperties':
+      return isJsonObject(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shapeOf(part as TSchema)]))
+        : value;
+    case 'required':
+    case 'const':
+      return value;
+  }
+}
