@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { format } from 'oxfmt';
 import { expect, test } from 'vitest';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { drawFaults } from './chaos/draw-faults.ts';
 import { defineFault, obstacleTo } from './families/fault.ts';
 import type { Means } from './families/fault.ts';
 import { faults } from './registry.ts';
-import { runbookPage } from './runbook-page.ts';
 import { createRandom } from './visitors.ts';
 
 const read = (path: string): Promise<string> => readFile(new URL(path, topFolder), 'utf8');
@@ -81,10 +79,4 @@ test('chaos: what destroys, or wants a disk or a cluster that is not there, is n
       expect(choice).toBeLessThan(1);
     }
   }
-});
-
-test('faults: the runbook has the page that they make (else: npm run generate)', async () => {
-  const path = 'deploy/runbook/faults.md';
-  const { code } = await format(path, runbookPage(faults), { singleQuote: true, printWidth: 120 });
-  expect(await read(path)).toBe(code);
 });

@@ -1,18 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import stringify from 'json-stringify-pretty-compact';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { condenseResult } from '../result/condense-result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { ResultFileError, readStoredResult } from '../result/stored-result.ts';
 import { renderPage } from './page.ts';
 
-const resultsFolder = fileURLToPath(new URL('bench/results/', topFolder));
+export const resultsFolder = fileURLToPath(new URL('bench/results/', topFolder));
 
 /** Writes `<date>-<scenario>.json`, with percentiles in the place of readings, and returns its path. */
 export async function saveResult(result: StoredResult, folder = resultsFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = `${folder}${stamp(result.at)}-${result.scenario}.json`;
-  await writeFile(path, `${writeRows(condenseResult(result))}\n`);
+  // A figure a line: a kept result is read in diffs.
+  await writeFile(path, `${stringify(condenseResult(result), { indent: 1, maxLength: 600 })}\n`);
   return path;
 }
 
@@ -29,13 +31,6 @@ export async function savePage(
 }
 
 const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '');
-
-/** JSON with each list of numbers, or of such lists, on one line: a kept result is read in diffs. */
-function writeRows(value: unknown): string {
-  return JSON.stringify(value, undefined, 1).replaceAll(/\[[\s\d.,eE+\-null[\]]*\]/g, (list) =>
-    list.replaceAll(/\s+/g, ''),
-  );
-}
 
 /** Draws the page of results that are kept. Returns the exit code. */
 export async function runPage(files: readonly string[], say: (text: string) => void, folder?: string): Promise<number> {

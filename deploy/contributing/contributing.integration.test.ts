@@ -29,6 +29,7 @@ test('contributing: one of each thing is added as the table says', { timeout: ti
     "import { examplePlatform } from './example-platform/destination.ts';\n",
   );
   await copy.insertBefore(kinds, '  facebook,\n', '  examplePlatform,\n');
+  await copy.insertBefore('shared/collections/destination-types.ts', '  AWSKinesis AWSLambda', '  ExamplePlatform\n');
 
   const collections = 'shared/collections/registry.ts';
   await copy.write('shared/collections/example-notes.ts', await example('collection'));

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 /** What is fetched or kept, and no part of the code. The build comes along: the copy's compiles what is added to it alone. */
-const left = new Set(['node_modules', '.git', '.sluice', 'bench/results']);
+const left = new Set(['node_modules', '.git', '.sluice']);
 
 /** The project in a folder of its own, to be changed and checked there. */
 export type TreeCopy = {
