@@ -38,6 +38,40 @@ test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s: every file and folder it 
   expect(named.filter((name) => !isKnown(name, known))).toEqual([]);
 });
 
+/** Pages of Markdown between the links of `(…)`, without those that lead elsewhere. */
+function linkedPaths(page: string): readonly string[] {
+  return [...page.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+}
+
+const isRecord = (path: string): boolean => path.includes('/decisions/') && path.endsWith('.md');
+
+test('decision records: say their status, context, decision, alternatives and consequences in at most 2 KB', async () => {
+  const known = await paths();
+  const records = known.filter(isRecord);
+  expect(records.length).toBeGreaterThan(40);
+  for (const path of records) {
+    const text = await readFile(join(top, path), 'utf8');
+    expect({ path, bytes: Buffer.byteLength(text) <= 2_048 }).toEqual({ path, bytes: true });
+    const parts = [...text.matchAll(/^(?:# (.+)|(Accepted|Superseded by .+), \d{4}-\d\d-\d\d\.$|\*\*(\w+)\.\*\* )/gm)];
+    expect({ path, parts: parts.map(([, title, , part]) => (title === undefined ? part : 'title')) }).toEqual({
+      path,
+      parts: ['title', undefined, 'Context', 'Decision', 'Alternatives', 'Consequences'],
+    });
+    expect({ path, gone: namedPaths(text).filter((name) => !isKnown(name, known)) }).toEqual({ path, gone: [] });
+  }
+});
+
+test('ARCHITECTURE.md: is short, and links every folder of records', async () => {
+  const page = await readFile(join(top, 'ARCHITECTURE.md'), 'utf8');
+  expect(Buffer.byteLength(page)).toBeLessThanOrEqual(12 * 1024);
+  const folders = [...new Set((await paths()).filter(isRecord).map((path) => path.slice(0, path.lastIndexOf('/'))))];
+  expect(
+    linkedPaths(page)
+      .filter((path) => path.endsWith('/decisions'))
+      .toSorted(),
+  ).toEqual(folders.toSorted());
+});
+
 test('named paths: one that is gone is found', () => {
   const known = ['shared/nats/', 'shared/nats/bucket.ts', 'shared/destinations/braze/destination.ts'];
   const page =
