@@ -57,10 +57,7 @@ export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gate
       add('warn', 'destination', name, `${percent} % of its attempts in 24 hours succeeded.`, id);
     }
     if (backlog.deadLetters > 0) {
-      const what =
-        backlog.deadLetters === 1
-          ? 'One event was given up and waits'
-          : `${backlog.deadLetters} events were given up and wait`;
+      const what = backlog.deadLetters === 1 ? '1 dead letter waits' : `${backlog.deadLetters} dead letters wait`;
       add('warn', 'destination', name, `${what} for a replay.`, id);
     }
   }

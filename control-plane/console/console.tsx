@@ -53,7 +53,7 @@ export function Console(): ReactElement {
       try {
         await resumeSession();
         if (code === '') return;
-        // Out of the address before it is used: it is nobody else's.
+        // The code is removed from the address before it is used, so that it stays out of the history.
         void navigate('/sign-in', { replace: true });
         await redeemLink(code);
       } catch (failure) {
@@ -83,8 +83,8 @@ export function Console(): ReactElement {
 
 function NoPage(): ReactElement {
   return (
-    <Page title="There is no page here">
-      <Empty title="The address leads nowhere.">
+    <Page title="Page not found">
+      <Empty title="This page does not exist.">
         <Link to="/">Go to the overview</Link>
       </Empty>
     </Page>

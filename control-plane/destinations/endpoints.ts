@@ -221,7 +221,7 @@ export const destinationEndpoints = [
     reply: Type.Object({
       waitingFrames: { ...count, description: 'Messages it has not finished; each is one event or many.' },
       retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
-      deadLetters: { ...count, description: 'Events that were given up, and wait for a replay.' },
+      deadLetters: { ...count, description: 'Dead letters, kept until they are replayed, deleted or expire.' },
     }),
     async handle({ params, principal }, { storage, logFigures }: CoreServices & DestinationServices) {
       const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');

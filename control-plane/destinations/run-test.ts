@@ -56,7 +56,7 @@ const unsent = { durationMs: null, request: null, answer: null } as const;
 export async function runDestinationTest(test: DestinationTest, sender: Sender): Promise<DestinationTestResult> {
   const { prepared, event } = test;
   if (prepared.accepts?.(event) === false) {
-    const reason = 'the platform has no use for this event: it would be passed over, and not counted';
+    const reason = 'the platform does not accept this event: it would be skipped, and not counted';
     return { outcome: 'skipped', reason, ...unsent };
   }
   const request = build(prepared, event, Date.now());
@@ -88,7 +88,7 @@ export function previewRequest(
   event: OutboundEvent,
   nowMs: number,
 ): ShownRequest | string {
-  if (ready.prepared.accepts?.(event) === false) return 'The platform has no use for this event: it is passed over.';
+  if (ready.prepared.accepts?.(event) === false) return 'The platform does not accept this event: it is skipped.';
   const request = build(ready.prepared, event, nowMs);
   return typeof request === 'string' ? request : showRequest(maskerOf(ready, request), request);
 }

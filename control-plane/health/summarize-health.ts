@@ -29,7 +29,7 @@ export const healthReply = Type.Object({
     }),
     {
       description:
-        'What the destination was passed over for, as it had waited for too long or taken too much room. A replay of the ' +
+        'Ranges that were skipped because they waited too long or exceeded the quota of the account. A replay of the ' +
         'log from and to these times sends it, as long as the log keeps it.',
     },
   ),

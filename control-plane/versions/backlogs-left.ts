@@ -16,7 +16,7 @@ export const backlogLeft = Type.Object({
   change: Type.Enum(['removed', 'disabled']),
   waitingFrames: { ...count, description: 'Messages of the log it has not finished; each is one event or many.' },
   retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
-  deadLetters: { ...count, description: 'Events that were given up: they stay, and can be replayed.' },
+  deadLetters: { ...count, description: 'Dead letters. They stay and can be replayed.' },
   needsForce: Type.Boolean({
     description:
       'Whether what waits is more than what is just on its way: something is retried, or the oldest has waited for ' +

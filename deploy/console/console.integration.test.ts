@@ -65,7 +65,7 @@ const signOut = async (): Promise<void> => {
   await visit.close();
   await begin();
 };
-const press = (name: string): Promise<void> => page.getByRole('button', { name }).first().click();
+const press = (name: string, exact = false): Promise<void> => page.getByRole('button', { name, exact }).first().click();
 
 const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/', 'Events in'],
@@ -74,10 +74,10 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/destinations/new', 'Needs'],
   [`/destinations/${account.healthyId}`, 'Why recent events'],
   [`/destinations/${account.healthyId}/settings`, 'Save in the draft'],
-  [`/destinations/${account.healthyId}/test`, 'Send it'],
+  [`/destinations/${account.healthyId}/test`, 'Send'],
   [`/destinations/${account.healthyId}/dead-letters`, 'Replays'],
   ['/events', 'Order Completed'],
-  [`/events/${account.eventId}`, 'What the rules say'],
+  [`/events/${account.eventId}`, 'What the rules decide'],
   ['/visitors', 'Find'],
   [`/visitors/${account.visitorId}`, 'Merged from'],
   ['/sources', 'Demo source'],
@@ -87,7 +87,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/rules/events', 'Every event goes to every destination'],
   [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
   ['/rules/consent', 'advertising'],
-  ['/rules/purposes/advertising', 'Write the dispatch rule'],
+  ['/rules/purposes/advertising', 'Create the dispatch rule'],
   ['/experiments', 'Banner for free shipping'],
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   [`/sources/${account.sourceId}`, 'With curl'],
@@ -95,10 +95,10 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/draft', 'Draft'],
   ['/versions', 'Four destinations'],
   [`/versions/${account.versionId}`, 'Made'],
-  ['/system', 'Who runs what'],
+  ['/system', 'Actors'],
   ['/system/runbook', 'SluiceIngestRefusing'],
   ['/system/runbook/SluiceIngestRefusing', 'What to look at'],
-  ['/nowhere', 'There is no page here'],
+  ['/nowhere', 'Page not found'],
 ];
 
 /** Tabs that are looked at side by side: while one loads, another is examined. */
@@ -134,7 +134,7 @@ test('every page: axe finds no barrier, light or dark, it fits a screen of 360 p
   await open('/', 'Events in');
   await press('Menu');
   await page.getByRole('link', { name: 'Events' }).click();
-  await waitForText(page, 'as they come');
+  await waitForText(page, 'as they arrive');
 }, 240_000);
 
 test('console: the link that a start prints signs in, once', async () => {
@@ -181,7 +181,7 @@ test('overview: problems come first, and new events show by themselves', async (
   const before = Number(await events.textContent());
   await account.client.track({ event: 'Order Completed', externalId: 'customer-live' });
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
-  await waitForText(page, 'not valid');
+  await waitForText(page, 'invalid');
   await page.getByRole('link', { name: '7 days' }).click();
   await waitForText(page, 'The last 7 days');
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
@@ -191,7 +191,7 @@ test('overview: its chart is drawn in a browser whose language nobody knows, as 
   await page.addInitScript(
     "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })",
   );
-  await open('/', 'at most in this time');
+  await open('/', 'at most in this range');
   await expect.poll(() => page.locator('canvas').count()).toBeGreaterThan(0);
 });
 
@@ -201,7 +201,7 @@ test('destinations: one is found, added, set, tested, published, turned off and 
   await page.getByLabel('Search').fill('http dest');
   await page.getByRole('link', { name: /HTTP Destination/ }).click();
   await page.getByLabel('Name').fill('Added by hand');
-  await press('Add it and go on');
+  await press('Add and continue');
   await page.getByLabel('URL').fill('not an address');
   await press('Save in the draft');
   await waitForText(page, 'httpDestinationUrl');
@@ -213,22 +213,22 @@ test('destinations: one is found, added, set, tested, published, turned off and 
   await waitForText(page, 'Signing secret');
   expect(await page.getByLabel('Signing secret').inputValue()).toBe('');
   await page.getByRole('link', { name: 'Test', exact: true }).click();
-  await press('Send it');
-  await waitForText(page, 'The platform took it');
+  await press('Send');
+  await waitForText(page, 'Accepted by the platform');
   expect(await page.content()).not.toContain('a-very-long-secret');
-  await press('Remove');
+  await press('Remove', true);
   await press('Remove from the draft');
   await page.waitForURL('**/destinations');
 });
 
-test('destinations: what was given up is sent again once the platform takes it', async () => {
+test('destinations: dead letters are replayed once the platform accepts them', async () => {
   await open(`/destinations/${account.refusingId}`, 'status 400');
   await account.client.setSink({ path: '/partner', status: 200 });
-  await page.getByRole('link', { name: 'Given up and replays' }).click();
+  await page.getByRole('link', { name: 'Dead letters and replays' }).click();
   await waitForText(page, 'Order Completed');
-  await press('Send again what was given up');
-  await page.getByRole('button', { name: 'Send again', exact: true }).click();
-  await waitForText(page, 'Nothing was given up');
+  await press('Replay dead letters');
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await waitForText(page, 'No dead letters');
   expect(await showsText(page, 'Done')).toBe(true);
 });
 
@@ -236,43 +236,43 @@ test('events: come by themselves, are filtered, and one shows its way and what w
   await open('/events', 'Live');
   await account.client.track({ event: 'Seen Live', externalId: 'customer-live' });
   await waitForText(page, 'Seen Live');
-  await page.getByLabel('Name of the event').fill('Signed Up');
+  await page.getByLabel('Event name').fill('Signed Up');
   await expect.poll(() => page.getByRole('link', { name: 'Seen Live' }).count()).toBe(0);
   await page.getByRole('link', { name: 'Signed Up' }).first().click();
   await waitForText(page, 'A mapping stops it.');
-  await press('Show what it would be sent');
+  await press('Show the request');
   await waitForText(page, 'idempotency-key');
 });
 
 test('draft: shows what changes field by field, takes one back, publishes, and goes back to what was', async () => {
   await open('/draft', 'Warehouse loader, EU');
-  await page.getByLabel('Next quarter').getByRole('button', { name: 'Take back' }).click();
+  await page.getByLabel('Next quarter').getByRole('button', { name: 'Revert' }).click();
   await page.getByLabel('Name').fill('Renamed by hand');
   await page.getByRole('button', { name: /Publish 1 change/ }).click();
   await waitForText(page, 'is live');
   await page.getByRole('link', { name: 'Versions', exact: true }).click();
   await waitForText(page, 'Renamed by hand');
   await page.getByRole('link', { name: 'Four destinations' }).click();
-  await press('Go back to it');
-  await press('Make it live');
-  expect(await showsText(page, 'Nothing: it is what is live.')).toBe(true);
+  await press('Roll back to this version');
+  await press('Publish', true);
+  expect(await showsText(page, 'None: this is the live version.')).toBe(true);
 });
 
 test('draft: what waits for a destination that goes is said, and left unsent only where that is agreed to', async () => {
-  await open(`/destinations/${account.failingId}`, 'How it is sent');
-  await waitForText(page, 'At a time');
-  await press('Turn off');
-  await waitForText(page, 'Off in the draft');
-  await open('/draft', 'is turned off');
+  await open(`/destinations/${account.failingId}`, 'Delivery');
+  await waitForText(page, 'Concurrency');
+  await press('Disable');
+  await waitForText(page, 'Disabled in the draft');
+  await open('/draft', 'is disabled');
   const publish = page.getByRole('button', { name: /^Publish \d+ change/ });
-  await waitForText(page, 'What waits is not sent');
+  await waitForText(page, 'Waiting events are not sent');
   expect(await publish.isDisabled()).toBe(true);
-  await page.getByLabel('Publish it, and leave that unsent').check();
+  await page.getByLabel('Publish and leave them unsent').check();
   await publish.click();
-  await waitForText(page, 'what waited was not sent');
+  await waitForText(page, 'waiting events were not sent');
   await waitForText(page, '1 of 1 run it');
-  await page.getByRole('link', { name: 'Replay it once it is live again' }).click();
-  await press('Send a time range again');
+  await page.getByRole('link', { name: 'Replay once it is live again' }).click();
+  await press('Replay a time range');
   expect(await page.getByLabel('From').inputValue()).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
@@ -299,17 +299,17 @@ test('replays: one under way shows how far it is, and is cancelled', async () =>
     status = 'cancelled';
     return route.fulfill({ json: { ...replay, status } });
   });
-  await open(`/destinations/${account.healthyId}/dead-letters`, 'Under way');
+  await open(`/destinations/${account.healthyId}/dead-letters`, 'Running');
   expect(await page.getByRole('progressbar').getAttribute('value')).toBe('0.4');
   await press('Cancel');
   await waitForText(page, 'Cancelled');
 });
 
 test('system: shows what each thread runs, and what the runbook says; a key of one account is not shown the installation', async () => {
-  await open('/system', 'Who runs what');
+  await open('/system', 'Actors');
   await page.getByLabel('Search').fill('warehouse');
   await page.getByRole('link', { name: 'Warehouse loader' }).waitFor();
-  await waitForText(page, 'Nobody is asked for alerts');
+  await waitForText(page, 'Alerts are not connected');
   await page.getByRole('link', { name: 'The runbook' }).click();
   await page.getByRole('link', { name: /SluiceGatewayNotReady/ }).click();
   await waitForText(page, 'What to look at');
@@ -326,15 +326,15 @@ test('sources: one is added, says that it is not published, and has a key to cop
   await open('/sources', 'Demo source');
   await press('Add a source');
   await page.getByLabel('Name').fill('Shop front');
-  await press('Add it to the draft');
-  await waitForText(page, 'It takes no events yet');
+  await press('Add to the draft');
+  await waitForText(page, 'It does not accept events yet');
   expect(await showsText(page, 'curl')).toBe(true);
 });
 
 test('visitors: one is found by e-mail, and is erased only once that was typed', async () => {
   await open('/visitors', 'Find');
-  await page.getByLabel('Known is').selectOption('email');
-  await page.getByLabel('Which is').fill('Radia@Example.com');
+  await page.getByLabel('Identifier').selectOption('email');
+  await page.getByLabel('Value').fill('Radia@Example.com');
   await press('Find');
   await waitForText(page, 'customer-radia');
   await press('Erase');
@@ -343,57 +343,57 @@ test('visitors: one is found by e-mail, and is erased only once that was typed',
   await page.getByLabel('Type erase to confirm').fill('erase');
   await erase.click();
   await page.waitForURL('**/visitors');
-  await page.getByLabel('Known is').selectOption('email');
-  await page.getByLabel('Which is').fill('radia@example.com');
+  await page.getByLabel('Identifier').selectOption('email');
+  await page.getByLabel('Value').fill('radia@example.com');
   await press('Find');
-  await waitForText(page, 'There is no such visitor');
+  await waitForText(page, 'No visitor found');
 });
 
 test('keys: one is made, shown once, and ended', async () => {
   await open('/keys', 'bootstrap');
-  await press('Make a key');
+  await press('Create a key');
   await page.getByLabel('Name').fill('Night shift');
-  await press('Make it');
+  await press('Create', true);
   expect(await showsText(page, 'slk_')).toBe(true);
   await page
     .getByRole('row', { name: /Night shift/ })
-    .getByRole('button', { name: 'End' })
+    .getByRole('button', { name: 'Revoke' })
     .click();
-  await press('End it now');
+  await press('Revoke now');
   await page
     .getByRole('row', { name: /Night shift/ })
-    .getByText('Ended')
+    .getByText('Revoked')
     .waitFor();
 });
 
 test('rules: a mapping is tried on an event while it is written, by conditions and as JSON, and kept in the draft', async () => {
-  await open(`/rules/new-mapping?event=${account.eventId}`, 'What would be sent');
+  await open(`/rules/new-mapping?event=${account.eventId}`, 'Preview');
   const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
   await field('Name').fill('Purchases by hand');
   await field('Destination').selectOption(account.healthyId);
   await waitForText(page, 'This rule decides.');
-  await press('Only those that');
+  await press('Only matching events');
   await field('Value').fill('Signed Up');
   await waitForText(page, 'No mapping matches');
   await page.getByRole('button', { name: 'Not', exact: true }).click();
   await waitForText(page, 'This rule decides.');
-  await press('Without the not');
+  await press('Remove NOT');
   await field('Value').fill('Order Completed');
   await press('Add a condition');
   await field('Property', 1).fill('event.event_properties.total');
-  await field('Compared by', 1).selectOption('IsGreaterThan');
+  await field('Operator', 1).selectOption('IsGreaterThan');
   await field('Value', 1).fill('many');
   await waitForText(page, 'must be a number');
   await field('Value', 1).fill('5');
   await field('Sent as').fill('purchase');
   await press('Add a property');
-  await field('Property there').fill('email');
-  await field('Made of').fill('{{visitor.email}}');
-  await field('Changed by').selectOption('HashedNormalized');
+  await field('Property at the destination').fill('email');
+  await field('Template').fill('{{visitor.email}}');
+  await field('Modification').selectOption('HashedNormalized');
   await waitForText(page, createHash('sha256').update('edsger@example.com').digest('hex'));
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft.');
-  await press('Write it as JSON');
+  await press('Edit as JSON');
   const json = await field('As JSON').inputValue();
   expect(JSON.parse(json)).toEqual({
     AND: [
@@ -405,7 +405,7 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await waitForText(page, 'exactly one of condition');
   await field('As JSON').fill(json.replace('"Is"', '"IsNot"'));
   await waitForText(page, 'No mapping matches');
-  await press('Remove');
+  await press('Remove', true);
   await press('Remove from the draft');
   await page.waitForURL('**/rules');
 });
@@ -416,12 +416,12 @@ test('rules: of a purpose a dispatch rule is made, and it and an allowed event s
   await page.getByLabel('Partner postback').check();
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft.');
-  await page.getByRole('link', { name: 'Write the dispatch rule' }).click();
+  await page.getByRole('link', { name: 'Create the dispatch rule' }).click();
   await waitForText(page, 'The dispatch rule No consent: personalisation stops it.');
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft.');
-  await open('/rules/new-event', 'Who would get it');
-  await page.getByLabel('Name of the event', { exact: true }).fill('Nothing Else');
+  await open('/rules/new-event', 'Destinations for this event');
+  await page.getByLabel('Event name', { exact: true }).fill('Nothing Else');
   expect(await showsText(page, 'Its name is not among the allowed events')).toBe(true);
 });
 
@@ -430,26 +430,26 @@ test('experiments: one is prepared, started, given to visitors, and ended with o
   await press('Add an experiment');
   await page.getByLabel('Name').fill('By hand');
   await page.getByLabel('Key').fill('by-hand');
-  await page.getByLabel('Measured by the event').fill('Order Completed');
-  await press('Add it to the draft');
+  await page.getByLabel('Conversion event').fill('Order Completed');
+  await press('Add to the draft');
   await press('Add a variant');
   await page.getByRole('button', { name: 'Add it', exact: true }).click();
-  await waitForText(page, 'what the others leave');
+  await waitForText(page, 'the remainder');
   await press('Add a variant');
-  await page.getByLabel('Name of the variant').fill('Green');
+  await page.getByLabel('Variant name').fill('Green');
   await page.getByRole('button', { name: 'Add it', exact: true }).click();
   await page.getByLabel('Weight of Green').fill('30');
   await press('Save the weights');
   await waitForText(page, 'Saved in the draft');
-  await press('Start it');
-  await waitForText(page, 'visitors see it once it is published');
+  await press('Start');
+  await waitForText(page, 'Visitors see it once you publish');
   await account.client.publish('An experiment by hand');
-  expect(await showsText(page, 'Nobody has seen a variant yet')).toBe(true);
+  expect(await showsText(page, 'No visitor has seen a variant yet')).toBe(true);
   await assignVisitors(stack.credentials, 'by-hand', 8);
-  await waitForText(page, 'Too few visitors to tell');
-  await press('End it, one variant for all');
+  await waitForText(page, 'Too few visitors to check');
+  await press('End with one variant for everyone');
   await page.getByLabel('Every visitor gets').selectOption({ label: 'Green' });
-  await press('End it so');
+  await press('End with this variant');
   await waitForText(page, 'every visitor gets');
 });
 
@@ -478,7 +478,7 @@ test('first load: the overview weighs little', async () => {
   await waitForText(page, 'Events in');
   const readableMs = await page.evaluate<number>('performance.now()');
   // Its chart comes behind it.
-  await waitForText(page, 'at most in this time');
+  await waitForText(page, 'at most in this range');
   const bytes = await page.evaluate<number>(`
     [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
       .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`);

@@ -47,7 +47,7 @@ export function chooseAccount(accountId: string): void {
   set(accounts.all ?? []);
 }
 
-/** Adds accounts, in place of those of the same id. */
+/** Adds accounts and replaces those with the same id. */
 export function addAccounts(added: readonly SignedInAccount[]): void {
   const ids = new Set(added.map(({ accountId }) => accountId));
   set([...(accounts.all ?? []).filter(({ accountId }) => !ids.has(accountId)), ...added]);

@@ -40,7 +40,7 @@ export function useList<Entity>(
   return { ...query, entities: query.data?.pages.flatMap(({ entities }) => entities) ?? [] };
 }
 
-/** Something that changes what the interface answers: whatever is shown is read again behind it. */
+/** A request that changes data: what is shown is read again afterwards. */
 export function useChange<Input, Reply>(
   change: (input: Input) => Promise<Reply>,
 ): UseMutationResult<Reply, Error, Input> {

@@ -9,7 +9,7 @@ const units = [
   ['minute', 60_000],
 ] as const;
 
-/** How long ago a time is, in the viewer's words; the time itself, in the viewer's zone, stands behind it. */
+/** How long ago a time is, with the time itself in the viewer's zone as its title. */
 export function Ago({ at }: { readonly at: string | number | null }): ReactElement {
   const nowMs = useNow();
   if (at === null) return <span className="soft">never</span>;

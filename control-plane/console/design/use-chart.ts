@@ -29,7 +29,7 @@ export function useChart(wanted: ChartWanted): RefObject<HTMLDivElement | null> 
       observer.disconnect();
       chart.destroy();
     };
-    // What is drawn is told by the data.
+    // The data says what is drawn.
   }, [data]);
   return place;
 }

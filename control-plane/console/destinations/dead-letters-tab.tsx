@@ -42,13 +42,13 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
     <>
       <Replays destination={destination} filter={filter} hasLetters={letters.entities.length > 0} />
       <Card
-        title="Given up"
+        title="Dead letters"
         isFlush
         aside={<Delete destination={destination} filter={filter} hasLetters={letters.entities.length > 0} />}
       >
         <div className="body">
           <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
-            <Field label="Of exactly this reason">
+            <Field label="Reason is exactly">
               {(ids) => (
                 <input
                   {...ids}
@@ -58,7 +58,7 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
                 />
               )}
             </Field>
-            <Field label="Last tried">
+            <Field label="Last attempt">
               {(ids) => (
                 <select {...ids} value={days} onChange={(event) => choose('olderThanDays', event.target.value)}>
                   <option value="">at any time</option>
@@ -74,15 +74,13 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
         </div>
         <Waiting query={letters} />
         {letters.isSuccess && letters.entities.length === 0 ? (
-          <Empty
-            title={query === '' ? 'Nothing was given up.' : 'Nothing was given up for this reason or in this time.'}
-          >
-            <p>Events come here when the platform refuses them, or when trying again has not helped.</p>
+          <Empty title={query === '' ? 'No dead letters.' : 'No dead letters match this filter.'}>
+            <p>An event becomes a dead letter when the platform rejects it, or when its retries run out.</p>
           </Empty>
         ) : null}
         {letters.entities.length === 0 ? null : (
           <Table
-            label="Events that were given up"
+            label="Dead letters"
             rows={letters.entities}
             keyOf={({ seq }) => String(seq)}
             columns={[
@@ -119,7 +117,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const olderThanDays = [1, 7, 14] as const;
 
-/** Which dead letters are meant: those of a reason, and those last tried before a time. */
+/** Selects dead letters by reason and by the time of their last attempt. */
 type LetterFilter = { readonly reason?: string; readonly to?: string };
 
 type LettersProps = {
@@ -132,7 +130,7 @@ type LettersProps = {
 function inWords({ reason, to }: LetterFilter): string {
   const why = reason === undefined ? '' : ` for “${reason}”`;
   const when = to === undefined ? '' : `, last tried before ${new Date(to).toLocaleString()},`;
-  return reason === undefined && to === undefined ? 'All of it' : `What was given up${why}${when}`;
+  return reason === undefined && to === undefined ? 'All dead letters' : `Dead letters${why}${when}`;
 }
 
 type Deleted = { readonly deleted: number; readonly pagination: { readonly nextCursor: string | null } };
@@ -153,11 +151,11 @@ function Delete({ destination, filter, hasLetters }: LettersProps): ReactElement
   return (
     <>
       <button type="button" disabled={!hasLetters} onClick={() => setIsAsking(true)}>
-        Delete what was given up
+        Delete dead letters
       </button>
       {isAsking ? (
         <Confirm
-          title="Delete what was given up?"
+          title="Delete these dead letters?"
           action="Delete"
           isDanger
           onDone={() => setIsAsking(false)}
@@ -193,10 +191,10 @@ function Replays({ destination, filter, hasLetters }: LettersProps): ReactElemen
         mayReplay ? (
           <span className="row">
             <button type="button" disabled={!hasLetters} onClick={() => setAsking('dead-letters')}>
-              Send again what was given up
+              Replay dead letters
             </button>
             <button type="button" onClick={() => setAsking('log')}>
-              Send a time range again
+              Replay a time range
             </button>
           </span>
         ) : null
@@ -204,17 +202,17 @@ function Replays({ destination, filter, hasLetters }: LettersProps): ReactElemen
     >
       <Waiting query={replays} />
       <ErrorNote error={cancel.error} />
-      {replays.isSuccess && replays.entities.length === 0 ? <Empty title="Nothing was sent again yet." /> : null}
+      {replays.isSuccess && replays.entities.length === 0 ? <Empty title="No replays yet." /> : null}
       {replays.entities.length === 0 ? null : (
         <Table
           label="Replays"
           rows={replays.entities}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'What', cell: (replay) => <What replay={replay} /> },
-            { title: 'How far', cell: (replay) => <HowFar replay={replay} /> },
+            { title: 'Range', cell: (replay) => <What replay={replay} /> },
+            { title: 'Progress', cell: (replay) => <HowFar replay={replay} /> },
             {
-              title: 'Sent again',
+              title: 'Replayed',
               isNumber: true,
               cell: ({ queued, scanned }) => (
                 <div className="stack tight">
@@ -223,9 +221,9 @@ function Replays({ destination, filter, hasLetters }: LettersProps): ReactElemen
                 </div>
               ),
             },
-            { title: 'Begun', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+            { title: 'Started', cell: ({ createdAt }) => <Ago at={createdAt} /> },
             {
-              title: 'Do',
+              title: 'Actions',
               cell: ({ id, status }) =>
                 mayReplay && (status === 'waiting' || status === 'running') ? (
                   <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate(id)}>
@@ -238,18 +236,18 @@ function Replays({ destination, filter, hasLetters }: LettersProps): ReactElemen
       )}
       {asking === undefined ? null : (
         <Confirm
-          title={asking === 'log' ? 'Send a time range again?' : 'Send again what was given up?'}
-          action="Send again"
+          title={asking === 'log' ? 'Replay a time range?' : 'Replay these dead letters?'}
+          action="Replay"
           onDone={() => setAsking(undefined)}
           onConfirm={begin}
         >
           {asking === 'log' ? (
             <>
               <p>
-                Every event of the account in this time goes through the live rules again, whatever became of it. Each
-                keeps its idempotency key.
+                Every event of the account in this range goes through the live rules again, whether it was delivered or
+                not. Each keeps its idempotency key.
               </p>
-              <Field label="From" hint="When an event was resolved, in your zone.">
+              <Field label="From" hint="When events were received and resolved, in your time zone.">
                 {(ids) => (
                   <input
                     {...ids}
@@ -296,7 +294,7 @@ function localTime(text: string | null, otherwiseMs: number): string {
 
 function What({ replay: { what, reason, from, to } }: { readonly replay: Replay }): ReactElement {
   if (what === 'dead-letters')
-    return <span dir="auto">{reason === null ? 'What was given up' : `Given up: ${reason}`}</span>;
+    return <span dir="auto">{reason === null ? 'All dead letters' : `Dead letters: ${reason}`}</span>;
   return (
     <span>
       The log from {from === null ? '' : new Date(from).toLocaleString()} to{' '}
@@ -306,9 +304,9 @@ function What({ replay: { what, reason, from, to } }: { readonly replay: Replay 
 }
 
 const words: Readonly<Record<Replay['status'], readonly [Tone, string]>> = {
-  waiting: ['off', 'Waits for its turn'],
-  running: ['warn', 'Under way'],
-  cancelling: ['warn', 'Is being cancelled'],
+  waiting: ['off', 'Queued'],
+  running: ['warn', 'Running'],
+  cancelling: ['warn', 'Cancelling'],
   cancelled: ['off', 'Cancelled'],
   done: ['good', 'Done'],
 };

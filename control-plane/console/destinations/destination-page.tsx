@@ -19,7 +19,7 @@ const tabs = [
   ['', 'Health'],
   ['settings', 'Settings'],
   ['test', 'Test'],
-  ['dead-letters', 'Given up and replays'],
+  ['dead-letters', 'Dead letters and replays'],
 ] as const;
 
 /** One destination: how it does, what it is set to, a test, what it did not take. */
@@ -37,7 +37,7 @@ export function DestinationPage(): ReactElement {
       <Waiting query={query} />
       {destination === undefined ? null : (
         <>
-          <nav className="tabs" aria-label="Parts of this destination">
+          <nav className="tabs" aria-label="Sections of this destination">
             {tabs.map(([path, label]) => (
               <NavLink key={path} end to={`/destinations/${id}${path === '' ? '' : `/${path}`}`}>
                 {label}
@@ -69,10 +69,10 @@ function Actions({ destination }: { readonly destination: Destination }): ReactE
   const isOn = destination.status === 'Enabled';
   return (
     <>
-      <State tone={isOn ? 'good' : 'off'}>{isOn ? 'On in the draft' : 'Off in the draft'}</State>
+      <State tone={isOn ? 'good' : 'off'}>{isOn ? 'Enabled in the draft' : 'Disabled in the draft'}</State>
       {mayUpdate ? (
         <button type="button" disabled={turn.isPending} onClick={() => turn.mutate(isOn ? 'Disabled' : 'Enabled')}>
-          {isOn ? 'Turn off' : 'Turn on'}
+          {isOn ? 'Disable' : 'Enable'}
         </button>
       ) : null}
       {mayDelete ? (
@@ -92,7 +92,7 @@ function Actions({ destination }: { readonly destination: Destination }): ReactE
             await navigate('/destinations');
           }}
         >
-          <p>It gets events until the draft is published. Until then the draft can be reverted.</p>
+          <p>It receives events until the draft is published. You can revert the draft until then.</p>
         </Confirm>
       ) : null}
     </>

@@ -12,7 +12,7 @@ import { countOf, showCount } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { Ago } from '../design/time.tsx';
 
-const states = { all: 'All', live: 'Live', failing: 'Failing or waiting', off: 'Not live' } as const;
+const states = { all: 'All', live: 'Live', failing: 'Failing or with a backlog', off: 'Not live' } as const;
 type StateFilter = keyof typeof states;
 
 /** Every destination with how it is doing; the list may be long. */
@@ -33,7 +33,7 @@ export function DestinationsPage(): ReactElement {
   return (
     <Page
       title="Destinations"
-      lead="Where events go. What fails comes first."
+      lead="Where events go. Failing destinations come first."
       actions={
         mayCreate ? (
           <Link className="button primary" to="/destinations/new">
@@ -45,8 +45,8 @@ export function DestinationsPage(): ReactElement {
       <Waiting query={query} />
       {query.data === undefined ? null : all.length === 0 ? (
         <Card>
-          <Empty title="There is no destination yet.">
-            <p>Pick a kind, fill in its settings, send it a test event, and publish.</p>
+          <Empty title="No destinations yet.">
+            <p>Choose a kind, fill in its settings, send a test event, and publish.</p>
             <Link className="button primary" to="/destinations/new">
               Add a destination
             </Link>
@@ -75,7 +75,9 @@ export function DestinationsPage(): ReactElement {
               {countOf(shown.length, 'destination')}
             </p>
           </form>
-          <Card isFlush>{shown.length === 0 ? <Empty title="None of them fits." /> : <LongTable rows={shown} />}</Card>
+          <Card isFlush>
+            {shown.length === 0 ? <Empty title="No destinations match." /> : <LongTable rows={shown} />}
+          </Card>
         </>
       )}
     </Page>
@@ -116,7 +118,7 @@ function LongTable({ rows }: { readonly rows: readonly ActivityDestination[] }):
               Retrying
             </th>
             <th scope="col" className="number">
-              Given up
+              Dead letters
             </th>
             <th scope="col">Last attempt</th>
           </tr>

@@ -59,31 +59,31 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
   );
 }
 
-/** What the destination was passed over for, and the way to send it after all. */
+/** Ranges of events that were skipped for the destination, with a link to replay each. */
 function Missed({ id, missed }: { readonly id: string; readonly missed: Health['missed'] }): ReactElement {
   return (
-    <Card title="Passed over" isFlush>
+    <Card title="Skipped" isFlush>
       <div className="body">
         <p>
-          These events had waited for too long, or taken too much room, while the destination did not take them. They
-          were not sent. As long as the log keeps them they can be sent again.
+          These events waited too long or exceeded the account's quota while the destination was not accepting them, so
+          they were skipped. You can replay them while they are still in the log.
         </p>
       </div>
       <Table
-        label="Times the destination was passed over for"
+        label="Skipped ranges"
         rows={missed}
         keyOf={({ from }) => from}
         columns={[
-          { title: 'Resolved from', cell: ({ from }) => new Date(from).toLocaleString() },
+          { title: 'From', cell: ({ from }) => new Date(from).toLocaleString() },
           { title: 'To', cell: ({ to }) => new Date(to).toLocaleString() },
-          { title: 'Events of the account', isNumber: true, cell: ({ events }) => showCount(events) },
+          { title: 'Events in the range', isNumber: true, cell: ({ events }) => showCount(events) },
           {
-            title: 'Do',
+            title: 'Actions',
             cell: ({ from, to }) => (
               <Link
                 to={`/destinations/${id}/dead-letters?${new URLSearchParams({ from, until: endOf(to) }).toString()}`}
               >
-                Send again
+                Replay
               </Link>
             ),
           },
@@ -132,26 +132,26 @@ function Figures({
       <div>
         <dt>Waiting</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.waitingFrames)}</dd>
-        <dd>messages of the log</dd>
+        <dd>batches in the log</dd>
       </div>
       <div>
         <dt>Retrying</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.retryingFrames)}</dd>
-        <dd>messages of the log</dd>
+        <dd>batches in the log</dd>
       </div>
       <div>
-        <dt>Given up</dt>
+        <dt>Dead letters</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.deadLetters)}</dd>
-        <dd>events, until replayed</dd>
+        <dd>kept until replayed or deleted</dd>
       </div>
     </dl>
   );
 }
 
 const breakers = {
-  closed: ['good', 'Closed', 'it is sent to'],
-  open: ['bad', 'Open', 'it is left alone for a while, then tried again'],
-  probing: ['warn', 'Half open', 'it is tried out, a request at a time'],
+  closed: ['good', 'Closed', 'events are sent'],
+  open: ['bad', 'Open', 'sending is paused and retried later'],
+  probing: ['warn', 'Half open', 'one request at a time until it succeeds'],
 } as const;
 
 function HowItIsSent({ id }: { readonly id: string }): ReactElement {
@@ -159,7 +159,7 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
   const sending = query.data;
   return (
     <Card
-      title="How it is sent"
+      title="Delivery"
       aside={
         sending === undefined || sending.at === null ? null : (
           <span className="hint">
@@ -170,7 +170,7 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
     >
       <Waiting query={query} />
       {sending === undefined ? null : sending.breaker === null ? (
-        <Empty title="Nothing was sent to it yet." />
+        <Empty title="Nothing has been sent yet." />
       ) : (
         <dl className="facts">
           <dt>Breaker</dt>
@@ -182,19 +182,19 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
           <dd>
             {sending.isAccessRefused ? (
               <>
-                <State tone="bad">Refused</State> <span className="hint">its events wait for another one</span>
+                <State tone="bad">Refused</State> <span className="hint">events wait until the key is replaced</span>
               </>
             ) : (
-              <State tone="good">Not refused</State>
+              <State tone="good">Accepted</State>
             )}
           </dd>
-          <dt>At a time</dt>
-          <dd>{countOf(sending.concurrency ?? 0, 'request')}, as it has shown that it can take</dd>
-          <dt>Answers</dt>
+          <dt>Concurrency</dt>
+          <dd>{countOf(sending.concurrency ?? 0, 'request')}, adjusted to what it accepts</dd>
+          <dt>Response time</dt>
           <dd>
             {sending.answerMs === null
               ? 'none yet'
-              : `half within ${showMs(sending.answerMs.half)}, 95 of 100 within ${showMs(sending.answerMs.most)}`}
+              : `p50 ${showMs(sending.answerMs.half)}, p95 ${showMs(sending.answerMs.most)}`}
           </dd>
         </dl>
       )}
@@ -206,14 +206,14 @@ function Failures({ id }: { readonly id: string }): ReactElement {
   const query = useRead<{ readonly entities: readonly Failure[] }>(`/destinations/${id}/failures`, { everyMs });
   const all = query.data?.entities.reduce((sum, { events }) => sum + events, 0) ?? 0;
   return (
-    <Card title="Why recent events did not arrive" isFlush>
+    <Card title="Why recent events were not delivered" isFlush>
       <Waiting query={query} />
       {query.data?.entities.length === 0 ? (
-        <Empty title="Every recent event arrived, or was stopped by a rule." />
+        <Empty title="Every recent event was delivered, or was stopped by a rule." />
       ) : null}
       {query.data === undefined || query.data.entities.length === 0 ? null : (
         <Table
-          label="Why recent events did not arrive"
+          label="Why recent events were not delivered"
           rows={query.data.entities}
           keyOf={({ reason, outcome }) => `${outcome} ${reason}`}
           columns={[
@@ -221,7 +221,7 @@ function Failures({ id }: { readonly id: string }): ReactElement {
             {
               title: 'Now',
               cell: ({ outcome }) =>
-                outcome === 'retrying' ? <State tone="warn">Retrying</State> : <State tone="bad">Given up</State>,
+                outcome === 'retrying' ? <State tone="warn">Retrying</State> : <State tone="bad">Dead letter</State>,
             },
             { title: 'Events', isNumber: true, cell: ({ events }) => showCount(events) },
             { title: 'Share', isNumber: true, cell: ({ events }) => showShare(events / Math.max(1, all)) },

@@ -56,8 +56,8 @@ function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
         </Field>
       </form>
       {shown.length === 0 && kinds.length > 0 ? (
-        <Empty title="No kind is called so.">
-          <p>An HTTP destination sends to any address.</p>
+        <Empty title="No kind matches.">
+          <p>An HTTP destination can send to any URL.</p>
         </Empty>
       ) : null}
       <ul className="choices">
@@ -92,18 +92,18 @@ function Create({ kind }: { readonly kind: DestinationType }): ReactElement {
   return (
     <Card>
       <form onSubmit={submit}>
-        <Field label="Name" hint="As you will look for it.">
+        <Field label="Name" hint="How it appears in lists.">
           {(ids) => (
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
           )}
         </Field>
         <p className="soft">
-          Its settings come next. It becomes part of the draft, and gets events once the draft is published.
+          Next you fill in its settings. The destination is added to the draft and receives events once you publish.
         </p>
         <ErrorNote error={create.error} />
         <div className="row">
           <button className="primary" type="submit" disabled={create.isPending}>
-            Add it and go on to its settings
+            Add and continue to settings
           </button>
         </div>
       </form>

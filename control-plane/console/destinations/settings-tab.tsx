@@ -23,13 +23,15 @@ export function SettingsTab({ destination }: { readonly destination: Destination
     <>
       <Waiting query={types} />
       {mayUpdate ? null : (
-        <p className="note warn">This key may read settings, not change them: it lacks the scope destination:update.</p>
+        <p className="note warn">
+          This key can read settings but not change them. It lacks the scope destination:update.
+        </p>
       )}
       {save.isSuccess ? (
         <p className="note good" role="status">
           <State tone="good">Saved in the draft.</State>
           <span>
-            Events are sent so once it is published. <Link to="/draft">Look at the draft</Link>, or send a{' '}
+            Takes effect when you publish. <Link to="/draft">View the draft</Link>, or send a{' '}
             <Link to={`/destinations/${destination.id}/test`}>test event</Link>.
           </span>
         </p>
@@ -38,7 +40,7 @@ export function SettingsTab({ destination }: { readonly destination: Destination
         {kind === undefined || form === undefined ? null : (
           <Card title={kind.label}>
             <JsonForm
-              // A form begins anew with what is stored now.
+              // The form starts again with the stored values.
               key={destination.updatedAt ?? destination.createdAt}
               {...form}
               action="Save in the draft"
@@ -72,9 +74,11 @@ function General({ destination }: { readonly destination: Destination }): ReactE
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
         <fieldset>
-          <legend>Takes events of</legend>
+          <legend>Sources</legend>
           <p className="hint">
-            {limited.length === 0 ? 'Every source. Choose some to leave out the others.' : 'These only.'}
+            {limited.length === 0
+              ? 'All sources. Select some to limit the destination to them.'
+              : 'Only the selected sources.'}
           </p>
           {sources.entities.map(({ id, name: sourceName, type }) => (
             <Check

@@ -13,12 +13,15 @@ import { Card } from '../design/page.tsx';
 import { RequestView, headerLines, pretty } from '../design/shown-request.tsx';
 
 const words: Readonly<Record<DestinationTestResult['outcome'], readonly [Tone, string]>> = {
-  delivered: ['good', 'The platform took it.'],
-  dropped: ['warn', 'The platform took it, and threw it away by a rule of its own.'],
-  held: ['bad', 'It refuses the key or token; the pipeline would hold its events until it takes one.'],
-  retry: ['warn', 'It did not arrive; the pipeline would try again.'],
-  reject: ['bad', 'It was refused; the pipeline would give it up.'],
-  skipped: ['off', 'The platform has no use for an event of this name: nothing was sent.'],
+  delivered: ['good', 'Accepted by the platform.'],
+  dropped: ['warn', 'Accepted, then discarded by a rule of the platform.'],
+  held: [
+    'bad',
+    'The platform refuses the key or token. The pipeline would pause and keep events until it is replaced.',
+  ],
+  retry: ['warn', 'Not delivered. The pipeline would retry.'],
+  reject: ['bad', 'Rejected. In the pipeline it would become a dead letter.'],
+  skipped: ['off', 'This platform does not accept events with this name: nothing was sent.'],
 };
 
 /** Sends one made-up event, and shows what went out and what came back. */
@@ -38,7 +41,7 @@ export function TestTab({ destination }: { readonly destination: Destination }):
             test.mutate({ event, settings });
           }}
         >
-          <Field label="Name of the event">
+          <Field label="Event name">
             {(ids) => (
               <input
                 {...ids}
@@ -49,7 +52,7 @@ export function TestTab({ destination }: { readonly destination: Destination }):
               />
             )}
           </Field>
-          <Field label="With the settings of" hint="The event is made up, really sent, and counted nowhere.">
+          <Field label="Settings" hint="A sample event is really sent, and not counted in health.">
             {(ids) => (
               <select {...ids} value={settings} onChange={(input) => setSettings(input.target.value)}>
                 <option value="draft">the draft</option>
@@ -61,7 +64,7 @@ export function TestTab({ destination }: { readonly destination: Destination }):
           <ErrorNote error={test.error} />
           <div className="row">
             <button className="primary" type="submit" disabled={test.isPending || !mayTest}>
-              {test.isPending ? 'Sending …' : 'Send it'}
+              {test.isPending ? 'Sending …' : 'Send'}
             </button>
           </div>
         </form>
@@ -74,17 +77,17 @@ export function TestTab({ destination }: { readonly destination: Destination }):
 function Result({ result }: { readonly result: DestinationTestResult }): ReactElement {
   const [tone, text] = words[result.outcome];
   return (
-    <Card title="What became of it">
+    <Card title="Outcome">
       <div role="status" className="stack tight">
         <State tone={tone}>{text}</State>
         {result.reason === null ? null : <p dir="auto">{result.reason}</p>}
-        {result.durationMs === null ? null : <p className="hint">It took {showMs(result.durationMs)}.</p>}
+        {result.durationMs === null ? null : <p className="hint">Took {showMs(result.durationMs)}.</p>}
       </div>
       {result.request === null ? null : <RequestView request={result.request} />}
       {result.answer === null ? null : (
         <>
           <Code label="Answer" text={`${result.answer.status}\n${headerLines(result.answer.headers)}`} />
-          {result.answer.body === '' ? null : <Code label="Its body" text={pretty(result.answer.body)} />}
+          {result.answer.body === '' ? null : <Code label="Response body" text={pretty(result.answer.body)} />}
         </>
       )}
     </Card>

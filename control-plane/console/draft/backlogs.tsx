@@ -18,30 +18,30 @@ export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElem
   const isSafe = !left.some(({ needsForce }) => needsForce);
   return (
     <div className={isSafe ? 'note' : 'note warn'}>
-      <p>{countOf(left.length, 'destination')} will get nothing more:</p>
+      <p>Destinations that stop receiving events:</p>
       <ul>
         {left.map((one) => (
           <li key={one.destinationId}>
-            <strong dir="auto">{one.name}</strong> {one.change === 'removed' ? 'goes' : 'is turned off'}.{' '}
+            <strong dir="auto">{one.name}</strong> {one.change === 'removed' ? 'is removed' : 'is disabled'}.{' '}
             {one.unsentSince !== null ? (
               <>
-                {countOf(one.waitingFrames, 'message')} wait, {countOf(one.retryingFrames, 'message')} are tried again ;
-                the oldest of <At at={one.unsentSince} />.
+                {countOf(one.waitingFrames, 'message')} waiting, {countOf(one.retryingFrames, 'message')} to retry; the
+                oldest from <At at={one.unsentSince} />.
               </>
             ) : (
-              'Nothing waits for it.'
+              'No backlog.'
             )}
-            {one.deadLetters > 0 ? ` ${countOf(one.deadLetters, 'event')} given up stay, and can be replayed.` : null}
+            {one.deadLetters > 0 ? ` ${countOf(one.deadLetters, 'dead letter')} stay and can be replayed.` : null}
           </li>
         ))}
       </ul>
       {isSafe ? null : (
         <>
           <p className="hint">
-            What waits is not sent. It stays in the log for as long as that is kept: once the destination is live again,
-            a replay of that time sends it.
+            Waiting events are not sent. They stay in the log for its retention period; once the destination is live
+            again, replay that range to send them.
           </p>
-          <Check label="Publish it, and leave that unsent" checked={isForced} onChange={onForced} />
+          <Check label="Publish and leave them unsent" checked={isForced} onChange={onForced} />
         </>
       )}
     </div>
@@ -56,10 +56,10 @@ export function LeftUnsent({ left }: { readonly left: readonly BacklogLeft[] }):
       {left.map(({ destinationId, name, unsentSince }) => (
         <li key={destinationId}>
           <State tone="warn">
-            <span dir="auto">{name}</span>: what waited was not sent
+            <span dir="auto">{name}</span>: waiting events were not sent
           </State>{' '}
           <Link to={`/destinations/${destinationId}/dead-letters${unsentSince === null ? '' : `?from=${unsentSince}`}`}>
-            Replay it once it is live again
+            Replay once it is live again
           </Link>
         </li>
       ))}

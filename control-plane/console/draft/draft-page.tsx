@@ -32,11 +32,11 @@ export function DraftPage(): ReactElement {
   return (
     <Page
       title="Draft"
-      lead="Changes are made here, and touch no event until they are published."
+      lead="Changes collect here and take effect only when you publish."
       actions={
         mayPublish && changes.length > 0 ? (
           <button type="button" className="danger" onClick={() => setAbandoning(true)}>
-            Take everything back
+            Revert all
           </button>
         ) : null
       }
@@ -45,7 +45,7 @@ export function DraftPage(): ReactElement {
       {publish.data === undefined ? null : <Done published={publish.data} />}
       {query.isSuccess && changes.length === 0 ? (
         <Card>
-          <Empty title="The draft is what is live.">
+          <Empty title="The draft matches the live version.">
             <p>
               Change a <Link to="/destinations">destination</Link> or a <Link to="/sources">source</Link>, and what
               changes is listed here. Earlier versions are under <Link to="/versions">versions</Link>.
@@ -68,7 +68,7 @@ export function DraftPage(): ReactElement {
                     disabled={revert.isPending}
                     onClick={() => revert.mutate([{ collection: change.collection, id: change.id }])}
                   >
-                    Take back
+                    Revert
                   </button>
                 ) : null
               }
@@ -79,13 +79,13 @@ export function DraftPage(): ReactElement {
       )}
       {isAbandoning ? (
         <Confirm
-          title={`Take back ${countOf(changes.length, 'change')}?`}
-          action="Take everything back"
+          title={`Revert ${countOf(changes.length, 'change')}?`}
+          action="Revert all"
           isDanger
           onDone={() => setAbandoning(false)}
           onConfirm={() => abandon.mutateAsync(undefined)}
         >
-          <p>The draft is then what is live. What was added to it is gone.</p>
+          <p>The draft will match the live version. Added items are deleted.</p>
         </Confirm>
       ) : null}
     </Page>

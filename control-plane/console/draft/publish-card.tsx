@@ -34,16 +34,16 @@ export function PublishCard({ changes, publish }: PublishCardProps): ReactElemen
   return (
     <Card title="Publish">
       <ul>
-        <li>Every gateway and pipeline runs it from then on, without a restart.</li>
+        <li>Every gateway and pipeline switches to it without a restart.</li>
         {added > 0 ? (
-          <li>{countOf(added, 'new destination')} will get events from then on, none from before.</li>
+          <li>{countOf(added, 'new destination')} will receive events from then on, not earlier ones.</li>
         ) : null}
-        <li>The version that is live now can be made live again.</li>
+        <li>You can roll back to the current version at any time.</li>
       </ul>
       <ErrorNote error={backlogs.error} />
       <Backlogs left={left} isForced={isForced} onForced={setForced} />
       <form onSubmit={submit}>
-        <Field label="Name" hint="Empty: the service makes one.">
+        <Field label="Name" hint="Optional. A name is generated when empty.">
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
         <Field label="Notes">

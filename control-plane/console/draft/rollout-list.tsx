@@ -16,7 +16,7 @@ export function RolloutList({ versionId }: { readonly versionId: string }): Reac
         {query.data?.processes.map(({ kind, alive, running, since }) => (
           <Kind key={kind} name={names[kind] ?? kind}>
             {alive === 0 ? (
-              <State tone="bad">None is alive</State>
+              <State tone="bad">None running</State>
             ) : (
               <State tone={running === alive ? 'good' : 'warn'}>
                 {running} of {alive} run it
@@ -48,5 +48,5 @@ function Kind({ name, children }: { readonly name: string; readonly children: Re
 /** How long that took from when they were told; nothing where clocks of two machines say it took less than none. */
 function delay(sentAt: string | null, since: string): string {
   const tookMs = sentAt === null ? -1 : Date.parse(since) - Date.parse(sentAt);
-  return tookMs < 0 ? '' : `, ${tookMs} ms after they were told`;
+  return tookMs < 0 ? '' : `, ${tookMs} ms after publishing`;
 }

@@ -40,14 +40,14 @@ export function VersionPage(): ReactElement {
       actions={
         version === undefined || version.isPublished || !mayPublish ? null : (
           <button type="button" className="primary" onClick={() => setAsking(true)}>
-            {version.publishedAt === null ? 'Make it live' : 'Go back to it'}
+            {version.publishedAt === null ? 'Publish this version' : 'Roll back to this version'}
           </button>
         )
       }
     >
       <Waiting query={query} />
       {version === undefined ? null : (
-        <Card title="About it">
+        <Card title="Details">
           <dl className="facts">
             <dt>State</dt>
             <dd>
@@ -67,24 +67,24 @@ export function VersionPage(): ReactElement {
         </Card>
       )}
       {version?.isPublished === true ? (
-        <Card title="Who runs it">
+        <Card title="Rollout">
           <RolloutList versionId={version.id} />
         </Card>
       ) : null}
       <LeftUnsent left={publish.data?.backlogsLeft ?? []} />
-      <h2>What it changes against what is live</h2>
+      <h2>Changes against the live version</h2>
       <Waiting query={changes} />
       {changes.isSuccess && listed.length === 0 ? (
         <Card>
-          <Empty title="Nothing: it is what is live." />
+          <Empty title="None: this is the live version." />
         </Card>
       ) : (
         <ChangeList changes={listed} />
       )}
       {isAsking ? (
         <Confirm
-          title={`Make version ${version?.versionNumber ?? ''} live?`}
-          action="Make it live"
+          title={`Publish version ${version?.versionNumber ?? ''}?`}
+          action="Publish"
           onDone={() => setAsking(false)}
           onConfirm={() => publish.mutateAsync(undefined)}
         >

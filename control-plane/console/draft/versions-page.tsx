@@ -11,11 +11,14 @@ import { Ago } from '../design/time.tsx';
 export function VersionsPage(): ReactElement {
   const query = useList<Version>('/versions?limit=50');
   return (
-    <Page title="Versions" lead="Each is the whole configuration as it was. Any can be made live again.">
+    <Page
+      title="Versions"
+      lead="Each version is a full snapshot of the configuration. Any of them can be published again."
+    >
       <Waiting query={query} />
       <Card isFlush>
         {query.isSuccess && query.entities.length === 0 ? (
-          <Empty title="Nothing was published yet.">
+          <Empty title="Nothing has been published yet.">
             <Link to="/draft">Go to the draft</Link>
           </Empty>
         ) : null}

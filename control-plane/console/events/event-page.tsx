@@ -30,13 +30,13 @@ export function EventPage(): ReactElement {
         <>
           <div className="columns">
             <Arrival event={event} />
-            <Card title="What it says">
+            <Card title="Content">
               {event.truncated ? (
-                <p className="note warn">It is large: parts of it are not kept in this view.</p>
+                <p className="note warn">This event is large: parts of it are not kept in this view.</p>
               ) : null}
               <Code label="Properties" text={showJson(event.eventProperties)} />
               <Code label="Context" text={showJson(event.context)} />
-              <Code label="The visitor, after it" text={showJson(event.visitor)} />
+              <Code label="Visitor after this event" text={showJson(event.visitor)} />
             </Card>
           </div>
           <Ways event={event} path={path} />
@@ -50,7 +50,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   const destinations = useList<Destination>('/destinations?limit=100');
   const nameOf = (id: string): string => destinations.entities.find((one) => one.id === id)?.name ?? 'a destination';
   return (
-    <Card title="Its way">
+    <Card title="Delivery">
       <ol className="steps">
         <li>
           <strong>Happened</strong>
@@ -74,7 +74,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
             </span>
             <span className="hint">
               {event.versionNumber === null
-                ? 'The live version then is not known.'
+                ? 'The version that was live is not known.'
                 : `Under version ${event.versionNumber}.`}
             </span>
           </div>
@@ -84,7 +84,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
           <div className="stack">
             {event.outcomes.length === 0 ? (
               <span className="soft">
-                {event.test ? 'Nowhere: it came with a test key.' : 'No destination has dealt with it yet.'}
+                {event.test ? 'Not sent: received with a test key.' : 'No destination has processed it yet.'}
               </span>
             ) : null}
             {event.outcomes.map(({ destinationId, outcome, reason, attempts, at }) => (
@@ -115,23 +115,23 @@ function Ways({ event, path }: { readonly event: RecentEvent; readonly path: str
   const query = useRead<{ readonly ways: readonly Way[] }>(`${path}/ways?rules=${rules}`);
   const ways = query.data?.ways ?? [];
   return (
-    <Card title="What the rules say of it at each destination">
+    <Card title="What the rules decide for each destination">
       <div style={{ maxWidth: 320 }}>
-        <Field label="Rules of" hint="Nothing is sent.">
+        <Field label="Rules of" hint="This is a preview: nothing is sent.">
           {(ids) => (
             <select
               {...ids}
               value={rules}
               onChange={(input) => setRules(input.target.value === 'draft' ? 'draft' : 'live')}
             >
-              <option value="live">the live version, as it is now</option>
-              <option value="draft">the draft, before it is published</option>
+              <option value="live">the live version</option>
+              <option value="draft">the draft</option>
             </select>
           )}
         </Field>
       </div>
       <Waiting query={query} />
-      {query.isSuccess && ways.length === 0 ? <Empty title="There is no destination in it." /> : null}
+      {query.isSuccess && ways.length === 0 ? <Empty title="It has no destinations." /> : null}
       <ul className="problems">
         {ways.map((way) => {
           const isOpen = chosen === way.destinationId;
@@ -150,7 +150,7 @@ function Ways({ event, path }: { readonly event: RecentEvent; readonly path: str
                   aria-expanded={isOpen}
                   onClick={() => setChosen(isOpen ? undefined : way.destinationId)}
                 >
-                  {isOpen ? 'Hide what it would be sent' : 'Show what it would be sent'}
+                  {isOpen ? 'Hide the request' : 'Show the request'}
                 </button>
               ) : null}
               {isOpen ? <Preview path={path} rules={rules} destinationId={way.destinationId} /> : null}

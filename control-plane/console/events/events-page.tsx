@@ -21,7 +21,7 @@ type Filters = {
 
 const filterNames = ['sourceId', 'event', 'visitorId', 'outcome'] as const;
 
-/** Events as they come, or those of before, by what they are and what became of them. */
+/** Live or past events, filtered by source, name, visitor and outcome. */
 export function EventsPage(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const filters = Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as Filters;
@@ -37,10 +37,10 @@ export function EventsPage(): ReactElement {
   return (
     <Page
       title="Events"
-      lead={isLive ? 'The newest, as they come.' : 'Those of before, newest first, by their own time.'}
+      lead={isLive ? 'New events as they arrive.' : 'Past events, newest first, by event time.'}
       actions={
         <button type="button" onClick={() => choose('view', isLive ? 'before' : '')}>
-          {isLive ? 'Look at those of before' : 'Follow the newest'}
+          {isLive ? 'Show past events' : 'Follow live'}
         </button>
       }
     >
@@ -57,7 +57,7 @@ export function EventsPage(): ReactElement {
             </select>
           )}
         </Field>
-        <Field label="Name of the event">
+        <Field label="Event name">
           {(ids) => (
             <input
               {...ids}
@@ -77,10 +77,10 @@ export function EventsPage(): ReactElement {
             />
           )}
         </Field>
-        <Field label="What became of it">
+        <Field label="Outcome">
           {(ids) => (
             <select {...ids} value={filters.outcome} onChange={(event) => choose('outcome', event.target.value)}>
-              <option value="">Anything</option>
+              <option value="">Any</option>
               {Object.entries(outcomeWords).map(([id, [, word]]) => (
                 <option key={id} value={id}>
                   {word}
@@ -118,7 +118,7 @@ function LiveEvents({ filters, nameOf }: ListProps): ReactElement {
             disabled={newest === undefined}
             onClick={() => setHeld(held === undefined ? newest : undefined)}
           >
-            {held === undefined ? 'Hold' : 'Go on'}
+            {held === undefined ? 'Pause' : 'Resume'}
           </button>
         </span>
       }
@@ -166,11 +166,11 @@ type EventTableProps = {
 export function EventTable({ events, nameOf, isLive = false }: EventTableProps): ReactElement {
   if (events.length === 0) {
     return (
-      <Empty title={isLive ? 'No event has come in the last minutes.' : 'There is no such event.'}>
+      <Empty title={isLive ? 'No events in the last few minutes.' : 'No events match.'}>
         <p>
           {isLive
-            ? 'Send one: each source has a piece of code to copy.'
-            : 'Events stay for a day; the newest of an account, where there are many.'}
+            ? 'Send one: each source page has code to copy.'
+            : 'Events are kept for a day. A busy account keeps a sample.'}
         </p>
         {isLive ? <Link to="/sources">Go to the sources</Link> : null}
       </Empty>
@@ -190,8 +190,8 @@ export function EventTable({ events, nameOf, isLive = false }: EventTableProps):
             </Link>
           ),
         },
-        { title: 'What became of it', cell: (event) => <Outcomes event={event} /> },
-        { title: 'Came', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
+        { title: 'Outcome', cell: (event) => <Outcomes event={event} /> },
+        { title: 'Received', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
         {
           title: 'Source',
           cell: ({ sourceId }) => (

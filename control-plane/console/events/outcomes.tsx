@@ -6,7 +6,7 @@ import type { Tone } from '../design/feedback.tsx';
 export const outcomeWords: Readonly<Record<OutcomeName, readonly [Tone, string]>> = {
   delivered: ['good', 'Delivered'],
   retrying: ['warn', 'Retrying'],
-  rejected: ['bad', 'Given up'],
+  rejected: ['bad', 'Dead letter'],
   stopped: ['off', 'Stopped by a mapping'],
   globalStop: ['off', 'Stopped by a dispatch rule'],
 };
@@ -22,7 +22,7 @@ export function Outcomes({ event }: { readonly event: RecentEvent }): ReactEleme
   const order: readonly OutcomeName[] = ['rejected', 'retrying', 'delivered', 'stopped', 'globalStop'];
   const counts = order.map((name) => [name, event.outcomes.filter(({ outcome }) => outcome === name).length] as const);
   const some = counts.filter(([, count]) => count > 0);
-  if (some.length === 0) return <State tone="off">Nowhere yet</State>;
+  if (some.length === 0) return <State tone="off">Not dispatched yet</State>;
   return (
     <span className="row">
       {some.map(([name, count]) => {

@@ -4,8 +4,8 @@ import { State } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
 
 const words: Readonly<Record<Way['decision'], readonly [Tone, string]>> = {
-  send: ['good', 'Is sent'],
-  skip: ['off', 'Not for it'],
+  send: ['good', 'Sent'],
+  skip: ['off', 'Not sent here'],
   stop: ['off', 'Stopped'],
   globalStop: ['off', 'Stopped'],
   broken: ['bad', 'Cannot be sent'],

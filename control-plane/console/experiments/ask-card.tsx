@@ -19,16 +19,16 @@ export function AskCard({ experimentKey }: { readonly experimentKey: string }): 
   );
   const [own] = settings.entities;
   return (
-    <Card title="Ask for it">
+    <Card title="Use it in your pages">
       <Waiting query={settings} />
       {settings.isSuccess && own === undefined ? (
         <>
-          <p>Pages ask with a token of the account, which is no secret. There is none yet.</p>
+          <p>Pages request variants with the account's experiment token, which is not a secret. None exists yet.</p>
           <ErrorNote error={create.error} />
           {mayCreate ? (
             <div className="row">
               <button type="button" disabled={create.isPending} onClick={() => create.mutate(undefined)}>
-                Make the token
+                Create the token
               </button>
             </div>
           ) : null}
@@ -38,11 +38,11 @@ export function AskCard({ experimentKey }: { readonly experimentKey: string }): 
         <>
           {own.isEnabled ? null : (
             <div className="note warn">
-              <p>Experiments are turned off for this account: nobody is given a variant.</p>
+              <p>Experiments are disabled for this account: no variants are assigned.</p>
               {mayUpdate ? (
                 <div className="row">
                   <button type="button" disabled={turnOn.isPending} onClick={() => turnOn.mutate(own.id)}>
-                    Turn them on in the draft
+                    Enable them in the draft
                   </button>
                 </div>
               ) : null}
@@ -50,7 +50,7 @@ export function AskCard({ experimentKey }: { readonly experimentKey: string }): 
             </div>
           )}
           <p className="soft">
-            The token works once the draft that has it is live. <Link to="/draft">Look at the draft</Link>
+            The token works once you publish the draft. <Link to="/draft">View the draft</Link>
           </p>
           <Code
             label="With JavaScript"

@@ -4,8 +4,8 @@ import type { Tone } from '../design/feedback.tsx';
 import type { Experiment, ExperimentStatus } from './experiment.ts';
 
 const words: Readonly<Record<ExperimentStatus, readonly [Tone, string]>> = {
-  Draft: ['off', 'Being prepared'],
-  Running: ['good', 'Runs'],
+  Draft: ['off', 'Draft'],
+  Running: ['good', 'Running'],
   Paused: ['warn', 'Paused'],
   Completed: ['off', 'Ended'],
 };
@@ -13,5 +13,5 @@ const words: Readonly<Record<ExperimentStatus, readonly [Tone, string]>> = {
 /** How far an experiment is, as the draft has it. */
 export function ExperimentState({ experiment }: { readonly experiment: Experiment }): ReactElement {
   const [tone, word] = words[experiment.status];
-  return <State tone={tone}>{experiment.rolloutVariantId === null ? word : 'Ended: one variant for all'}</State>;
+  return <State tone={tone}>{experiment.rolloutVariantId === null ? word : 'Ended: one variant for everyone'}</State>;
 }

@@ -20,7 +20,7 @@ export function ExperimentsPage(): ReactElement {
   return (
     <Page
       title="Experiments"
-      lead="Visitors are given variants by chance, and compared by what they then do."
+      lead="Visitors are assigned variants at random, and the variants are compared by conversions."
       actions={
         mayCreate ? (
           <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
@@ -33,9 +33,9 @@ export function ExperimentsPage(): ReactElement {
       <Waiting query={query} />
       <Card isFlush>
         {query.isSuccess && query.entities.length === 0 ? (
-          <Empty title="There is no experiment yet.">
+          <Empty title="No experiments yet.">
             <p>
-              Add one with a control and another variant, start it, publish the draft, and ask for it in your pages.
+              Add one with a control and another variant, start it, publish the draft, and request it in your pages.
             </p>
           </Empty>
         ) : null}
@@ -56,9 +56,9 @@ export function ExperimentsPage(): ReactElement {
               { title: 'State', cell: (experiment) => <ExperimentState experiment={experiment} /> },
               { title: 'Kind', cell: ({ type }) => <span className="nowrap">{typeWords[type]}</span> },
               { title: 'Key', cell: ({ key }) => <span className="mono clip short">{key}</span> },
-              { title: 'Takes part', isNumber: true, cell: ({ trafficAllocation }) => `${trafficAllocation} %` },
+              { title: 'Traffic', isNumber: true, cell: ({ trafficAllocation }) => `${trafficAllocation} %` },
               {
-                title: 'Measured by',
+                title: 'Conversion event',
                 cell: ({ primaryMetric }) => (
                   <span className="clip short" dir="auto">
                     {primaryMetric?.event ?? '–'}
@@ -94,7 +94,10 @@ function NewExperiment(): ReactElement {
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
           )}
         </Field>
-        <Field label="Key" hint="What pages ask for it by: letters, digits, _ and -. It never changes.">
+        <Field
+          label="Key"
+          hint="Pages request the experiment by this key: letters, digits, _ and -. It cannot be changed later."
+        >
           {(ids) => (
             <input
               {...ids}
@@ -118,7 +121,7 @@ function NewExperiment(): ReactElement {
             </select>
           )}
         </Field>
-        <Field label="Measured by the event" hint="A visitor who sends it counts as a conversion.">
+        <Field label="Conversion event" hint="A visitor who sends this event counts as a conversion.">
           {(ids) => (
             <input {...ids} maxLength={1_000} value={metric} onChange={(event) => setMetric(event.target.value)} />
           )}
@@ -126,7 +129,7 @@ function NewExperiment(): ReactElement {
         <ErrorNote error={create.error} />
         <div className="row">
           <button className="primary" type="submit" disabled={create.isPending}>
-            Add it to the draft
+            Add to the draft
           </button>
         </div>
       </form>

@@ -62,7 +62,7 @@ export function IntervalChart({
       </div>
       <figcaption className="hint">
         The dot is the rate so far; the true one lies within the line with {confidencePercent} % confidence (Wilson).
-        The shaded part is where the control’s lies.
+        The shaded band is the control’s interval.
       </figcaption>
     </figure>
   );

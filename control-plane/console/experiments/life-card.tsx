@@ -21,18 +21,18 @@ const steps: Readonly<Record<ExperimentStatus, readonly Step[]>> = {
 };
 
 const labels: Readonly<Record<Step, string>> = {
-  start: 'Start it',
-  pause: 'Pause it',
-  resume: 'Go on with it',
-  rollout: 'End it, one variant for all',
-  stop: 'End it',
+  start: 'Start',
+  pause: 'Pause',
+  resume: 'Resume',
+  rollout: 'End with one variant for everyone',
+  stop: 'End',
 };
 
 const meanings: Readonly<Record<ExperimentStatus, string>> = {
-  Draft: 'Nobody takes part yet. To start, it needs a control and at least one more variant.',
-  Running: 'Visitors are given a variant when pages ask, and keep it.',
-  Paused: 'Nobody new takes part; visitors keep the variant they have.',
-  Completed: 'Nobody takes part any more, and it does not run again.',
+  Draft: 'Not started. It needs a control and at least one more variant to start.',
+  Running: 'Visitors are assigned a variant on the first request and keep it.',
+  Paused: 'No new visitors are assigned; existing visitors keep their variant.',
+  Completed: 'Ended. It cannot be started again.',
 };
 
 export type LifeCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
@@ -57,7 +57,7 @@ export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement 
       : draft.data.changes.some(({ collection, id }) => collection.startsWith('experiment') && own.has(id));
   const rolledOut = variants.find(({ id }) => id === experiment.rolloutVariantId);
   return (
-    <Card title="Where it is">
+    <Card title="Status">
       <p>
         {rolledOut === undefined ? (
           meanings[experiment.status]
@@ -86,14 +86,14 @@ export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement 
       {isPending ? (
         <p className="note warn" role="status">
           <span>
-            It is so in the draft: visitors see it once it is published. <Link to="/draft">Publish the draft</Link>
+            This is the draft's status. Visitors see it once you publish. <Link to="/draft">Publish the draft</Link>
           </span>
         </p>
       ) : null}
       {ending === undefined ? null : (
         <Confirm
-          title={ending === 'stop' ? 'End this experiment?' : 'End it and give every visitor one variant?'}
-          action={ending === 'stop' ? 'End it for good' : 'End it so'}
+          title={ending === 'stop' ? 'End this experiment?' : 'End this experiment with one variant for everyone?'}
+          action={ending === 'stop' ? 'End permanently' : 'End with this variant'}
           isDanger={ending === 'stop'}
           onDone={() => setEnding(undefined)}
           onConfirm={() =>
@@ -113,7 +113,7 @@ export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement 
               )}
             </Field>
           ) : null}
-          <p>It cannot run again: its visitors would be compared with those of another time.</p>
+          <p>It cannot run again, because its visitors could not be compared with later ones.</p>
         </Confirm>
       )}
     </Card>

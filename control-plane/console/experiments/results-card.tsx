@@ -19,19 +19,17 @@ export function ResultsCard({ id }: { readonly id: string }): ReactElement {
   const query = useRead<Results>(`/experiments/${id}/results?confidencePercent=${confidence}`, { everyMs: 5_000 });
   const results = query.data;
   return (
-    <Card title="What it has shown">
+    <Card title="Results">
       <Waiting query={query} />
       {results === undefined ? null : results.visitors === 0 ? (
-        <Empty title="Nobody has seen a variant yet.">
-          <p>
-            Visitors count once a page asks for the experiment with track_impression, and the version with it is live.
-          </p>
+        <Empty title="No visitor has seen a variant yet.">
+          <p>Visitors count once a page requests the experiment with track_impression and the version is live.</p>
         </Empty>
       ) : (
         <>
           <SampleRatio results={results} />
           {results.primaryMetric === null ? (
-            <p className="note warn">Nothing is measured: choose the event that counts as a conversion below.</p>
+            <p className="note warn">No conversion event is set. Choose one below.</p>
           ) : (
             <>
               <div className="row between">
@@ -64,13 +62,13 @@ export function ResultsCard({ id }: { readonly id: string }): ReactElement {
 const verdicts = {
   above: ['good', 'Above the control'],
   below: ['bad', 'Below the control'],
-  undecided: ['off', 'Not told apart yet'],
+  undecided: ['off', 'No difference shown yet'],
 } as const;
 
 function Figures({ results }: { readonly results: Results }): ReactElement {
   return (
     <Table
-      label="Results of each variant"
+      label="Results by variant"
       rows={results.variants}
       keyOf={({ id }) => id}
       columns={[
@@ -89,13 +87,13 @@ function Figures({ results }: { readonly results: Results }): ReactElement {
         { title: 'Conversions', isNumber: true, cell: ({ conversions }) => showCount(conversions) },
         { title: 'Rate', isNumber: true, cell: ({ conversionRate }) => showShare(conversionRate) },
         {
-          title: 'Lies within',
+          title: 'Interval',
           isNumber: true,
           cell: ({ confidenceInterval: interval }) =>
             interval === null ? '–' : `${showShare(interval.low)} – ${showShare(interval.high)}`,
         },
         {
-          title: 'Against the control',
+          title: 'Against control',
           cell: (variant) => {
             if (variant.isControl || results.primaryMetric === null) return '–';
             const [tone, word] = verdicts[compareWithControl(variant, results.variants)];

@@ -24,7 +24,7 @@ export function SampleRatio({
                 <line className="meant" x1={`${expectedShare}%`} x2={`${expectedShare}%`} y1="0" y2="16" />
               </svg>
               <span className="hint">
-                {showCount(own)} visitors, {showShare(own / visitors)}; {showShare(expectedShare / 100)} are meant
+                {showCount(own)} visitors, {showShare(own / visitors)}; {showShare(expectedShare / 100)} are expected
               </span>
             </div>
           </div>
@@ -35,17 +35,16 @@ export function SampleRatio({
 }
 
 function Verdict({ sampleRatio }: Pick<Results, 'sampleRatio'>): ReactElement {
-  if (sampleRatio === null) return <State tone="off">Too few visitors to tell whether they are spread as meant</State>;
+  if (sampleRatio === null) return <State tone="off">Too few visitors to check the split</State>;
   const { pValue, isMismatch } = sampleRatio;
   const chance = pValue < 0.0001 ? 'less than 0.0001' : pValue.toFixed(4);
   if (!isMismatch) return <State tone="good">Visitors are spread as the weights say (p = {chance})</State>;
   return (
     <div role="alert" className="stack tight">
-      <strong>Do not trust these results: visitors are not spread as the weights say.</strong>
+      <strong>Do not trust these results: the split does not match the weights.</strong>
       <p>
-        By chance this happens with a probability of {chance}. Either weights were changed while it ran, as visitors
-        keep the variant they have, or one variant loses visitors before they are counted: look at redirects and page
-        errors.
+        By chance this happens with a probability of {chance}. Either the weights changed while it ran (visitors keep
+        their variant), or one variant loses visitors before they are counted: check redirects and page errors.
       </p>
     </div>
   );

@@ -12,8 +12,8 @@ const operators: Readonly<Record<QueryRule['operator'], string>> = {
   equals: 'is',
   not_equals: 'is not',
   contains: 'contains',
-  exists: 'is there',
-  not_exists: 'is not there',
+  exists: 'exists',
+  not_exists: 'does not exist',
   regex: 'matches',
 };
 
@@ -47,7 +47,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
   const change = (index: number, changed: Partial<QueryRule>): void =>
     setRules(rules.map((rule, place) => (place === index ? { ...rule, ...changed } : rule)));
   return (
-    <Card title="Who takes part, and where">
+    <Card title="Audience">
       <form className="wide" onSubmit={submit}>
         <Field label="Name">
           {(ids) => (
@@ -64,7 +64,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
             />
           )}
         </Field>
-        <Field label="Percent of visitors that take part" hint="Who takes part already stays in.">
+        <Field label="Traffic allocation, in percent of visitors" hint="Visitors already assigned stay in.">
           {(ids) => (
             <input
               {...ids}
@@ -77,12 +77,15 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
             />
           )}
         </Field>
-        <Field label="Measured by the event">
+        <Field label="Conversion event">
           {(ids) => (
             <input {...ids} maxLength={1_000} value={metric} onChange={(event) => setMetric(event.target.value)} />
           )}
         </Field>
-        <Field label="Pages" hint="One pattern a line: * within a part of the path, ** across parts. None: every page.">
+        <Field
+          label="Pages"
+          hint="One pattern per line: * matches within a path segment, ** across segments. Leave empty for every page."
+        >
           {(ids) => (
             <textarea
               {...ids}
@@ -95,7 +98,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
           )}
         </Field>
         <fieldset>
-          <legend>Only where the page’s query says so</legend>
+          <legend>Only where the page’s query matches</legend>
           {rules.map((rule, index) => (
             // Rules have no identity but their place.
             <div className="pair" key={index}>
@@ -108,7 +111,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
                 onChange={(event) => change(index, { parameter: event.target.value })}
               />
               <select
-                aria-label="Compared by"
+                aria-label="Operator"
                 value={rule.operator}
                 onChange={(event) => change(index, { operator: event.target.value as QueryRule['operator'] })}
               >
@@ -127,7 +130,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
                 />
               )}
               <button type="button" className="plain" onClick={() => setRules(rules.toSpliced(index, 1))}>
-                Take out
+                Remove
               </button>
             </div>
           ))}

@@ -49,16 +49,16 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
   };
   return (
     <form className="wide inset" onSubmit={submit}>
-      <Field label="Name of the variant">
+      <Field label="Variant name">
         {(ids) => (
           <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
         )}
       </Field>
       {variant !== undefined || hasControl ? null : (
-        <Check label="It is the control: what visitors get today" checked={isControl} onChange={setControl} />
+        <Check label="This is the control: what visitors get today" checked={isControl} onChange={setControl} />
       )}
       {variant !== undefined || isControl ? null : (
-        <Field label="Percent of those who take part">
+        <Field label="Weight, in percent of the audience">
           {(ids) => (
             <input
               {...ids}
@@ -72,14 +72,14 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
           )}
         </Field>
       )}
-      <Field label="Sends visitors to" hint="An address, or a path that begins with /. Empty: they stay.">
+      <Field label="Redirect" hint="A URL, or a path that starts with /. Leave empty to keep visitors on the page.">
         {(ids) => (
           <input {...ids} maxLength={2_048} value={redirect} onChange={(event) => setRedirect(event.target.value)} />
         )}
       </Field>
       <fieldset>
         <legend>Properties</legend>
-        <p className="hint">What a page is told to change itself by, as text.</p>
+        <p className="hint">Values the page receives, as text.</p>
         {properties.map((property, index) => (
           // Properties have no identity but their place.
           <div className="pair" key={index}>
@@ -96,7 +96,7 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
               onChange={(event) => setProperties(properties.with(index, { ...property, value: event.target.value }))}
             />
             <button type="button" className="plain" onClick={() => setProperties(properties.toSpliced(index, 1))}>
-              Take out
+              Remove
             </button>
           </div>
         ))}

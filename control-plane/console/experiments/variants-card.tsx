@@ -41,12 +41,12 @@ export function VariantsCard({ experiment, variants }: VariantsCardProps): React
         />
       ) : null}
       {variants.length === 0 ? (
-        <Empty title="There is no variant yet.">
-          <p>Add the control first: what visitors get today. Then what is to be compared with it.</p>
+        <Empty title="No variants yet.">
+          <p>Add the control first (what visitors get today), then the variants to compare with it.</p>
         </Empty>
       ) : (
         <Weights
-          // Begun anew where there are others.
+          // The form starts again when the variants change.
           key={variants.map(({ id }) => id).join()}
           variants={variants}
           isEnded={isEnded}
@@ -105,7 +105,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
             </span>
             {isControl ? (
               <span>
-                {left} % <span className="hint">control: what the others leave</span>
+                {left} % <span className="hint">control: the remainder</span>
               </span>
             ) : (
               <label className="percent">
@@ -128,7 +128,9 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
           </li>
         ))}
       </ul>
-      {left < 0 ? <p className="field-error">Together they are {100 - left} %: at most 100 % can be given.</p> : null}
+      {left < 0 ? (
+        <p className="field-error">The weights add up to {100 - left} %. They must not exceed 100 %.</p>
+      ) : null}
       <ErrorNote error={save.error} />
       {mayChange ? (
         <div className="row">

@@ -26,7 +26,7 @@ test('settings form: every setting has a field, those of a granted access are se
   expect(Object.keys(schema.properties ?? {})).toEqual(kind.settings.map(({ key }) => key));
   expect(uiSchema['access']).toMatchObject({
     'ui:widget': 'password',
-    'ui:placeholder': 'Stored. Type to replace it.',
+    'ui:placeholder': 'Stored. Enter a new value to replace it.',
   });
   expect(changedSettings(kind, { access: '********' }, { access: 'granted' })).toEqual({ access: 'granted' });
   expect(changedSettings(kind, { access: '********' }, {})).toEqual({});

@@ -23,7 +23,7 @@ export function settingsForm({ settings }: Pick<DestinationType, 'settings'>, st
   };
 }
 
-/** What has to be sent to make the stored settings those of the form: what was emptied is cleared, secrets only where given. */
+/** The changes that bring the stored settings to the form's: emptied fields are cleared, secrets are sent only when entered. */
 export function changedSettings(
   { settings }: Pick<DestinationType, 'settings'>,
   stored: JsonObject,
@@ -59,7 +59,7 @@ function schemaOf(setting: SettingDescriptor): RJSFSchema {
       return {
         ...words,
         type: 'string',
-        description: sublabel ?? 'The token the platform gives once access is granted.',
+        description: sublabel ?? 'The token that the platform issues when access is granted.',
       };
     case 'Text':
     case 'Secret':
@@ -78,7 +78,7 @@ function uiOf(setting: SettingDescriptor, isStored: boolean): UiSchema {
     case 'GenericOauth':
       return {
         'ui:widget': 'password',
-        'ui:placeholder': isStored ? 'Stored. Type to replace it.' : placeholder,
+        'ui:placeholder': isStored ? 'Stored. Enter a new value to replace it.' : placeholder,
         'ui:autocomplete': 'new-password',
       };
     case 'Text':

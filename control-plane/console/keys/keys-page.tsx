@@ -14,9 +14,9 @@ import { Ago, At } from '../design/time.tsx';
 
 /** What a key may do, for those who give keys to people rather than programs. */
 const bundles: Readonly<Record<string, { readonly label: string; readonly scopes: readonly string[] }>> = {
-  all: { label: 'Everything', scopes: ['all'] },
+  all: { label: 'Full access', scopes: ['all'] },
   read: {
-    label: 'Look, and change nothing',
+    label: 'Read only',
     scopes: [
       'activity:find',
       'event:list',
@@ -29,9 +29,9 @@ const bundles: Readonly<Record<string, { readonly label: string; readonly scopes
       'audit:list',
     ],
   },
-  operate: { label: 'Look at the whole installation', scopes: ['activity:find', 'system:find'] },
+  operate: { label: 'Operate the installation', scopes: ['activity:find', 'system:find'] },
   edit: {
-    label: 'Change the draft, not publish it',
+    label: 'Edit the draft, without publishing',
     scopes: [
       'activity:find',
       'event:list',
@@ -61,11 +61,11 @@ export function KeysPage(): ReactElement {
   return (
     <Page
       title="API keys"
-      lead="Who may look at this account and change it. Events are sent with the keys of sources."
+      lead="Keys for the configuration API and this console. Events are sent with the keys of sources."
       actions={
         mayCreate ? (
           <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
-            Make a key
+            Create a key
           </button>
         ) : null
       }
@@ -93,7 +93,7 @@ export function KeysPage(): ReactElement {
               },
               { title: 'State', cell: (key) => <KeyState apiKey={key} /> },
               {
-                title: 'May',
+                title: 'Scopes',
                 cell: ({ scopes }) => (
                   <span className="clip" title={scopes.join(', ')}>
                     {scopes.includes('all') ? 'everything' : scopes.join(', ')}
@@ -102,11 +102,11 @@ export function KeysPage(): ReactElement {
               },
               { title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
               {
-                title: 'Do',
+                title: 'Actions',
                 cell: (key) =>
                   mayRevoke && key.revokedAt === null ? (
                     <button type="button" className="danger" onClick={() => setEnding(key)}>
-                      End
+                      Revoke
                     </button>
                   ) : null,
               },
@@ -117,15 +117,15 @@ export function KeysPage(): ReactElement {
       </Card>
       {ending === undefined ? null : (
         <Confirm
-          title={`End the key ${ending.name}?`}
-          action="End it now"
+          title={`Revoke the key ${ending.name}?`}
+          action="Revoke now"
           isDanger
           onDone={() => setEnding(undefined)}
           onConfirm={() => revoke.mutateAsync(ending.id)}
         >
           <p>
-            Whoever works with it is refused from now on{ending.id === current?.keyId ? ', and that is you' : ''}. It
-            cannot be brought back.
+            Requests with this key are rejected from now on
+            {ending.id === current?.keyId ? ', including this session' : ''}. It cannot be restored.
           </p>
         </Confirm>
       )}
@@ -134,7 +134,7 @@ export function KeysPage(): ReactElement {
 }
 
 function KeyState({ apiKey: { revokedAt, expiresAt } }: { readonly apiKey: ApiKey }): ReactElement {
-  if (revokedAt !== null) return <State tone="off">Ended</State>;
+  if (revokedAt !== null) return <State tone="off">Revoked</State>;
   if (expiresAt === null) return <State tone="good">Valid</State>;
   return new Date(expiresAt) <= new Date() ? (
     <State tone="off">Expired</State>
@@ -159,15 +159,15 @@ function NewKey(): ReactElement {
     create.mutate({ name, scopes: bundles[bundle]?.scopes ?? [], expiresAt });
   };
   return (
-    <Card title="Make a key">
+    <Card title="Create a key">
       {create.data === undefined ? (
         <form onSubmit={submit}>
-          <Field label="Name" hint="Who will use it, and what for.">
+          <Field label="Name" hint="Who uses it, and for what.">
             {(ids) => (
               <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
             )}
           </Field>
-          <Field label="It may" hint={bundles[bundle]?.scopes.join(', ')}>
+          <Field label="Permissions" hint={bundles[bundle]?.scopes.join(', ')}>
             {(ids) => (
               <select {...ids} value={bundle} onChange={(event) => setBundle(event.target.value)}>
                 {Object.entries(bundles).map(([id, { label }]) => (
@@ -178,7 +178,7 @@ function NewKey(): ReactElement {
               </select>
             )}
           </Field>
-          <Field label="Days it is valid" hint="Empty: until it is ended.">
+          <Field label="Valid for (days)" hint="Leave empty for no expiry.">
             {(ids) => (
               <input
                 {...ids}
@@ -193,14 +193,14 @@ function NewKey(): ReactElement {
           <ErrorNote error={create.error} />
           <div className="row">
             <button className="primary" type="submit" disabled={create.isPending}>
-              Make it
+              Create
             </button>
           </div>
         </form>
       ) : (
         <div className="stack" role="status">
-          <p className="note warn">Take it now: it is not shown again.</p>
-          <Code label={`The key of ${create.data.name}`} text={create.data.key} />
+          <p className="note warn">Copy it now: it is not shown again.</p>
+          <Code label={`Key ${create.data.name}`} text={create.data.key} />
         </div>
       )}
     </Card>

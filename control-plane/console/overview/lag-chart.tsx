@@ -9,7 +9,7 @@ export type LagChartProps = Pick<Activity, 'resolveLagMs' | 'firstStepAt' | 'ste
 
 /** The longest wait before an event was resolved, over time. It is said in words for who cannot see it. */
 export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): ReactElement {
-  // The same figures come again and again: only others are drawn anew.
+  // Figures repeat: only changed ones are drawn again.
   const key = JSON.stringify([firstStepAt, resolveLagMs]);
   const data = useMemo((): uPlot.AlignedData => {
     const firstS = Date.parse(firstStepAt) / 1_000;
@@ -27,7 +27,7 @@ export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): 
     <figure className="stack tight">
       <div ref={place} className="chart" aria-hidden="true" />
       <figcaption className="hint">
-        {known.length === 0 ? 'No pipeline has looked yet.' : `${showMs(Math.max(...known))} at most in this time.`}
+        {known.length === 0 ? 'No pipeline has reported yet.' : `${showMs(Math.max(...known))} at most in this range.`}
       </figcaption>
     </figure>
   );

@@ -29,13 +29,13 @@ export function OverviewPage(): ReactElement {
   return (
     <Page
       title="Overview"
-      lead={`The last ${ranges[range]}, as it happens.`}
+      lead={`The last ${ranges[range]}, updated live.`}
       actions={
         <>
           <span className="live-dot" role="status">
             {isConnected ? <State tone="good">Live</State> : <State tone="off">Connecting …</State>}
           </span>
-          <nav className="row" aria-label="How far back">
+          <nav className="row" aria-label="Time range">
             {Object.entries(ranges).map(([id, label]) => (
               <Link
                 key={id}
@@ -75,9 +75,9 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
           <dd>from {countOf(sources.filter(({ total }) => total > 0).length, 'source')}</dd>
         </div>
         <div>
-          <dt>Not taken</dt>
+          <dt>Rejected</dt>
           <dd>{showCount(sources.reduce((sum, { refused }) => sum + refusedOf(refused), 0))}</dd>
-          <dd>events that were refused</dd>
+          <dd>events refused at ingest</dd>
         </div>
         <div>
           <dt>Delivered</dt>
@@ -87,12 +87,12 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
         <div>
           <dt>Failed attempts</dt>
           <dd>{showCount(failed)}</dd>
-          <dd>{delivered + failed === 0 ? 'none made' : `${showShare(failed / (delivered + failed))} of all`}</dd>
+          <dd>{delivered + failed === 0 ? 'no attempts' : `${showShare(failed / (delivered + failed))} of all`}</dd>
         </div>
         <div>
           <dt>Resolve lag</dt>
           <dd>{activity.oldestUnresolvedMs === null ? 'none' : showMs(activity.oldestUnresolvedMs)}</dd>
-          <dd>{longestLag === null ? 'not looked at yet' : `${showMs(longestLag)} at most`}</dd>
+          <dd>{longestLag === null ? 'not measured yet' : `${showMs(longestLag)} at most`}</dd>
         </div>
         <div>
           <dt>Live version</dt>
@@ -110,15 +110,13 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
         <div>
           <dt>Draft</dt>
           <dd>{activity.draftChanges}</dd>
-          <dd>
-            {activity.draftChanges === 0 ? 'no change waits' : <Link to="/draft">look at what would change</Link>}
-          </dd>
+          <dd>{activity.draftChanges === 0 ? 'no changes' : <Link to="/draft">review changes</Link>}</dd>
         </div>
       </dl>
       <Card title="Destinations" isFlush aside={<Link to="/destinations">All destinations</Link>}>
         {destinations.length === 0 ? (
-          <Empty title="There is no destination yet.">
-            <p>Events are stored, and go nowhere.</p>
+          <Empty title="No destinations yet.">
+            <p>Events are stored but not delivered anywhere.</p>
             <Link className="button primary" to="/destinations/new">
               Add a destination
             </Link>
@@ -134,8 +132,8 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
       </Card>
       <Card title="Sources" isFlush aside={<Link to="/sources">All sources</Link>}>
         {sources.length === 0 ? (
-          <Empty title="There is no source yet.">
-            <p>A source has the key events are sent with.</p>
+          <Empty title="No sources yet.">
+            <p>A source has the key that events are sent with.</p>
             <Link className="button primary" to="/sources">
               Add a source
             </Link>
@@ -182,7 +180,7 @@ const destinationColumns = [
   { title: 'Delivered', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.succeeded) },
   { title: 'Failed', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.failed) },
   { title: 'Waiting', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.waitingFrames) },
-  { title: 'Given up', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.deadLetters) },
+  { title: 'Dead letters', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.deadLetters) },
 ];
 
 const sourceColumns = [
@@ -204,16 +202,16 @@ const sourceColumns = [
   },
   { title: 'Events in', cell: ({ events }: ActivitySource) => <Bars good={events} /> },
   { title: 'Events', isNumber: true, cell: ({ total }: ActivitySource) => showCount(total) },
-  { title: 'Not taken', cell: ({ refused }: ActivitySource) => <Refused refused={refused} /> },
-  { title: 'With the test key', isNumber: true, cell: ({ testTotal }: ActivitySource) => showCount(testTotal) },
+  { title: 'Rejected', cell: ({ refused }: ActivitySource) => <Refused refused={refused} /> },
+  { title: 'Test events', isNumber: true, cell: ({ testTotal }: ActivitySource) => showCount(testTotal) },
   { title: 'Last request', cell: ({ lastTriggeredAt }: ActivitySource) => <Ago at={lastTriggeredAt} /> },
 ];
 
 const reasons: Readonly<Record<keyof ActivitySource['refused'], string>> = {
-  invalid: 'not valid',
-  limited: 'over the rate limit or held back',
-  forbidden: 'from where it takes none',
-  lost: 'the log did not take them',
+  invalid: 'invalid',
+  limited: 'over the rate limit',
+  forbidden: 'from an address that is not allowed',
+  lost: 'not stored by the log',
 };
 
 const refusedOf = (refused: ActivitySource['refused']): number =>
@@ -240,7 +238,7 @@ function Problems({ problems }: { readonly problems: readonly Problem[] }): Reac
   if (problems.length === 0) {
     return (
       <div className="note good" role="status">
-        <State tone="good">All is well: nothing fails, and nothing waits too long.</State>
+        <State tone="good">All is well: no failures and no backlog.</State>
       </div>
     );
   }

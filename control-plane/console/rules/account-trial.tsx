@@ -34,17 +34,17 @@ export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactEleme
     .toSorted((a, b) => Number(b.isOther) - Number(a.isOther));
   const more = rows.length - shownMax;
   return (
-    <Card title="Who would get it" isFlush>
+    <Card title="Destinations for this event" isFlush>
       <div className="body stack">
         <EventChoice {...tried} />
       </div>
       {tried.id === '' ? null : (
         <div className="stack" aria-live="polite">
           <Waiting query={trial} />
-          {trial.isSuccess && rows.length === 0 ? <Empty title="There is no destination in the draft." /> : null}
+          {trial.isSuccess && rows.length === 0 ? <Empty title="The draft has no destinations." /> : null}
           {trial.error === null && rows.length > 0 ? (
             <Table
-              label="What each destination would do with it"
+              label="Result for each destination"
               rows={rows.slice(0, shownMax)}
               keyOf={({ way }) => way.destinationId}
               columns={[

@@ -24,7 +24,7 @@ export function AllowedEventPage(): ReactElement {
   return (
     <Page
       title={id === undefined ? 'Allow an event' : (stored?.name ?? id)}
-      lead="Once one event is listed, no other leaves."
+      lead="Once one event is listed, only listed events are sent."
       back={{ to: '/rules/events', label: 'Allowed events' }}
     >
       {id === undefined ? null : <Waiting query={kept.query} />}
@@ -63,7 +63,7 @@ function AllowedEventForm({ id, kept, initial }: AllowedEventFormProps): ReactEl
           listPath="/rules/events"
           pathOf={(one) => `/rules/events/${one}`}
         >
-          <Field label="Name of the event" hint="Compared without case.">
+          <Field label="Event name" hint="Not case-sensitive.">
             {(ids) => (
               <input
                 {...ids}
@@ -76,7 +76,7 @@ function AllowedEventForm({ id, kept, initial }: AllowedEventFormProps): ReactEl
           </Field>
           <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <DestinationChecks
-            legend="Goes to"
+            legend="Destinations"
             ids={fields.destinationIds}
             onChange={(destinationIds) => change({ destinationIds })}
           />

@@ -28,14 +28,14 @@ export function AllowedEventsTab(): ReactElement {
       {query.isSuccess && query.entities.length === 0 ? (
         <Empty title="Every event goes to every destination.">
           <p>
-            As soon as one event is listed here and published, only listed ones leave, each to its own destinations.
-            Names count without case; the service’s own, which begin with $, always pass.
+            Once an event is listed here and published, only listed events are sent, each to its own destinations. Names
+            count without case; the service’s own, which begin with $, always pass.
           </p>
         </Empty>
       ) : null}
       {query.entities.length === 0 ? null : (
         <>
-          <p className="soft body">Only these leave, each to its own destinations.</p>
+          <p className="soft body">Only these events are sent, each to its own destinations.</p>
           <Table
             label="Allowed events"
             rows={query.entities}
@@ -50,7 +50,7 @@ export function AllowedEventsTab(): ReactElement {
                 ),
               },
               {
-                title: 'Goes to',
+                title: 'Destinations',
                 cell: ({ destinationIds }) =>
                   destinationIds.length === 0 ? (
                     <State tone="warn">No destination</State>

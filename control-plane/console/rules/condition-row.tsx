@@ -34,7 +34,7 @@ export function ConditionRow({ condition, operators, pathsId, buttons, onChange 
           onChange={(event) => onChange({ ...condition, property: event.target.value })}
         />
         <select
-          aria-label="Compared by"
+          aria-label="Operator"
           aria-describedby={hintId}
           value={condition.operator}
           onChange={(event) => choose(event.target.value)}
@@ -109,14 +109,14 @@ const placeholders = {
 
 type LinesProps = { readonly lines: readonly string[]; readonly onChange: (lines: readonly string[]) => void };
 
-/** One value a line. Lines that are still empty are no values. */
+/** One value per line. Lines that are still empty are no values. */
 function Lines({ lines, onChange }: LinesProps): ReactElement {
   const [text, setText] = useState(lines.join('\n'));
   const isSame = filled(text).join('\n') === lines.join('\n');
   return (
     <textarea
-      aria-label="Values, one a line"
-      placeholder="One value a line"
+      aria-label="Values, one per line"
+      placeholder="One value per line"
       rows={3}
       value={isSame ? text : lines.join('\n')}
       onChange={(event) => {

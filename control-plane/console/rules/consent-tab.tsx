@@ -25,12 +25,12 @@ export function ConsentTab(): ReactElement {
       }
     >
       <p className="soft body">
-        Pages ask their visitors about these, and what a visitor says is kept with them as visitor.consent. A dispatch
-        rule keeps away the events of those who did not agree.
+        Pages ask visitors about these purposes, and the answer is stored with the visitor as visitor.consent. A
+        dispatch rule stops the events of visitors who did not agree.
       </p>
       <Waiting query={query} />
       {query.isSuccess && query.entities.length === 0 ? (
-        <Empty title="Nobody is asked for anything.">
+        <Empty title="No purposes yet.">
           <p>Add a purpose, such as analytics or advertising, with the destinations that serve it.</p>
         </Empty>
       ) : null}
@@ -54,10 +54,10 @@ export function ConsentTab(): ReactElement {
                 isEnabled ? <State tone="good">Asked about</State> : <State tone="off">Off</State>,
             },
             {
-              title: 'Until a visitor decides',
+              title: 'Default',
               cell: ({ defaultState }) => defaultState,
             },
-            { title: 'Served by', cell: ({ destinationIds }) => countOf(destinationIds.length, 'destination') },
+            { title: 'Destinations', cell: ({ destinationIds }) => countOf(destinationIds.length, 'destination') },
           ]}
         />
       )}

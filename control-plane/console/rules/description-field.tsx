@@ -7,7 +7,7 @@ type DescriptionFieldProps = {
   onChange(value: string | null): void;
 };
 
-/** What a rule is for, in the words of whoever made it. */
+/** What a rule is for, in its author's words. */
 export function DescriptionField({ value, onChange }: DescriptionFieldProps): ReactElement {
   return (
     <Field label="Description">

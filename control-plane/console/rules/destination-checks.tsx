@@ -34,7 +34,7 @@ export function DestinationChecks({ legend, ids, onChange }: DestinationChecksPr
           onChange={(event) => setSearch(event.target.value)}
         />
       )}
-      <p className="hint">{ids.length === 0 ? 'None is chosen.' : `${countOf(ids.length, 'destination')} chosen.`}</p>
+      <p className="hint">{ids.length === 0 ? 'None selected.' : `${countOf(ids.length, 'destination')} selected.`}</p>
       <Waiting query={destinations} />
       <div className="checks">
         {shown.map((one) => (

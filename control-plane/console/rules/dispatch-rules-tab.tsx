@@ -70,8 +70,8 @@ function DispatchRulesForm({ stored, language, purpose }: DispatchRulesFormProps
           pathOf={() => '/rules/dispatch'}
         >
           <p className="soft">
-            An event to which one of them applies is kept from the destinations of that rule, before any mapping is
-            looked at. The lowest priority is tried first.
+            A rule that matches an event stops it for the rule's destinations, before any mapping. The lowest priority
+            is tried first.
           </p>
           <Check label="On" checked={fields.isEnabled} onChange={(isEnabled) => setFields({ ...fields, isEnabled })} />
           {fields.categories.map((category, index) => (
@@ -127,7 +127,7 @@ function CategoryFields({ category, language, paths, onChange }: CategoryFieldsP
   return (
     <section className="logic-group" aria-label={category.name === '' ? 'New rule' : category.name}>
       <div className="two">
-        <Field label="Name of the rule">
+        <Field label="Rule name">
           {(ids) => (
             <input
               {...ids}
@@ -154,17 +154,17 @@ function CategoryFields({ category, language, paths, onChange }: CategoryFieldsP
         logic={category.logic}
         operators={language.operators}
         paths={paths}
-        without="No event yet: a rule without a condition keeps nothing away."
+        without="No events yet: a rule without a condition stops nothing."
         onChange={(logic) => onChange({ ...category, logic })}
       />
       <DestinationChecks
-        legend="Kept from"
+        legend="Stopped for"
         ids={category.destinationIds}
         onChange={(destinationIds) => onChange({ ...category, destinationIds })}
       />
       <div className="row">
         <button type="button" className="plain" onClick={() => onChange(undefined)}>
-          Take this rule out
+          Remove this rule
         </button>
       </div>
     </section>

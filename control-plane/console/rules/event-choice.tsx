@@ -45,20 +45,20 @@ export function EventChoice({ id, event }: ReturnType<typeof useTriedEvent>): Re
           </select>
         )}
       </Field>
-      <Field label="Only events of this name">
+      <Field label="Only events named">
         {(ids) => <input {...ids} type="search" value={name} onChange={(input) => setName(input.target.value)} />}
       </Field>
       <Waiting query={events} />
       {events.isSuccess && events.entities.length === 0 ? (
-        <Empty title={name === '' ? 'No event has come yet.' : 'There is no such event among the recent ones.'}>
-          {name === '' ? <Link to="/sources">Send one: each source has a piece of code to copy.</Link> : null}
+        <Empty title={name === '' ? 'No events yet.' : 'No recent event has this name.'}>
+          {name === '' ? <Link to="/sources">Send one: each source page has code to copy.</Link> : null}
         </Empty>
       ) : null}
       {event === undefined ? null : (
         <details>
-          <summary>What it says</summary>
+          <summary>Content</summary>
           <Code
-            label="Event and visitor, as rules see them"
+            label="Event and visitor as rules read them"
             text={showJson({
               event: { event: event.event, event_properties: event.eventProperties, context: event.context },
               visitor: event.visitor,

@@ -44,7 +44,7 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
         }}
       >
         {children}
-        {mayChange ? null : <p className="note warn">This key may read rules of this kind, not change them.</p>}
+        {mayChange ? null : <p className="note warn">This key can read these rules but not change them.</p>}
         <ErrorNote error={save.error} />
         <div className="row">
           <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
@@ -69,7 +69,7 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
             await navigate(listPath);
           }}
         >
-          <p>It holds until the draft is published. Until then the draft can be reverted.</p>
+          <p>It applies until the draft is published. You can revert the draft until then.</p>
         </Confirm>
       ) : null}
     </>
@@ -82,7 +82,7 @@ function SavedNote(): ReactElement {
     <p className="note good" role="status">
       <State tone="good">Saved in the draft.</State>
       <span>
-        It holds once the draft is published. <Link to="/draft">Look at the draft</Link>
+        Takes effect when you publish. <Link to="/draft">View the draft</Link>
       </span>
     </p>
   );

@@ -40,11 +40,11 @@ export function LogicBuilder({ logic, operators, paths, without, onChange }: Log
       <div className="row">
         {isBuilt ? (
           <button type="button" onClick={() => onChange(read === undefined ? first() : joined(read, first()))}>
-            {read === undefined ? 'Only those that …' : 'Add a condition'}
+            {read === undefined ? 'Only matching events' : 'Add a condition'}
           </button>
         ) : null}
         <button type="button" className="plain" aria-pressed={!isBuilt} onClick={() => setJson(!isJson)}>
-          {isBuilt ? 'Write it as JSON' : 'Back to the conditions'}
+          {isBuilt ? 'Edit as JSON' : 'Back to the form'}
         </button>
       </div>
     </fieldset>
@@ -74,10 +74,10 @@ function Node({ logic, tools, onChange }: NodeProps): ReactElement {
   const buttons = (
     <div className="row">
       <button type="button" className="plain" onClick={turn}>
-        {'NOT' in logic ? 'Without the not' : 'Not'}
+        {'NOT' in logic ? 'Remove NOT' : 'Not'}
       </button>
-      <button type="button" className="plain" onClick={() => onChange(undefined)}>
-        Take out
+      <button type="button" className="plain" aria-label="Remove this condition" onClick={() => onChange(undefined)}>
+        Remove
       </button>
     </div>
   );
@@ -122,11 +122,11 @@ function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement 
   const replace = (index: number, next: Logic | undefined): void =>
     join(joint, next === undefined ? parts.toSpliced(index, 1) : parts.with(index, next));
   return (
-    <div className="logic-group" role="group" aria-label={joint === 'AND' ? 'All of these' : 'One of these'}>
+    <div className="logic-group" role="group" aria-label={joint === 'AND' ? 'All of' : 'Any of'}>
       <div className="row between">
         <select aria-label="Joined by" value={joint} onChange={(event) => join(event.target.value, parts)}>
-          <option value="AND">All of these hold</option>
-          <option value="OR">One of these holds</option>
+          <option value="AND">All of these match</option>
+          <option value="OR">Any of these matches</option>
         </select>
         {buttons}
       </div>
@@ -136,14 +136,14 @@ function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement 
       ))}
       <div className="row">
         <button type="button" className="plain" onClick={() => join(joint, [...parts, newCondition(tools.operators)])}>
-          Condition here
+          Add a condition here
         </button>
         <button
           type="button"
           className="plain"
           onClick={() => join(joint, [...parts, otherJoin(joint, newCondition(tools.operators))])}
         >
-          Group here
+          Add a group here
         </button>
       </div>
     </div>
@@ -177,7 +177,7 @@ function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   return (
     <Field
       label="As JSON"
-      hint="condition, AND, OR and NOT; null for none. Until it can be read, the rule stays as it was."
+      hint="condition, AND, OR and NOT; null for none. Until it is valid, the rule stays as it was."
       error={problem}
     >
       {(ids) => (
@@ -200,7 +200,7 @@ function parse(text: string): Logic | null | string {
   try {
     given = JSON.parse(text);
   } catch (error) {
-    return `This is no JSON: ${error instanceof Error ? error.message : 'it cannot be read'}`;
+    return `Invalid JSON: ${error instanceof Error ? error.message : 'it cannot be read'}`;
   }
   if (given === null) return null;
   return readLogic(given) ?? 'Each part has exactly one of condition, AND, OR and NOT; AND and OR have at least one.';

@@ -30,14 +30,14 @@ export function MappingPage(): ReactElement {
   return (
     <Page
       title={id === undefined ? 'New mapping' : (stored?.name ?? id)}
-      lead="What a destination is sent, and as what."
+      lead="Which events a destination receives, and with which name and properties."
       back={{ to: '/rules', label: 'Rules' }}
     >
       <Waiting query={language} />
       {id === undefined ? null : <Waiting query={kept.query} />}
       {isReady ? (
         <MappingForm
-          // Begun anew with what is stored, where that is another one.
+          // The form starts again with the stored mapping when that changes.
           key={id ?? ''}
           id={id}
           kept={kept}
@@ -120,7 +120,7 @@ function MappingForm({ id, kept, language, initial }: MappingFormProps): ReactEl
                 </select>
               )}
             </Field>
-            <Field label="Priority" hint="The lowest is tried first.">
+            <Field label="Priority" hint="The lowest number is tried first.">
               {(ids) => (
                 <input
                   {...ids}
@@ -131,15 +131,15 @@ function MappingForm({ id, kept, language, initial }: MappingFormProps): ReactEl
                 />
               )}
             </Field>
-            <Field label="Where it applies, the event">
+            <Field label="Action">
               {(ids) => (
                 <select
                   {...ids}
                   value={fields.action}
                   onChange={(event) => change({ action: event.target.value === 'stop' ? 'stop' : 'send' })}
                 >
-                  <option value="send">is sent, as below</option>
-                  <option value="stop">is kept from the destination</option>
+                  <option value="send">Send, as below</option>
+                  <option value="stop">Stop</option>
                 </select>
               )}
             </Field>
@@ -154,7 +154,10 @@ function MappingForm({ id, kept, language, initial }: MappingFormProps): ReactEl
           />
           {fields.action === 'stop' ? null : (
             <>
-              <Field label="Sent as" hint="The name of the event there; may hold {{paths}}. Empty: its own.">
+              <Field
+                label="Sent as"
+                hint="Event name at the destination; may contain {{paths}}. Leave empty to keep the name."
+              >
                 {(ids) => (
                   <input
                     {...ids}

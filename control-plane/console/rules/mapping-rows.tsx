@@ -9,7 +9,7 @@ export type MappingRowsProps = {
   readonly onChange: (rows: readonly MappingRow[]) => void;
 };
 
-/** The properties a destination is told, and what each is made of. */
+/** The properties a destination receives, and the value of each. */
 export function MappingRows({ rows, modifications, paths, onChange }: MappingRowsProps): ReactElement {
   const templatesId = useId();
   const change = (index: number, changed: Partial<MappingRow>): void =>
@@ -19,8 +19,8 @@ export function MappingRows({ rows, modifications, paths, onChange }: MappingRow
       <legend>Properties</legend>
       <p className="hint">
         {rows.length === 0
-          ? 'The event keeps its own. Add one, and the destination is told only what stands here.'
-          : 'The destination is told these and no others.'}
+          ? 'The event keeps its properties. Once you add one, only the properties listed here are sent.'
+          : 'Only these properties are sent.'}
       </p>
       <datalist id={templatesId}>
         {paths.map((path) => (
@@ -32,25 +32,25 @@ export function MappingRows({ rows, modifications, paths, onChange }: MappingRow
         <div className="condition" key={index}>
           <div className="condition-fields row-fields">
             <input
-              aria-label="Property there"
+              aria-label="Property at the destination"
               placeholder="value"
               maxLength={250}
               value={row.property}
               onChange={(event) => change(index, { property: event.target.value })}
             />
             <select
-              aria-label="Changed by"
+              aria-label="Modification"
               value={row.modification}
               onChange={(event) => change(index, { modification: event.target.value })}
             >
               {modifications.map(({ name }) => (
                 <option key={name} value={name}>
-                  {name === 'None' ? 'Not changed' : name}
+                  {name}
                 </option>
               ))}
             </select>
             <input
-              aria-label="Made of"
+              aria-label="Template"
               className="mono"
               list={templatesId}
               spellCheck={false}
@@ -62,8 +62,13 @@ export function MappingRows({ rows, modifications, paths, onChange }: MappingRow
           </div>
           <div className="row between">
             <span className="hint">{modifications.find(({ name }) => name === row.modification)?.summary}</span>
-            <button type="button" className="plain" onClick={() => onChange(rows.toSpliced(index, 1))}>
-              Take out
+            <button
+              type="button"
+              className="plain"
+              aria-label="Remove this property"
+              onClick={() => onChange(rows.toSpliced(index, 1))}
+            >
+              Remove
             </button>
           </div>
         </div>

@@ -30,25 +30,23 @@ export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactEle
     { enabled: isAsked },
   );
   return (
-    <Card title="What would be sent">
+    <Card title="Preview">
       <EventChoice {...tried} />
       {isAsked ? (
         <div className="stack" aria-live="polite">
           <h3>With this rule</h3>
           <Waiting query={trial} />
-          {trial.error === null ? (
-            <Shown way={trial.data?.ways[0]} ownId={id} none="There is no such destination." />
-          ) : null}
+          {trial.error === null ? <Shown way={trial.data?.ways[0]} ownId={id} none="Destination not found." /> : null}
           <details>
-            <summary>As it is live now</summary>
+            <summary>Live now</summary>
             <Waiting query={live} />
             {live.isSuccess ? (
-              <Shown way={live.data.ways[0]} ownId={id} none="The destination is not live yet." />
+              <Shown way={live.data.ways[0]} ownId={id} none="This destination is not live yet." />
             ) : null}
           </details>
         </div>
       ) : destinationId === '' ? (
-        <p className="soft">Choose a destination to see what it would be sent.</p>
+        <p className="soft">Choose a destination to preview its request.</p>
       ) : null}
     </Card>
   );
@@ -73,7 +71,7 @@ function Shown({ way, ownId, none }: ShownProps): ReactElement {
       {isOther ? (
         <p className="note">
           <span>
-            Another rule decides, as it comes first: <Link to={`/rules/mappings/${ruleId}`}>{ruleId}</Link>
+            Another rule comes first and decides: <Link to={`/rules/mappings/${ruleId}`}>{ruleId}</Link>
           </span>
         </p>
       ) : (

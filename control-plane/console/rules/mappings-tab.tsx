@@ -40,12 +40,12 @@ export function MappingsTab(): ReactElement {
       }
     >
       <p className="soft body">
-        Of each destination, the first that matches decides. Where none does, an event is sent as it is.
+        For each destination, the first matching mapping decides. Without a match, the destination's default applies.
       </p>
       <Waiting query={query} />
       {query.isSuccess && rows.length === 0 ? (
-        <Empty title="There is no mapping.">
-          <p>Add one to rename events for a destination, to choose what it is told, or to keep events from it.</p>
+        <Empty title="No mappings yet.">
+          <p>Add one to rename events for a destination, choose the properties it receives, or stop events.</p>
         </Empty>
       ) : null}
       {rows.length === 0 ? null : (
@@ -67,7 +67,7 @@ export function MappingsTab(): ReactElement {
                 </div>
               ),
             },
-            { title: 'Does', cell: (mapping) => <Does mapping={mapping} /> },
+            { title: 'Action', cell: (mapping) => <Does mapping={mapping} /> },
             {
               title: 'Applies to',
               cell: ({ logic }) => (

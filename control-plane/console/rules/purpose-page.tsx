@@ -21,7 +21,7 @@ export function PurposePage(): ReactElement {
   return (
     <Page
       title={id === undefined ? 'New purpose' : (stored?.name ?? id)}
-      lead="What visitors are asked about, and what holds until they decide."
+      lead="What visitors are asked about, and the default until they decide."
       back={{ to: '/rules/consent', label: 'Consent' }}
     >
       {id === undefined ? null : <Waiting query={kept.query} />}
@@ -66,7 +66,7 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
           listPath="/rules/consent"
           pathOf={(one) => `/rules/purposes/${one}`}
         >
-          <Field label="Name" hint="As pages name it: analytics, advertising.">
+          <Field label="Name" hint="The name pages use: analytics, advertising.">
             {(ids) => (
               <input
                 {...ids}
@@ -83,7 +83,7 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
             checked={fields.isEnabled}
             onChange={(isEnabled) => change({ isEnabled })}
           />
-          <Field label="Until a visitor decides, it is">
+          <Field label="Default until a visitor decides">
             {(ids) => (
               <select
                 {...ids}
@@ -96,22 +96,21 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
             )}
           </Field>
           <DestinationChecks
-            legend="Served by"
+            legend="Destinations"
             ids={fields.destinationIds}
             onChange={(destinationIds) => change({ destinationIds })}
           />
         </KeptForm>
       </Card>
       {id === undefined ? null : (
-        <Card title="Hold it against events">
+        <Card title="Enforce it">
           <p>
-            Asking alone keeps nothing away. A dispatch rule does: it keeps the events of visitors who did not agree
-            from the destinations that serve this purpose. You can look at it, and try it on an event, before it is
-            saved.
+            Asking alone stops nothing. A dispatch rule does: it stops the events of visitors who did not agree for the
+            destinations of this purpose. You can review it and try it on an event before saving.
           </p>
           <p>
             <Link className="button" to={`/rules/dispatch?consent=${encodeURIComponent(id)}`}>
-              Write the dispatch rule
+              Create the dispatch rule
             </Link>
           </p>
         </Card>

@@ -21,7 +21,7 @@ export function RulesPage(): ReactElement {
   return (
     <Page
       title="Rules"
-      lead="What decides which event goes where, and as what. Rules are written in the draft, and tried on a real event before they are live."
+      lead="Rules decide which events go where, and in which form. Edit them in the draft and try them on a real event before publishing."
     >
       <nav className="tabs" aria-label="Kinds of rules">
         {tabs.map(([path, label]) => (

@@ -20,7 +20,7 @@ export const newRuleId = '-';
 
 const settledMs = 300;
 
-/** What the draft would do with an event if rules were as they are written now: asked anew once writing pauses. */
+/** What the draft would do with an event if the rule were as written now. Asked again when typing pauses. */
 export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
   const { current } = useAccounts();
   const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));

@@ -13,7 +13,7 @@ type Place = { readonly to: string; readonly label: string; readonly scope: stri
 
 const places: readonly { readonly title: string; readonly places: readonly Place[] }[] = [
   {
-    title: 'Watch',
+    title: 'Monitor',
     places: [
       { to: '/', label: 'Overview', scope: 'activity:find' },
       { to: '/events', label: 'Events', scope: 'event:list' },

@@ -25,7 +25,7 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
           <ErrorNote error={failed} />
           <SignInForm />
           <p className="hint">
-            <code>npm start</code> prints a link that signs in. Elsewhere, <code>npm run keys -- create</code> makes a
+            <code>npm start</code> prints a link that signs in. Elsewhere, <code>npm run keys -- create</code> creates a
             key.
           </p>
         </div>
@@ -53,7 +53,7 @@ export function SignInForm({ onDone }: SignInProps): ReactElement {
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
-      <Field label="API key" hint="It decides what you see: each page needs a scope of its own.">
+      <Field label="API key" hint="What you can see depends on this key's scopes.">
         {(ids) => (
           <input
             {...ids}

@@ -37,10 +37,10 @@ export function SourcePage(): ReactElement {
               disabled={turn.isPending}
               onClick={() => turn.mutate(source.status === 'Enabled' ? 'Disabled' : 'Enabled')}
             >
-              {source.status === 'Enabled' ? 'Turn off' : 'Turn on'}
+              {source.status === 'Enabled' ? 'Disable' : 'Enable'}
             </button>
             <button type="button" className="danger" onClick={() => setRotating(true)}>
-              Give it new keys
+              Rotate keys
             </button>
           </>
         )
@@ -52,11 +52,11 @@ export function SourcePage(): ReactElement {
         <>
           {source.isPublished === true ? null : (
             <p className="note warn">
-              It takes no events yet: it is not in the live version. <Link to="/draft">Publish the draft</Link>
+              It does not accept events yet: it is not in the live version. <Link to="/draft">Publish the draft</Link>
             </p>
           )}
           <div className="columns">
-            <Card title="How it is">
+            <Card title="Status">
               <dl className="facts">
                 <dt>State</dt>
                 <dd>
@@ -76,7 +76,7 @@ export function SourcePage(): ReactElement {
                 </dd>
               </dl>
               <p>
-                <Link to={`/events?sourceId=${source.id}`}>Its newest events</Link>
+                <Link to={`/events?sourceId=${source.id}`}>Recent events</Link>
               </p>
             </Card>
             <Card title="Send an event">
@@ -88,13 +88,13 @@ export function SourcePage(): ReactElement {
       )}
       {isRotating ? (
         <Confirm
-          title="Give this source new keys?"
-          action="Make new keys"
+          title="Rotate the keys of this source?"
+          action="Rotate keys"
           isDanger
           onDone={() => setRotating(false)}
           onConfirm={() => rotate.mutateAsync(undefined)}
         >
-          <p>The present keys end at once: what still sends with them is refused until it has the new ones.</p>
+          <p>The current keys stop working at once. Requests that use them are rejected.</p>
         </Confirm>
       ) : null}
     </Page>
@@ -115,8 +115,8 @@ function Install({ tokens }: { readonly tokens: Tokens }): ReactElement {
         label="Key"
         hint={
           which === 'testToken'
-            ? 'With the test key events are checked and shown here, and sent to no destination.'
-            : 'With this key events go to every destination that may have them.'
+            ? 'Events sent with the test key are validated and shown here, and not dispatched.'
+            : 'Events sent with this key go to every destination that may receive them.'
         }
       >
         {(ids) => (

@@ -36,7 +36,7 @@ export function SourcesPage(): ReactElement {
   return (
     <Page
       title="Sources"
-      lead="Where events come from. Each has a key they are sent with."
+      lead="Where events come from. Each source has its own key."
       actions={
         mayCreate ? (
           <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
@@ -49,7 +49,7 @@ export function SourcesPage(): ReactElement {
       <Waiting query={query} />
       <Card isFlush>
         {query.isSuccess && query.entities.length === 0 ? (
-          <Empty title="There is no source yet.">
+          <Empty title="No sources yet.">
             <p>Add one, publish the draft, and send events with its key.</p>
           </Empty>
         ) : null}
@@ -81,8 +81,12 @@ export function SourcesPage(): ReactElement {
 }
 
 export function SourceState({ source: { status, isPublished } }: { readonly source: Source }): ReactElement {
-  if (isPublished !== true) return <State tone="warn">Not published: takes no events</State>;
-  return status === 'Enabled' ? <State tone="good">Takes events</State> : <State tone="off">Off in the draft</State>;
+  if (isPublished !== true) return <State tone="warn">Not published: does not accept events</State>;
+  return status === 'Enabled' ? (
+    <State tone="good">Accepts events</State>
+  ) : (
+    <State tone="off">Disabled in the draft</State>
+  );
 }
 
 function NewSource(): ReactElement {
@@ -102,7 +106,7 @@ function NewSource(): ReactElement {
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
           )}
         </Field>
-        <Field label="Events come from">
+        <Field label="Kind">
           {(ids) => (
             <select {...ids} value={type} onChange={(event) => setType(event.target.value)}>
               {Object.entries(kinds).map(([id, label]) => (
@@ -116,7 +120,7 @@ function NewSource(): ReactElement {
         <ErrorNote error={create.error} />
         <div className="row">
           <button className="primary" type="submit" disabled={create.isPending}>
-            Add it to the draft
+            Add to the draft
           </button>
         </div>
       </form>

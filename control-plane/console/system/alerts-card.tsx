@@ -16,14 +16,14 @@ export function AlertsCard(): ReactElement {
       <Waiting query={query} />
       {alerts === undefined || alerts.problem === null ? null : <ErrorNote error={new Error(alerts.problem)} />}
       {alerts?.isConfigured === false ? (
-        <Empty title="Nobody is asked for alerts.">
+        <Empty title="Alerts are not connected.">
           <p>
             Set <code>PROMETHEUS_URL</code> to the Prometheus that has the rules of <code>deploy/prometheus</code>.
           </p>
         </Empty>
       ) : null}
       {alerts?.isConfigured === true && alerts.problem === null && alerts.entities.length === 0 ? (
-        <Empty title="No alert is open." />
+        <Empty title="No open alerts." />
       ) : null}
       {alerts === undefined || alerts.entities.length === 0 ? null : (
         <Table
@@ -35,7 +35,7 @@ export function AlertsCard(): ReactElement {
               title: 'State',
               cell: ({ state, severity }) =>
                 state === 'pending' ? (
-                  <State tone="off">Not for long enough yet</State>
+                  <State tone="off">Pending</State>
                 ) : (
                   <State tone={severity === 'page' ? 'bad' : 'warn'}>
                     {severity === 'page' ? 'Act now' : 'On the next working day'}

@@ -17,7 +17,7 @@ export function RunbookPage(): ReactElement {
     >
       {section === undefined ? (
         <>
-          {alert === undefined ? null : <Empty title="The runbook of this build has no such alert." />}
+          {alert === undefined ? null : <Empty title="The runbook has no such alert." />}
           <ul className="choices">
             {sections.map(({ name, text }) => (
               <li key={name}>

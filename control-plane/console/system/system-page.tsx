@@ -9,12 +9,12 @@ import { Ago } from '../design/time.tsx';
 import { AlertsCard } from './alerts-card.tsx';
 import { WorkCard } from './work-card.tsx';
 
-const levels = { ok: ['good', 'Well'], warn: ['warn', 'Look at it'], fail: ['bad', 'Mend it'] } as const;
+const levels = { ok: ['good', 'OK'], warn: ['warn', 'Check'], fail: ['bad', 'Fix'] } as const;
 
 /** The installation: who is alive and what each runs, what waits, and what the doctor finds. */
 export function SystemPage(): ReactElement {
   return (
-    <Page title="System" lead="The processes and the log beneath, shared by all accounts.">
+    <Page title="System" lead="Processes and the log, shared by all accounts.">
       <AlertsCard />
       <Processes />
       <WorkCard />
@@ -31,16 +31,16 @@ function Processes(): ReactElement {
   );
   const revision = query.data?.revision ?? 0;
   return (
-    <Card title="Processes that are alive" isFlush>
+    <Card title="Running processes" isFlush>
       <Waiting query={query} />
       {query.data?.entities.length === 0 ? (
-        <Empty title="No gateway and no pipeline is alive.">
-          <p>Events are refused, and what is stored waits. Start both.</p>
+        <Empty title="No gateway and no pipeline is running.">
+          <p>Events are refused, and stored events wait. Start both.</p>
         </Empty>
       ) : null}
       {query.data === undefined || query.data.entities.length === 0 ? null : (
         <Table
-          label="Processes that are alive"
+          label="Running processes"
           rows={query.data.entities}
           keyOf={({ kind, instanceId }) => `${kind} ${instanceId}`}
           columns={[
@@ -62,9 +62,9 @@ function Processes(): ReactElement {
               cell: ({ isLeaving }) =>
                 isLeaving ? <State tone="warn">Is ending</State> : <State tone="good">Works</State>,
             },
-            { title: 'It has had it since', cell: ({ revisionAt }) => <Ago at={revisionAt} /> },
-            { title: 'Runs since', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-            { title: 'Heard', isNumber: true, cell: ({ heardMsAgo }) => `${showMs(heardMsAgo)} ago` },
+            { title: 'Configuration since', cell: ({ revisionAt }) => <Ago at={revisionAt} /> },
+            { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
+            { title: 'Last seen', isNumber: true, cell: ({ heardMsAgo }) => `${showMs(heardMsAgo)} ago` },
           ]}
         />
       )}
@@ -75,18 +75,18 @@ function Processes(): ReactElement {
 function Partitions(): ReactElement {
   const query = useRead<{ readonly entities: readonly Partition[] }>('/system/partitions', { everyMs: 2_000 });
   return (
-    <Card title="What waits to be resolved" isFlush>
+    <Card title="Events waiting to be resolved" isFlush>
       <Waiting query={query} />
       {query.data === undefined ? null : (
         <Table
-          label="What waits to be resolved"
+          label="Events waiting to be resolved"
           rows={query.data.entities}
           keyOf={({ partition }) => String(partition)}
           columns={[
             { title: 'Partition', cell: ({ partition }) => partition },
             { title: 'Messages', isNumber: true, cell: ({ waitingFrames }) => showCount(waitingFrames) },
             {
-              title: 'The oldest waits',
+              title: 'Oldest',
               cell: ({ oldestMs }) =>
                 oldestMs === null ? (
                   <State tone="good">Nothing waits</State>
@@ -107,7 +107,7 @@ function Findings(): ReactElement {
   });
   return (
     <Card
-      title="What the doctor finds"
+      title="Doctor findings"
       isFlush
       aside={
         query.data === undefined ? null : (
@@ -120,7 +120,7 @@ function Findings(): ReactElement {
       <Waiting query={query} />
       {query.data === undefined ? null : (
         <Table
-          label="What the doctor finds"
+          label="Doctor findings"
           rows={query.data.entities}
           keyOf={({ about, detail }) => `${about} ${detail}`}
           columns={[
@@ -140,8 +140,8 @@ function Findings(): ReactElement {
       )}
       <div className="body">
         <p className="hint">
-          It looks at the log and its servers as the control plane meets them. <code>npm run doctor</code> also looks at
-          a machine, its disks and the database.
+          Checks of the log and its servers, as seen by the control plane. <code>npm run doctor</code> also checks a
+          machine, its disks and the database.
         </p>
       </div>
     </Card>

@@ -41,7 +41,7 @@ export function WorkCard(): ReactElement {
     <>
       <Card title="Threads" isFlush>
         <Waiting query={query} />
-        {threads?.length === 0 ? <Empty title="No pipeline tells of its threads." /> : null}
+        {threads?.length === 0 ? <Empty title="No pipeline reports its threads." /> : null}
         {threads === undefined || threads.length === 0 ? null : (
           <Table
             label="Threads"
@@ -51,7 +51,7 @@ export function WorkCard(): ReactElement {
           />
         )}
       </Card>
-      <Card title="Who runs what" isFlush>
+      <Card title="Actors" isFlush>
         <div className="body">
           <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
             <Field label="Search">
@@ -59,13 +59,13 @@ export function WorkCard(): ReactElement {
             </Field>
             <p className="soft" role="status">
               {countOf(actors?.length ?? 0, 'actor')}
-              {more > 0 ? `, and ${showCount(more)} that are not told of` : ''}
+              {more > 0 ? `, and ${showCount(more)} not shown` : ''}
             </p>
           </form>
         </div>
         {actors === undefined || actors.length === 0 ? null : (
           <Table
-            label="Who runs what"
+            label="Actors"
             rows={actors.slice(0, shownMax)}
             keyOf={({ instanceId, kind, key }) => `${instanceId} ${kind} ${key}`}
             columns={actorColumns}
@@ -102,7 +102,7 @@ const threadColumns = [
   },
   { title: 'Actors', isNumber: true, cell: ({ actors }: { readonly actors: number }) => showCount(actors) },
   { title: 'Busy', isNumber: true, cell: ({ utilization }: Thread) => showShare(utilization) },
-  { title: 'Late by', isNumber: true, cell: ({ delayP99Ms }: Thread) => showMs(delayP99Ms) },
+  { title: 'Event loop delay', isNumber: true, cell: ({ delayP99Ms }: Thread) => showMs(delayP99Ms) },
   {
     title: 'Heap',
     isNumber: true,
@@ -111,12 +111,12 @@ const threadColumns = [
 ];
 
 const states: Readonly<Record<string, readonly [Tone, string]>> = {
-  running: ['good', 'Runs'],
-  starting: ['warn', 'Starts'],
-  moving: ['warn', 'Moves to another thread'],
-  stopping: ['off', 'Ends'],
-  waiting: ['bad', 'No thread has it'],
-  quarantined: ['bad', 'Failed over and over: left alone for a while'],
+  running: ['good', 'Running'],
+  starting: ['warn', 'Starting'],
+  moving: ['warn', 'Moving to another thread'],
+  stopping: ['off', 'Stopping'],
+  waiting: ['bad', 'Not placed'],
+  quarantined: ['bad', 'Failing repeatedly: paused'],
 };
 
 type NamedActor = Actor & { readonly instanceId: string; readonly name: string | undefined };
@@ -149,7 +149,7 @@ const actorColumns = [
     },
   },
   {
-    title: 'Where',
+    title: 'Thread',
     cell: ({ instanceId, thread }: NamedActor) => (
       <span className="clip">
         <span className="mono">{instanceId}</span>

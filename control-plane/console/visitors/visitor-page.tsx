@@ -51,7 +51,7 @@ export function VisitorPage(): ReactElement {
               <dt>E-mail</dt>
               <dd>{visitor.emails.length === 0 ? 'none' : visitor.emails.join(', ')}</dd>
               <dt>Merged from</dt>
-              <dd>{visitor.aliases.length === 0 ? 'nobody else' : visitor.aliases.join(', ')}</dd>
+              <dd>{visitor.aliases.length === 0 ? 'none' : visitor.aliases.join(', ')}</dd>
               <dt>First seen</dt>
               <dd>
                 <At at={visitor.createdAt} />

@@ -7,7 +7,7 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 
-const kinds = { externalId: "The customer's id", email: 'E-mail address', userId: "The visitor's own id" } as const;
+const kinds = { externalId: 'External id', email: 'E-mail address', userId: 'User id' } as const;
 
 /** Finds a visitor by whatever is known of it. */
 export function VisitorsPage(): ReactElement {
@@ -32,10 +32,10 @@ export function VisitorsPage(): ReactElement {
     }
   };
   return (
-    <Page title="Visitors" lead="Find somebody by what is known of them.">
+    <Page title="Visitors" lead="Find a visitor by an identifier.">
       <Card>
         <form className="inline" role="search" onSubmit={(event) => void find(event)}>
-          <Field label="Known is">
+          <Field label="Identifier">
             {(ids) => (
               <select {...ids} value={kind} onChange={(event) => setKind(event.target.value)}>
                 {Object.entries(kinds).map(([id, label]) => (
@@ -46,7 +46,7 @@ export function VisitorsPage(): ReactElement {
               </select>
             )}
           </Field>
-          <Field label="Which is">
+          <Field label="Value">
             {(ids) => (
               <input
                 {...ids}
@@ -65,8 +65,8 @@ export function VisitorsPage(): ReactElement {
         <ErrorNote error={error} />
         {isMissing ? (
           <div role="status">
-            <Empty title="There is no such visitor.">
-              <p>E-mail addresses are compared in any spelling, ids exactly as they were sent.</p>
+            <Empty title="No visitor found.">
+              <p>E-mail addresses are not case-sensitive. Ids must match exactly.</p>
             </Empty>
           </div>
         ) : null}
