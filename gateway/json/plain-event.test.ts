@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import sjson from 'secure-json-parse';
 import { expect, test } from 'vitest';
-import { batchRow } from '../payload/batch-payload.ts';
+import { BatchRow, batchRow } from '../payload/batch-payload.ts';
 import { PlainEvent, readPlainEvent } from './scan-body.ts';
+import { bodyMemberNames } from '../../shared/contracts/events/plain-envelope.ts';
 import { JsonFacts } from '../../shared/json/scan-json.ts';
-import { trackPayload } from '../payload/track-payload.ts';
+import { TrackPayload, trackPayload } from '../payload/track-payload.ts';
 
 const event = new PlainEvent();
 const facts = new JsonFacts();
@@ -15,18 +16,9 @@ function read(text: string) {
   return { isPlain, bytes, fields: isPlain ? event.fields(bytes, facts) : undefined };
 }
 
-const names = [
-  'event',
-  'token',
-  'userId',
-  'externalId',
-  'email',
-  'distinctId',
-  'time',
-  'properties',
-  'eventProperties',
-];
-const moreNames = ['custom_properties', 'defaultProperties', 'userProperties', 'identityContext', '__proto__', 'other'];
+/** Every field that has a rule: a new one is drawn as soon as it is in a schema. */
+const names = [...new Set([...Object.keys(TrackPayload.properties), ...Object.keys(BatchRow.properties)])];
+const moreNames = ['__proto__', 'other'];
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('', 'x'.repeat(400), 'x'.repeat(401), 'a\n"\\/'),
@@ -94,6 +86,20 @@ const damaged = fc
       return now.slice(0, index) + put + now.slice(index + removed);
     }, json),
   );
+
+test.each(names)('plain event: %s is checked by its rule, and what is called plain has it', (name) => {
+  const required = { event: 'x', distinctId: 'x' };
+  for (const wrong of [5, true, [], {}, 'x'.repeat(2_000)]) {
+    const body = { ...required, [name]: wrong };
+    const isValid = trackPayload.Check({ token: 'x', ...body }) && batchRow.Check(body);
+    if (!isValid) expect([name, wrong, read(JSON.stringify(body)).isPlain]).toEqual([name, wrong, false]);
+  }
+});
+
+test.each(names.filter((name) => name !== 'token' && name !== 'distinctId'))(
+  'plain event: %s is read by the resolver, from the bytes or by parsing',
+  (name) => expect([...bodyMemberNames]).toContain(name),
+);
 
 const depthOf = (node: unknown): number =>
   typeof node === 'object' && node !== null ? 1 + Math.max(0, ...Object.values(node).map(depthOf)) : 0;

@@ -60,6 +60,9 @@ const bodyMembers: readonly BodyMember[] = [
   { kind: 'integrations', name: 'integrations' },
 ];
 
+/** The members of a body that are read; any other is copied into no event. */
+export const bodyMemberNames: ReadonlySet<string> = new Set(bodyMembers.map(({ name }) => name));
+
 const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
   let hash = 0;
   for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
