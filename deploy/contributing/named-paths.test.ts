@@ -31,7 +31,7 @@ function isKnown(name: string, known: readonly string[]): boolean {
   return known.some((path) => searched.test(path));
 }
 
-test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s: every file and folder it names is there', async (page) => {
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])('%s: every file and folder it names is there', async (page) => {
   const known = await paths();
   const named = namedPaths(await readFile(join(top, page), 'utf8'));
   expect(named.length).toBeGreaterThan(5);
