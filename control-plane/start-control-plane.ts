@@ -185,7 +185,7 @@ export async function startControlPlane(
 
   const erasures = followErasures({
     connection,
-    onError: (err) => logger.warn({ err }, 'reading erasures failed: dead letters are not shown until they are known'),
+    onError: (err) => logger.warn({ err }, 'reading erasures failed; dead letters are not shown until it succeeds'),
   });
   endsAs('stop following erasures', () => erasures.stop());
 
@@ -221,7 +221,7 @@ export async function startControlPlane(
     tokens: createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) }),
   });
   const logFigures = createLogFigures({ connection, partitions: () => logBuckets.partitions, now });
-  const onFailure = (err: unknown): void => logger.warn({ err }, 'looking for news failed');
+  const onFailure = (err: unknown): void => logger.warn({ err }, 'polling for configuration changes failed');
   const activityFeeds = createPolledFeeds<ActivityKey, unknown>({
     everyMs: env.CONSOLE_ACTIVITY_EVERY_MS,
     load: ({ accountId, range }) => readActivity(services, accountId, range),

@@ -119,7 +119,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
       const made = (await ensureTopology(connection, topology, deploymentId)).created;
       await openBuckets(connection, env.LOG_REPLICAS);
       if (made.length > 0)
-        logger.error({ streams: made }, 'the log came back without some of its streams; created them again');
+        logger.error({ streams: made }, 'the log came back without some streams; created them again');
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
@@ -186,7 +186,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
   const erasures = followErasures({
     connection,
-    onError: (error) => logger.warn({ err: error }, 'reading erasures failed: replays wait until they are known'),
+    onError: (error) => logger.warn({ err: error }, 'reading erasures failed; replays are paused until it succeeds'),
   });
   endsAs('erasures', () => withDeadline(erasures.stop(), stepMs));
   const replays = await startReplayRunner({
@@ -222,7 +222,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     }
   };
   const forgotten = every(forgottenEveryMs, () =>
-    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for orphaned consumers failed')),
+    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'checking for orphaned consumers failed')),
   );
 
   const retiring = every(retirementEveryMs, () =>
@@ -245,7 +245,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     waits: () => destinationWaits(stats),
     resolveLagMs: () => backlog.resolveLagMs,
     accountOf: (destinationId) => accounts.accountOf(destinationId),
-    onError: (error) => logger.warn({ err: error }, 'telling gateways what waits for too long failed'),
+    onError: (error) => logger.warn({ err: error }, 'reporting backpressure to gateways failed'),
   });
   endsAs('backpressure', () => withDeadline(backpressure.stop(), stepMs));
   const work = tellWork({
@@ -256,7 +256,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     placed: () => supervisor.placed,
     threads: () => stats.threads,
     readyThreads: () => supervisor.readyThreads,
-    onError: (error) => logger.warn({ err: error }, 'telling what runs where failed'),
+    onError: (error) => logger.warn({ err: error }, 'reporting placement failed'),
   });
   endsAs('work', () => withDeadline(work.stop(), stepMs));
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
@@ -367,7 +367,7 @@ async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown:
 async function endOnForeignLog(error: unknown, logger: Logger, shutdown: Shutdown): Promise<void> {
   // Any other failure is one of a log that is away: the next reconnect checks again.
   if (!(error instanceof ForeignLogError) || shutdown.stopping) return;
-  logger.fatal({ err: error }, 'the log is not that of this database');
+  logger.fatal({ err: error }, 'the log belongs to another deployment than this database');
   await shutdown.run('foreign log');
   process.exit(1);
 }

@@ -92,7 +92,7 @@ describe('destination test: what a template makes of a secret header', () => {
 test('destination test: an event the kind has no use for is not sent', async () => {
   expect(await runDestinationTest(testOf({ accepts: () => false }), echo)).toMatchObject({
     outcome: 'skipped',
-    reason: expect.stringContaining('no use'),
+    reason: expect.stringContaining('does not accept this event'),
     request: null,
     answer: null,
   });

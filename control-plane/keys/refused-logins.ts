@@ -62,7 +62,7 @@ export function createRefusedLogins({ storage, logger, now }: RefusedLoginsOptio
       const attempts = dueNow(`${key.id} ${reason}`);
       if (attempts === 0) return;
       const written = write(reason, key, attempts)
-        .catch((error: unknown) => logger.warn({ err: error, reason }, 'a refused API key could not be audited'))
+        .catch((error: unknown) => logger.warn({ err: error, reason }, 'auditing a refused API key failed'))
         .finally(() => writing.delete(written));
       writing.add(written);
     },

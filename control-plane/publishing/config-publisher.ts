@@ -100,7 +100,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     } catch (error) {
       failures += 1;
       isDone = false;
-      logger.warn({ err: error }, 'publishing configuration failed, retrying');
+      logger.warn({ err: error }, 'publishing configuration failed; retrying');
       // The bucket itself may be gone.
       reconciledAtMs = -Infinity;
       await logBuckets.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'reopening the log failed'));

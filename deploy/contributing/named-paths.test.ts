@@ -31,12 +31,15 @@ function isKnown(name: string, known: readonly string[]): boolean {
   return known.some((path) => searched.test(path));
 }
 
-test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])('%s: every file and folder it names is there', async (page) => {
-  const known = await paths();
-  const named = namedPaths(await readFile(join(top, page), 'utf8'));
-  expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((name) => !isKnown(name, known))).toEqual([]);
-});
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
+  '%s: every file and folder it names is there',
+  async (page) => {
+    const known = await paths();
+    const named = namedPaths(await readFile(join(top, page), 'utf8'));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !isKnown(name, known))).toEqual([]);
+  },
+);
 
 /** Pages of Markdown between the links of `(…)`, without those that lead elsewhere. */
 function linkedPaths(page: string): readonly string[] {

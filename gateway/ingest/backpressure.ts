@@ -91,12 +91,12 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
       connection,
       filter: allBackpressure,
       onChanged: judge,
-      onError: (error) => logger.warn({ err: error }, 'following what waits for too long failed'),
+      onError: (error) => logger.warn({ err: error }, 'following backpressure failed'),
     });
   } catch (error) {
     // A server whose users are those of an earlier version: only the reports of pipelines are not read there.
     if (!isNotPermitted(error)) throw error;
-    logger.warn({ err: error }, 'waits are not followed: the user in NATS_USER may not follow the bucket of leases');
+    logger.warn({ err: error }, 'backpressure is not followed: the user in NATS_USER may not read the LEASES bucket');
   }
   await look();
   waiting.onGrown(ingestBytesMax * grownShare, () => {

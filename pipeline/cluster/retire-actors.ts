@@ -106,7 +106,7 @@ export class Retirement {
     try {
       return new Set(accountActors(readLiveConfig(decodeAccountConfig(entry.value))).map(idOfSpec));
     } catch (error) {
-      logger.warn({ accountId, err: error }, 'no actor is retired by a configuration that this build cannot read');
+      logger.warn({ accountId, err: error }, 'configuration of another build: no actor is retired by it');
       return 'unknown';
     }
   }

@@ -30,7 +30,7 @@ export async function shareActors(options: ShareActorsOptions): Promise<SharedAc
     connection,
     instanceId,
     times,
-    onError: (error) => logger.warn({ err: error }, 'sharing actors with other instances failed'),
+    onError: (error) => logger.warn({ err: error }, 'updating membership failed'),
   });
   logger.info({ instances: membership.instances }, 'pipeline instances');
   const placement = new Placement({ supervisor, membership, logger, onLetGo: (instances) => lease.letGo(instances) });

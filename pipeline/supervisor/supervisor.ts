@@ -287,7 +287,7 @@ export class Supervisor {
     settleAll(record.onFirstOutcome);
     const fields = { actor: record.actorId, ...error, delayMs: Math.round(decision.delayMs) };
     if (decision.kind === 'quarantine') logger.error(fields, 'an actor keeps failing; pausing its restarts');
-    else logger.warn(fields, 'an actor failed, restarting it');
+    else logger.warn(fields, 'an actor failed; restarting it');
   }
 
   /**
@@ -301,7 +301,7 @@ export class Supervisor {
     const own = [...this.#actors.values()].filter(({ thread }) => thread === slot.thread);
     const suspect = own.find(({ mark }) => mark === lastTurn);
     const fields = { thread: slot.thread, suspect: suspect?.actorId, wasSilent, retryMs: Math.round(retryMs) };
-    logger.error({ ...fields, err: error }, 'a thread died, restarting it');
+    logger.error({ ...fields, err: error }, 'a thread died; restarting it');
     stats.threadDied(slot.thread, wasSilent);
     for (const record of own) {
       record.thread = undefined;

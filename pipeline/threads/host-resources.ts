@@ -92,7 +92,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const erasures = followErasures({
     connection,
-    onError: (error) => logger.warn({ err: error }, 'reading erasures failed: nothing is sent until they are known'),
+    onError: (error) => logger.warn({ err: error }, 'reading erasures failed; sending is paused until it succeeds'),
   });
   const outcomes = createOutcomeRecorder({ pool, ...settings.recent.outcomes });
   return {

@@ -106,7 +106,7 @@ function forgetOldChanges({ visitors }: HostResources, logger: Logger): { stop()
   const forgetting = every(forgetEveryMs, () =>
     visitors
       .forgetOldChanges()
-      .catch((error: unknown) => logger.warn({ err: error }, 'forgetting changes of visitors failed')),
+      .catch((error: unknown) => logger.warn({ err: error }, 'deleting old visitor changes failed')),
   );
   return { stop: () => void forgetting.stop() };
 }

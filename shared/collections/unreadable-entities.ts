@@ -37,8 +37,8 @@ export function createUnreadableEntities(logger: Logger): UnreadableEntities {
       for (const { collection, id, field, isDefaulted } of unreadable) {
         const about = { accountId, revision, collection, id, field };
         if (isDefaulted)
-          logger.warn(about, 'a field of a published entity cannot be read by this build; its default counts');
-        else logger.error(about, 'a published entity cannot be read by this build; what it restricts stays shut');
+          logger.warn(about, 'a field of a published entity cannot be read by this build; using its default');
+        else logger.error(about, 'a published entity cannot be read by this build; what it restricts stays blocked');
       }
       if (unreadable.length === 0) byAccount.delete(accountId);
       else byAccount.set(accountId, { shut: entitiesOf(unreadable, false), defaulted: entitiesOf(unreadable, true) });

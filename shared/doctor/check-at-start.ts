@@ -26,7 +26,7 @@ export async function checkAtStart({ connection, monitorUrls, logger }: StartChe
   connection.onReconnect(() => {
     // Nobody ends a service that runs because of it: readiness says the same.
     const { problem } = connection;
-    if (problem !== undefined) logger.error({ problem }, 'the log came back, but is not usable');
+    if (problem !== undefined) logger.error({ problem }, 'the log is reachable again, but not usable');
   });
   const natsVersion = connection.server.version;
   const [durability, servers] = await Promise.all([

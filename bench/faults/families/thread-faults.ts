@@ -27,7 +27,7 @@ const others =
 export const threadThrown = broken({
   name: 'thread-thrown',
   about: 'a worker thread of the pipeline throws, told to by the inspector',
-  sees: `The log says \`a thread died, restarting it\` with the error and the suspect. ${others}`,
+  sees: `The log says \`a thread died; restarting it\` with the error and the suspect. ${others}`,
   does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), its destination’s settings or events are what differs.',
   expression: `setTimeout(() => { throw new Error('thrown to see what becomes of it'); }, 0)`,
 });
@@ -35,7 +35,7 @@ export const threadThrown = broken({
 export const threadOutOfMemory = broken({
   name: 'thread-out-of-memory',
   about: 'a worker thread of the pipeline takes memory until its heap is full',
-  sees: `\`a thread died, restarting it\` with \`ERR_WORKER_OUT_OF_MEMORY\`; before it \`sluice_thread_heap_bytes\` nears \`PIPELINE_THREAD_HEAP_MIB\`. ${others}`,
+  sees: `\`a thread died; restarting it\` with \`ERR_WORKER_OUT_OF_MEMORY\`; before it \`sluice_thread_heap_bytes\` nears \`PIPELINE_THREAD_HEAP_MIB\`. ${others}`,
   does: 'If it comes again under load: fewer destinations a thread (`PIPELINE_THREADS`), or a larger heap, if the machine has it.',
   expression: `globalThis.kept = []; setInterval(() => { for (let i = 0; i < 20; i += 1) kept.push(new Array(131072).fill(i + 0.5)); }, 0)`,
   endDeadlineMs: memoryDeadlineMs,

@@ -119,7 +119,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       seen.looks.ok += 1;
     } catch (error) {
       seen.looks.failed += 1;
-      if (connection.connected) logger.warn({ err: error }, 'looking for backlogs in the log failed');
+      if (connection.connected) logger.warn({ err: error }, 'reading backlogs failed');
     }
   };
   const working = every(everyMs, work, { atOnce: true });
@@ -209,7 +209,7 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
         if (loss === undefined) continue;
         const { bytes, seqs } = loss;
         if (bytes > (found.get(stream) ?? 0)) {
-          logger.error({ stream, bytes, seqs: seqs.slice(0, 100) }, 'nats-server has found a stream damaged');
+          logger.error({ stream, bytes, seqs: seqs.slice(0, 100) }, 'nats-server reported a damaged stream');
         }
         found.set(stream, bytes);
       }

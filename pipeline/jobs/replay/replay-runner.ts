@@ -51,7 +51,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     const revision = await bucket.putIfUnchanged(entry.key, encodeReplay(claimed), entry.revision);
     if (revision === undefined || isCancelled) return revision !== undefined;
     const fields = { replay: job.id, destinationId: job.destinationId };
-    logger.info({ ...fields, what: job.request.what }, 'replay begins');
+    logger.info({ ...fields, what: job.request.what }, 'replay started');
     const context = { connection, bucket, instanceId, erasures, signal: abort.signal, turns: turns.ofReplay() };
     await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
     logger.info(fields, 'replay ended or handed over');
@@ -82,7 +82,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
         (error: unknown) => {
           // Tried again with the next look.
           running.delete(key);
-          if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed, retrying');
+          if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed; retrying');
         },
       );
       running.set(key, { accountId: job.accountId, work });

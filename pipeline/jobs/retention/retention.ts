@@ -129,7 +129,11 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     const passOvers = [...bySizeNow, ...byAgeNow];
     for (const { reader, upToSeq } of passOvers) {
       if (readers.delivers(reader)) readers.passOver(reader, upToSeq);
-      else logger.warn({ consumer: reader, upToSeq }, 'a reader that only counts is too late, and is not waited for');
+      else
+        logger.warn(
+          { consumer: reader, upToSeq },
+          'a results reader is too far behind; retention does not wait for it',
+        );
     }
     if (keepFrom <= state.firstSeq) return;
     const finishers = bySubject(consumers.map((consumer) => behind(consumer, passOvers, readers)));
@@ -144,7 +148,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
   };
 
   const warn = (error: unknown): void => {
-    if (connection.connected) logger.warn({ err: error }, 'making room in the log failed');
+    if (connection.connected) logger.warn({ err: error }, 'removing old messages from the log failed');
   };
   const work = async (): Promise<void> => {
     for (const clean of [cleanIngest, cleanEvents, () => deadLetters.look()]) await clean().catch(warn);

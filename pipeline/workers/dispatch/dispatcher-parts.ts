@@ -143,8 +143,7 @@ async function openPartsOn(
     signal: abort.signal,
     onRetry: (reason: string, tries: number): void => {
       counts.log_retries += 1;
-      if (tries === 3)
-        logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
+      if (tries === 3) logger.warn({ destinationId, reason }, 'dispatcher: publishing to the log failed; retrying');
     },
   };
   retryWriter = new RetryWriter({
@@ -168,7 +167,7 @@ async function openPartsOn(
     everyMs: settings.lostHeadsEveryMs,
     warn,
     onLost: (events: number): void =>
-      logger.error({ destinationId, events }, 'dispatcher: events that were to be retried are gone from the retry log'),
+      logger.error({ destinationId, events }, 'dispatcher: events waiting for a retry are missing from the retry log'),
   };
   const opener = options.openedFrames.join(options.accountId);
   const inbox = new Inbox({

@@ -672,7 +672,7 @@ export class Dispatcher {
     this.#isAccessRefused = isRefused;
     const { destinationId, logger } = this.#options;
     if (isRefused) logger.error({ destinationId }, 'dispatcher: the destination refuses its key or token');
-    else logger.info({ destinationId }, 'dispatcher: the destination takes its key or token again');
+    else logger.info({ destinationId }, 'dispatcher: the destination accepts its key or token again');
   }
 
   #observe({ items, startedMs }: Batch, { requests, attempts }: Delivered): void {
@@ -782,7 +782,7 @@ export class Dispatcher {
     this.#mayHoldMissed = false;
     const isMissed = ({ frame }: DispatchItem): boolean => seqOf(frame) > 0 && seqOf(frame) <= this.#missUpTo;
     const { destinationId, logger } = this.#options;
-    logger.warn({ destinationId, upToSeq: this.#missUpTo }, 'dispatcher: passing over events that waited for too long');
+    logger.warn({ destinationId, upToSeq: this.#missUpTo }, 'dispatcher: skipping events that waited too long');
     this.#handBackUnstarted();
     for (const item of sending.remove(isMissed)) inbox.missEvent(item);
     inbox.missUnread(this.#missUpTo);

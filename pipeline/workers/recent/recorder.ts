@@ -70,7 +70,7 @@ export class Recorder {
     const { perSecondMax, burstMax } = context.settings;
     this.#buckets = createSamplingBuckets({ perSecondMax: perSecondMax / context.partitions, burstMax });
     this.#running = this.#run(lastSeq).catch((error: unknown) => {
-      if (!context.signal.aborted) context.logger.error({ err: error }, 'the recorder of recent events has ended');
+      if (!context.signal.aborted) context.logger.error({ err: error }, 'the recent-events recorder stopped');
     });
   }
 
@@ -146,7 +146,7 @@ export class Recorder {
     } catch (error) {
       this.#context.signal.throwIfAborted();
       // It is a view: whatever it is, what comes next is not left out for it.
-      this.#context.logger.error({ err: error }, 'events were left out of the recent-events view');
+      this.#context.logger.error({ err: error }, 'events were skipped in the recent-events view');
     } finally {
       for (const { bytes } of this.#writing) this.#bytesHeld -= bytes;
       this.#writing = [];
@@ -171,7 +171,10 @@ export class Recorder {
     const isKnown = place !== undefined && place <= lastSeq;
     let next: number | undefined = isKnown ? Math.max(place + 1, newest) : newest;
     if (isKnown && place + 1 < next) {
-      logger.warn({ partition, frames: next - place - 1 }, 'the recent-events view leaves out what is older');
+      logger.warn(
+        { partition, frames: next - place - 1 },
+        'the recent-events view starts later: older events were skipped',
+      );
     }
     while (next !== undefined && next <= lastSeq) {
       next = await this.#readFrom(next, lastSeq);
@@ -211,7 +214,7 @@ export class Recorder {
       onRetry: (error, attempt) => {
         counts.recent_insert_retries += 1;
         if (isWorthTelling(attempt))
-          logger.warn(failureFields(error), 'the recent-events view cannot be reached, retrying');
+          logger.warn(failureFields(error), 'the recent-events view cannot be reached; retrying');
       },
     });
   }

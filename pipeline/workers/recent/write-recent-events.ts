@@ -51,7 +51,7 @@ export async function writeRecentEvents(
       },
       (_event, error) => {
         counts.recent_refused += 1;
-        logger.warn(failureFields(error), 'an event was left out of the view');
+        logger.warn(failureFields(error), 'an event was skipped in the recent-events view');
       },
     );
   }
@@ -64,8 +64,7 @@ async function insertSurely(context: RecorderContext, events: readonly RecentEve
     isPassing: (error) => !isRefusedValue(error),
     onRetry: (error, attempt) => {
       counts.recent_insert_retries += 1;
-      if (isWorthTelling(attempt))
-        logger.warn(failureFields(error), 'the recent-events view cannot be written, retrying');
+      if (isWorthTelling(attempt)) logger.warn(failureFields(error), 'writing the recent-events view failed; retrying');
     },
   });
   counts.recent_recorded += inserted;

@@ -205,7 +205,7 @@ export class CheckpointWriter {
     } catch (error) {
       this.#failures += 1;
       counts.checkpoint_failures += 1;
-      if (this.#failures === 3) logger.warn({ partition, err: error }, 'the log does not accept checkpoints, retrying');
+      if (this.#failures === 3) logger.warn({ partition, err: error }, 'writing a checkpoint failed; retrying');
     }
   }
 
@@ -323,7 +323,10 @@ export class CheckpointWriter {
   #giveUp(): void {
     const { logger, partition } = this.#context;
     this.#leave();
-    logger.warn({ partition }, 'another resolver writes the checkpoints of this partition; leaving them to it');
+    logger.warn(
+      { partition },
+      'another resolver writes the checkpoints of this partition; this one stops writing them',
+    );
   }
 
   #leave(): void {

@@ -110,7 +110,7 @@ export async function publishOutput(context: ResolverContext, message: OutgoingM
     onRetry: (reason, attempt) => {
       counts.publish_retries += 1;
       if (isWorthTelling(attempt))
-        logger.warn({ subject: message.subject, reason }, 'the log does not accept a message, retrying');
+        logger.warn({ subject: message.subject, reason }, 'publishing to the log failed; retrying');
     },
   });
   return seq;

@@ -228,7 +228,7 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
 /** Those that follow none would stand between the others and what is written next. */
 async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
   const { partition, logger } = context;
-  logger.warn({ partition }, 'checkpoints are missing, reading EVENTS instead');
+  logger.warn({ partition }, 'checkpoints are missing; reading EVENTS instead');
   if (seq === 0) {
     await removeAll(context);
     return;

@@ -217,7 +217,7 @@ async function writeLines(
     counts.visitors_cut += visitors;
     context.visitorsCut.add(accountId, visitors);
     if (allowance.isNews(accountId))
-      logger.warn({ accountId }, 'visitors of the account travel cut short: see RESOLVER_VISITOR_SHARE');
+      logger.warn({ accountId }, 'profiles of this account are cut short; see RESOLVER_VISITOR_SHARE');
   }
   return { frames: outgoing.finish(), deadLetters };
 }
@@ -331,7 +331,7 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
     isPassing: (error) => error instanceof VisitorsUnavailableError,
     onRetry: (error, attempt) => {
       counts.visitor_retries += 1;
-      if (isWorthTelling(attempt)) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
+      if (isWorthTelling(attempt)) logger.warn({ err: error }, 'the visitor database cannot be reached; retrying');
     },
   });
 }

@@ -251,7 +251,7 @@ class Resolver {
       signal,
       isPassing: (error) => !(error instanceof EventsLostError),
       onRetry: (error, attempt) => {
-        if (isWorthTelling(attempt)) logger.warn({ partition, err: error }, 'the log cannot be read, retrying');
+        if (isWorthTelling(attempt)) logger.warn({ partition, err: error }, 'reading the log failed; retrying');
       },
     });
   }

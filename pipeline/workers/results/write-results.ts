@@ -137,13 +137,13 @@ async function storeAll<Item>(
           onRetry: (error, attempt) => {
             counts.write_retries += 1;
             if (isWorthTelling(attempt))
-              logger.warn({ accountId, ...failureFields(error) }, 'results cannot be written, retrying');
+              logger.warn({ accountId, ...failureFields(error) }, 'writing experiment results failed; retrying');
           },
         });
       },
       (_item, error) => {
         counts.refused += 1;
-        logger.warn({ accountId, ...failureFields(error) }, 'an event was left out of the results');
+        logger.warn({ accountId, ...failureFields(error) }, 'an event was skipped in the experiment results');
       },
     );
   }

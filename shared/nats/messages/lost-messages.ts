@@ -65,7 +65,7 @@ export function noticeLosses(reporting: LossReporting & { readonly stream: strin
 
 /** Says that the log has lost a message, and keeps that for the doctor. */
 export function reportLoss({ connection, logger, fields }: LossReporting, lost: LostMessage): void {
-  logger.error({ ...fields, ...lost }, 'the log has lost a message that it had acknowledged');
+  logger.error({ ...fields, ...lost }, 'the log lost a message that it had acknowledged');
   keepLoss(connection, lost).catch((error: unknown) => {
     logger.warn({ ...fields, err: error }, 'recording a loss for the doctor failed');
   });
