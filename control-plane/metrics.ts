@@ -29,12 +29,12 @@ export const controlPlaneMetrics = {
   ),
   refusedExperiments: counter(
     'sluice_experiment_refused_total',
-    'Requests for experiments refused because their account had spent what it may a second (429): lookups, assignments, impressions or work; page: because their page alone takes too much work (400)',
+    'Requests for experiments refused by the rate limit of their account (429): lookups, assignments, impressions or work; page: because one page costs too much work (400)',
     ['cost'],
   ),
   unstoredAssignments: counter(
     'sluice_experiment_unstored_assignments_total',
-    'Assignments that were told and not stored, because their account has as many as it may',
+    'Assignments that were answered and not stored, because their account is at its limit',
   ),
   refusedLogins: counter(
     'sluice_control_plane_refused_keys_total',

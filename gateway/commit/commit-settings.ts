@@ -22,7 +22,7 @@ export const commitEnv = {
     minimum: 0,
   }),
   FRAME_ROUND_MS: derivedCount(
-    'How far a small round of frames is kept from the one before; 0 sends a round as soon as that is stored',
+    'Least time between two small rounds of frames; 0 sends a round as soon as the previous one is stored',
     { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} where LOG_REPLICAS is over 1` },
     { unit: 'ms', minimum: 0 },
   ),

@@ -25,7 +25,7 @@ export const routesEnv = {
   BATCH_ROWS_MAX: count('Events of one batch', 1_000),
   ROW_BYTES_MAX: count('Size of one event of a batch', 64 * kibibyte, { unit: 'bytes', minimum: 256 }),
   BATCH_CONTEXT_BYTES_MAX: count(
-    'Size of what a batch may say once for all of its events: it travels with each of them',
+    'Size of the context that a batch gives once for all of its events; it travels with each of them',
     8 * kibibyte,
     { unit: 'bytes', minimum: 2 },
   ),

@@ -31,7 +31,7 @@ export const gatewayMetrics = {
   bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
   events: counter(
     'sluice_gateway_events_total',
-    'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (over the rate of its key: 429), backpressure (events of its account wait for too long, or take too much of INGEST: 429), forbidden (from where its source takes none: 403, or unsigned)',
+    'Events by type of source and result: stored, lost (the log refused it: 503), invalid, limited (over the rate limit of its key: 429), backpressure (events of its account wait too long, or exceed its quota of INGEST: 429), forbidden (from an address its source does not allow, or unsigned: 403)',
     ['source_type', 'result'],
   ),
   mendedBodies: counter(
@@ -40,7 +40,7 @@ export const gatewayMetrics = {
   ),
   backpressureAccounts: gauge(
     'sluice_gateway_backpressure_accounts',
-    'Accounts whose sources are answered 429 because their events wait for too long, or take too much of INGEST',
+    'Accounts whose sources are answered 429 because their events wait too long, or exceed their quota of INGEST',
   ),
   sourceKeys: gauge('sluice_gateway_source_keys', 'Source keys that are accepted'),
   frames: counter(
@@ -50,7 +50,7 @@ export const gatewayMetrics = {
   ),
   frameBytes: counter('sluice_gateway_frame_bytes_total', 'Bytes of the frames sent'),
   frameEvents: counter('sluice_gateway_frame_events_total', 'Events in the frames sent'),
-  frameFailures: counter('sluice_gateway_frame_failures_total', 'Frames the log did not take, by reason', ['reason']),
+  frameFailures: counter('sluice_gateway_frame_failures_total', 'Frames that the log refused, by reason', ['reason']),
   publishDuration: histogram(
     'sluice_gateway_publish_duration_seconds',
     'Time until the log had a frame on disk and acknowledged it',
@@ -58,7 +58,7 @@ export const gatewayMetrics = {
   ),
   roundDistance: gauge(
     'sluice_gateway_round_distance_seconds',
-    'How far a small round of frames is kept from the one before now: FRAME_ROUND_MS, up to FRAME_ROUND_CROWDED_MS where processors are short',
+    'Current time between two small rounds of frames: FRAME_ROUND_MS, up to FRAME_ROUND_CROWDED_MS where the process waits for CPU',
   ),
   framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
   framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),

@@ -4,17 +4,17 @@ import type { MembershipTimes } from './membership.ts';
 
 export const membershipEnv = {
   PIPELINE_LEASE_RENEW_MS: count(
-    'How often an instance says that it is alive; half as often while it is the only one',
+    'How often an instance renews its lease; half as often while it is the only one',
     500,
     { unit: 'ms', minimum: 50 },
   ),
   PIPELINE_LEASE_SILENT_MS: count(
-    'An instance silent for this long is taken for dead, and the others take over what it ran. At least three times PIPELINE_LEASE_RENEW_MS. Where it was alive after all, what it had in flight is sent twice; nothing is lost or reordered',
+    'An instance without a renewal for this long counts as dead, and the others take over what it ran. At least three times PIPELINE_LEASE_RENEW_MS. If it was alive after all, what it had in flight is sent twice; nothing is lost or reordered',
     2_000,
     { unit: 'ms', minimum: 2_000 },
   ),
   PIPELINE_HAND_OVER_MS: count(
-    'How long an actor may take to end when it moves to another thread or instance. Requests that are not answered by then are sent again by the next one',
+    'How long an actor may take to stop when it moves to another thread or instance. Requests without an answer by then are sent again by the next one',
     1_500,
     { unit: 'ms', minimum: 0 },
   ),

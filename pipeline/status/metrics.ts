@@ -116,11 +116,11 @@ export const pipelineMetrics = {
   ),
   readersLate: gauge(
     'sluice_log_readers_late',
-    'Readers of EVENTS with more waiting for them than may wait, at the last look; destinations among them are passed over',
+    'Readers of EVENTS whose backlog exceeded its limit at the last check; destinations among them skip it',
   ),
   deadLettersRemoved: counter(
     'sluice_dead_letters_removed_total',
-    'Dead letters removed to make room: of accounts over their share, and of destinations that are gone',
+    'Dead letters removed to make room: of accounts over their quota, and of deleted destinations',
   ),
   deadLetterSharesFull: gauge(
     'sluice_dead_letters_shares_full',
@@ -135,7 +135,7 @@ export const pipelineMetrics = {
   threadDeaths: counter('sluice_thread_deaths_total', 'Worker threads that died'),
   silentDeaths: counter(
     'sluice_thread_silent_deaths_total',
-    'Worker threads among them that were ended because they had said nothing for PIPELINE_THREAD_SILENT_MS',
+    'Worker threads among them that were ended because they did not report for PIPELINE_THREAD_SILENT_MS',
   ),
   threadSilence: gauge('sluice_thread_silence_seconds', 'Time since a thread last reported', ['thread']),
   threadHeap: gauge('sluice_thread_heap_bytes', 'JavaScript heap used by a thread', ['thread']),
@@ -171,7 +171,7 @@ export const pipelineMetrics = {
   ),
   cacheVisitors: gauge('sluice_visitor_cache_visitors', 'Visitors in the cache'),
   cacheBytes: gauge('sluice_visitor_cache_bytes', 'Approximate memory of the cache of visitors'),
-  cacheBytesLimit: gauge('sluice_visitor_cache_limit_bytes', 'Approximate memory the cache of visitors may take'),
+  cacheBytesLimit: gauge('sluice_visitor_cache_limit_bytes', 'Approximate memory limit of the visitor cache'),
   seriesDropped: counter(
     'sluice_metrics_series_dropped_total',
     'Series of destinations beyond METRICS_DESTINATIONS_MAX, which are summed up under the destination `_other`',

@@ -15,7 +15,7 @@ export const orderSetting = choice<DeliveryOrder>({
     { label: 'No order when retrying', value: 'none' },
   ],
   sublabel:
-    'While an event waits for another attempt, later events of its visitor wait behind it. Without order they go on.',
+    'While an event waits for a retry, later events of its visitor wait too. Without order they are sent at once.',
   fallback: 'visitor',
 });
 

@@ -39,7 +39,7 @@ import {
 import type { StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 
 export type VisitorStoreOptions = {
-  /** Approximate memory the cache of visitors may take. Default 64 MiB. */
+  /** Approximate memory limit of the visitor cache. Default 64 MiB. */
   readonly cacheBytesMax?: number;
   /** What the properties of one visitor may weigh as JSON text, in bytes. Default 32 KiB. */
   readonly propertiesBytesMax?: number;

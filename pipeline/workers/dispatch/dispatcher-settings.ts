@@ -60,7 +60,7 @@ export const dispatcherEnv = {
     unit: 'ms',
     minimum: 0,
   }),
-  DISPATCH_EVENTS_HELD_MAX: count('Events one destination holds in memory before it takes no more', 4_096),
+  DISPATCH_EVENTS_HELD_MAX: count('Events one destination holds in memory before it fetches no more', 4_096),
   DISPATCH_BYTES_HELD_MAX: count('Bytes of frames one destination holds in memory', 16 * mebibyte, size),
   DISPATCH_FRAMES_BYTES_MAX: count(
     'Bytes of frames that all destinations of one thread hold in memory together, about: of many each holds and fetches less, one frame at least',
@@ -100,7 +100,7 @@ export const dispatcherEnv = {
     minimum: 1_000,
   }),
   DISPATCH_ACCESS_RETRY_MIN_MS: count(
-    'How long a destination that refuses its key or token is left alone before it is asked again; each time twice as long',
+    'How long a destination that refuses its key or token is paused before the next attempt; doubles each time',
     60_000,
     { unit: 'ms', minimum: 100 },
   ),
@@ -124,7 +124,7 @@ export const dispatcherEnv = {
     'Visitors of one destination with an event that is to be retried. Past this, or either of the next two, it takes no fresh events until its retries have made room. Of destinations with order `visitor`',
     100_000,
   ),
-  DISPATCH_PARKED_EVENTS_MAX: count('Events of one destination parked behind those', 200_000),
+  DISPATCH_PARKED_EVENTS_MAX: count('Events of one destination that wait behind those', 200_000),
   DISPATCH_PARKED_BYTES_MAX: count(
     'Bytes these take in the retry log, which all destinations share (LOG_RETRY_BYTES_MAX)',
     64 * mebibyte,

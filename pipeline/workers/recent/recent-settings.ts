@@ -70,24 +70,24 @@ export const recentEnv = {
     minimum: 0,
   }),
   RECENT_EVENTS_WAITING_BYTES_MAX: count(
-    'Frames of one resolver with events that wait for the view; where the database takes less than comes, more is left out of it',
+    'Frames of one resolver with events that wait for the view; when the database is slower than that, events are skipped',
     16 * 1024 ** 2,
     { unit: 'bytes', minimum: 64 * 1024 },
   ),
   RECENT_EVENTS_BEHIND_FRAMES_MAX: count(
-    'Frames of the log that a start looks at, for what a crash kept out of the view',
+    'Frames of the log that a start reads for events that a crash kept out of the view',
     2_000,
   ),
   RECENT_EVENTS_TRIM_EVERY_MS: count('How often the view is cut to its bounds', 60_000, { unit: 'ms', minimum: 100 }),
   RECENT_OUTCOMES_FLUSH_MS: count('Time between two writes of what became of events', 250, time),
   RECENT_OUTCOMES_PER_S_MAX: count(
-    'Outcomes one thread notes a second, of all its destinations together; of more a sample. Each takes PostgreSQL some 30 µs',
+    'Outcomes one thread records a second, of all its destinations together; beyond that a sample. Each costs PostgreSQL some 30 µs',
     500,
   ),
   RECENT_OUTCOMES_PER_WRITE: count('Outcomes written by one statement', 1_000, { maximum: 10_000 }),
   RECENT_OUTCOMES_WAITING_MAX: count('Outcomes one thread holds until they are written; the oldest go first', 20_000),
   RECENT_OUTCOMES_MISSES_MAX: count(
-    'How often the event of an outcome is looked for, in growing intervals, before the outcome is given up',
+    'How often the event of an outcome is looked up, in growing intervals, before the outcome is dropped',
     6,
     { maximum: 16 },
   ),

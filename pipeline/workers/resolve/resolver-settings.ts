@@ -71,11 +71,8 @@ export const resolverEnv = {
       maximum: mebibyte / 2,
     },
   ),
-  RESOLVER_FRAMES_PER_TAKE: count(
-    'Frames a resolver takes at a time; it waits for no more where so many are there',
-    16,
-  ),
-  RESOLVER_TAKE_EVERY_MS: count('Least time between two takes that are not full; 0 takes each frame as it comes', 4, {
+  RESOLVER_FRAMES_PER_TAKE: count('Frames a resolver takes at a time', 16),
+  RESOLVER_TAKE_EVERY_MS: count('Least time between two takes that are not full; 0 takes each frame as it arrives', 4, {
     unit: 'ms',
     minimum: 0,
   }),
@@ -97,12 +94,12 @@ export const resolverEnv = {
     3,
   ),
   RESOLVER_FRAMES_IN_FLIGHT_MAX: count(
-    'Frames of one partition that were taken and are not finished. Whoever sends little is found behind so many frames of another account. All of them are looked into anew after a crash',
+    'Unfinished frames of one partition. A quiet account is found behind this many frames of another account. All of them are read again after a crash',
     1_024,
     { minimum: 64 },
   ),
   RESOLVER_WAITING_BYTES_MAX: count(
-    'Events of one partition that were read and wait for their turn; with more of them it takes no more frames',
+    'Events of one partition that are read and wait for their turn; beyond this no more frames are taken',
     8 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),

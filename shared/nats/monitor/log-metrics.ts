@@ -19,12 +19,12 @@ export const logMetrics = {
     '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
     ['server', 'check'],
   ),
-  logServerLimit: gauge('sluice_log_server_limit_bytes', 'What all streams on a nats-server may take together', [
+  logServerLimit: gauge('sluice_log_server_limit_bytes', 'Storage limit of a nats-server for all streams together', [
     'server',
   ]),
   logServerReserved: gauge(
     'sluice_log_server_reserved_bytes',
-    'What the streams on a nats-server may take by their own limits',
+    'Sum of the size limits of the streams on a nats-server',
     ['server'],
   ),
 };

@@ -28,7 +28,7 @@ const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
 /** How the log is kept: the same for every service. */
 export const topologyEnv = {
   LOG_PARTITIONS: fittedCount(
-    'Partitions of the log, so resolvers that can work at once. Fixed when the log is made, by whichever service is first: where several machines share it, give it',
+    'Partitions of the log, and so resolvers that can work at once. Fixed when the log is created, by the first service that starts: set it where several machines share the log',
     partitionsRule,
     { maximum: 256 },
   ),
@@ -41,16 +41,12 @@ export const topologyEnv = {
   ),
   LOG_RETRY_BYTES_MAX: count('Size of the stream of events that wait for another attempt', gibibyte, streamBytes),
   LOG_DEAD_LETTERS_BYTES_MAX: count('Size of the stream of dead letters', gibibyte, streamBytes),
-  LOG_DEAD_LETTERS_AGE_MS: count(
-    'How long dead letters are kept, also those of destinations that are gone',
-    30 * dayMs,
-    {
-      unit: 'ms',
-      minimum: 3_600_000,
-    },
-  ),
+  LOG_DEAD_LETTERS_AGE_MS: count('How long dead letters are kept, also those of deleted destinations', 30 * dayMs, {
+    unit: 'ms',
+    minimum: 3_600_000,
+  }),
   LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
-    'Size of the stream of what no resolver could work on. Full, it gives up its oldest: nothing waits for it',
+    'Size of the stream of events and frames that no resolver could process. When full, the oldest are removed',
     128 * 1024 ** 2,
     streamBytes,
   ),
