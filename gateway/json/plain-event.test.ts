@@ -88,12 +88,9 @@ const damaged = fc
   );
 
 test.each(names)('plain event: %s is checked by its rule, and what is called plain has it', (name) => {
-  const required = { event: 'x', distinctId: 'x' };
-  for (const wrong of [5, true, [], {}, 'x'.repeat(2_000)]) {
-    const body = { ...required, [name]: wrong };
-    const isValid = trackPayload.Check({ token: 'x', ...body }) && batchRow.Check(body);
-    if (!isValid) expect([name, wrong, read(JSON.stringify(body)).isPlain]).toEqual([name, wrong, false]);
-  }
+  const bodies = [5, true, [], {}, 'x'.repeat(2_000)].map((value) => ({ event: 'x', distinctId: 'x', [name]: value }));
+  const refused = bodies.filter((body) => !trackPayload.Check({ token: 'x', ...body }) || !batchRow.Check(body));
+  expect(refused.filter((body) => read(JSON.stringify(body)).isPlain)).toEqual([]);
 });
 
 test.each(names.filter((name) => name !== 'token' && name !== 'distinctId'))(
