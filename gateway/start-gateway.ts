@@ -7,7 +7,7 @@ import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { createFramePublisher } from '../shared/nats/publish/frame-publisher.ts';
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
-import { ensureTopology, refuseFewerCopies } from '../shared/nats/streams/topology.ts';
+import { ensureTopology, refuseFewerCopies, streams } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { CrowdPace } from '../shared/runtime/crowd-pace.ts';
 import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
@@ -77,6 +77,9 @@ const stopOrder = [
   'log',
 ] as const;
 
+/** Other streams may be missing while a gateway is upgraded first: a later service creates them. */
+const streamsNeeded = [streams.ingest, streams.canary];
+
 /** Builds and starts the gateway; what it started ends with `shutdown`. */
 export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Shutdown): Promise<{ port: number }> {
   const endsAs = shutdown.inOrder(stopOrder);
@@ -92,7 +95,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const instance = { kind: 'gateway', instanceId } as const;
   const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);
   const topology = readTopologySettings(env);
-  const { partitions } = await ensureTopology(connection, topology);
+  const { partitions } = await ensureTopology(connection, topology, undefined, streamsNeeded);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
   const { messageBytesMax } = connection;
   if (readEventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
@@ -147,7 +150,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const reopening = afterReconnect(
     connection,
     async () => {
-      const found = await ensureTopology(connection, topology);
+      const found = await ensureTopology(connection, topology, undefined, streamsNeeded);
       if (found.created.length > 0) logger.error({ created: found.created }, 'the log came back without its streams');
       if (found.partitions !== partitions) {
         logger.fatal({ from: partitions, to: found.partitions }, 'the number of partitions of the log has changed');

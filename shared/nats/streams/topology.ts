@@ -161,7 +161,7 @@ export class ForeignLogError extends TopologyError {}
 
 /**
  * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. A user
- * that may not (a gateway's) leaves limits to others, and waits for streams until they are made. The
+ * that may not (a gateway's) leaves limits to others, and waits until others have made the streams it `needs`. The
  * number of partitions is fixed when INGEST is made; the number in force is returned. A log that bears the id of
  * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on. One
  * of a newer format is a CannotStartError.
@@ -170,10 +170,11 @@ export async function ensureTopology(
   connection: LogConnection,
   settings: TopologySettings,
   deploymentId?: string,
+  needs: readonly string[] = Object.values(streams),
 ): Promise<{ readonly partitions: number; readonly created: readonly string[] }> {
   const created: string[] = [];
   for (const config of streamConfigs(settings, deploymentId)) {
-    if (await ensureStream(connection, config)) created.push(config.name ?? '');
+    if (await ensureStream(connection, config, needs.includes(config.name ?? ''))) created.push(config.name ?? '');
   }
   const info = await whileForming(() => connection[client].jsm.streams.info(streams.ingest));
   const partitions = Number(info.config.metadata?.['sluice.partitions']);
@@ -183,9 +184,9 @@ export async function ensureTopology(
   return { partitions, created };
 }
 
-async function ensureStream(connection: LogConnection, config: WantedConfig): Promise<boolean> {
+async function ensureStream(connection: LogConnection, config: WantedConfig, isNeeded: boolean): Promise<boolean> {
   try {
-    return await whileForming(() => makeOrAdjust(connection, config));
+    return await whileForming(() => makeOrAdjust(connection, config, isNeeded));
   } catch (error) {
     if (error instanceof TopologyError || error instanceof CannotStartError) throw error;
     throw new TopologyError(`ensuring stream ${config.name}: ${jetStreamFailure(error)}`, { cause: error });
@@ -193,7 +194,7 @@ async function ensureStream(connection: LogConnection, config: WantedConfig): Pr
 }
 
 /** Whether it made the stream. */
-async function makeOrAdjust(connection: LogConnection, config: WantedConfig): Promise<boolean> {
+async function makeOrAdjust(connection: LogConnection, config: WantedConfig, isNeeded: boolean): Promise<boolean> {
   const { jsm } = connection[client];
   const name = config.name ?? '';
   try {
@@ -207,7 +208,7 @@ async function makeOrAdjust(connection: LogConnection, config: WantedConfig): Pr
   }
   try {
     if (await ifPermitted(() => jsm.streams.add(asMade(config)))) return true;
-    await awaitStream(connection, name);
+    if (isNeeded) await awaitStream(connection, name);
     return false;
   } catch (error) {
     // Two processes that start together both find it missing; the second one finds it made.

@@ -245,3 +245,11 @@ test('users: the operator may do everything', async () => {
   await as.operator[client].jsm.streams.purge(streams.canary);
   expect(Object.keys(logUsers)).toContain('operator');
 });
+
+test('gateway: does not wait for a stream that it does not use, as while it is upgraded before the services that create it', async () => {
+  await as.operator[client].jsm.streams.delete(streams.erasures);
+  const own = [streams.ingest, streams.canary];
+  const { created, partitions } = await ensureTopology(as.gateway, topology, undefined, own);
+  expect({ created, partitions }).toEqual({ created: [], partitions: topology.partitions });
+  expect((await ensureTopology(as.pipeline, topology)).created).toEqual([streams.erasures]);
+});
