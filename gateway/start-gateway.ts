@@ -110,7 +110,9 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const pace = new CrowdPace(committing.rounds);
   const waiting = new WaitingBytes();
-  const commit = new GroupCommit(committing, pace, gate, store, (accountId, bytes) => waiting.add(accountId, bytes));
+  const commit = new GroupCommit(committing, pace, gate, store, (partition, accountId, bytes) =>
+    waiting.add(partition, accountId, bytes),
+  );
   endsAs('frames', () => commit.stop());
 
   const sources = new PublishedSources(

@@ -244,6 +244,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     settings: readBackpressureSettings(env),
     waits: () => destinationWaits(stats),
     resolveLagMs: () => backlog.resolveLagMs,
+    queuedBytes: () => stats.accountValues('resolver', 'queue_bytes'),
     accountOf: (destinationId) => accounts.accountOf(destinationId),
     onError: (error) => logger.warn({ err: error }, 'reporting backpressure to gateways failed'),
   });

@@ -21,7 +21,7 @@ export type GroupCommitSettings = {
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
 
 /** Called with what a frame that the log has, or may have, holds of an account. */
-export type OnStored = (accountId: string, bytes: number) => void;
+export type OnStored = (partition: number, accountId: string, bytes: number) => void;
 
 export type FrameStats = {
   frames: number;
@@ -252,7 +252,9 @@ export class GroupCommit {
     this.stats.events += frame.writer.events;
     const outcome = await this.#store(lane.partition, payload, frame.openedAtMs + this.#decidedMs);
     // One that was not answered may be stored all the same.
-    if (outcome === 'stored' || outcome === 'timeout') frame.eachAccount(this.#onStored);
+    if (outcome === 'stored' || outcome === 'timeout') {
+      frame.eachAccount((accountId, bytes) => this.#onStored(lane.partition, accountId, bytes));
+    }
     lane.publishing = false;
     this.#inFlight -= 1;
     this.#decide(frame, outcome);

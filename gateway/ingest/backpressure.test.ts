@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heldBack } from './backpressure.ts';
+import { heldBack, queuedBytes } from './backpressure.ts';
 
 const report = (accounts: [string, number][], resolve?: { ageMs: number; ageMaxMs: number }) => ({
   v: 1 as const,
@@ -41,4 +41,13 @@ test('held back: the later the resolver the less is let in, and never an account
       for (const [, bytes] of others) expect(bytes).toBeLessThanOrEqual(least);
     }),
   );
+});
+
+test('queued bytes: those of an account in the partitions of several pipelines add up; earlier versions report none', () => {
+  const of = (queued: [string, number][]) => ({ ...report([]), queued });
+  const reports = [report([['a', 100]]), of([['a', 300], ['b', 200]]), of([['a', 7]])]; // prettier-ignore
+  expect([...queuedBytes(reports)]).toEqual([
+    ['a', 307],
+    ['b', 200],
+  ]);
 });

@@ -1,12 +1,14 @@
 import { allBackpressure, decodeBackpressure } from '../../shared/contracts/backpressure.ts';
 import type { BackpressureReport } from '../../shared/contracts/backpressure.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import { resolverConsumer } from '../../shared/contracts/subjects.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { followHeard } from '../../shared/nats/buckets/follow-heard.ts';
 import type { HeardEntries } from '../../shared/nats/buckets/follow-heard.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { isNotPermitted } from '../../shared/nats/connection/server-error.ts';
-import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { readConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
@@ -14,7 +16,7 @@ import type { ShareSettings } from '../../shared/shares/share-settings.ts';
 import { tooMuchWaits, waitsTooLong } from '../http/reply.ts';
 import { overIngestShare } from './ingest-shares.ts';
 import type { AccountIntake } from './published-sources.ts';
-import type { WaitingBytes } from './waiting-bytes.ts';
+import type { IngestLook, ResolverProgress, WaitingBytes } from './waiting-bytes.ts';
 
 const lookEveryMs = 1_000;
 /** Where INGEST could not be looked at for so long, what is known of it refuses no one. */
@@ -52,6 +54,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
   let overShare: ReadonlySet<string> = new Set();
   let accounts = 0;
   let heard: HeardEntries | undefined;
+  let queued: ReadonlyMap<string, number> = new Map();
   const judge = (): void => {
     const nowMs = performance.now();
     const reports = [...(heard?.entries.values() ?? [])]
@@ -59,7 +62,8 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
       .filter(({ heardAtMs }) => nowMs - heardAtMs < leaseTtlMs)
       .flatMap(({ value }) => decodeBackpressure(value) ?? []);
     const used = seen.bytes + waiting.sinceBytes;
-    const byAccount = waiting.all(used);
+    queued = queuedBytes(reports);
+    const byAccount = waiting.all(used, queued);
     const isKnown = nowMs - unseenSinceMs < unseenMaxMs;
     const use = { used, capacity: seen.capacity, byAccount };
     overShare = isKnown ? overIngestShare(use, shares, overShare) : new Set();
@@ -72,9 +76,30 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
       if (intake.refusal !== undefined) accounts += 1;
     }
   };
+  let areResolversRead = true;
+  /** Where the resolvers cannot be read, what counts is what was removed from the log. */
+  const readResolvers = async (partitions: readonly number[]): Promise<IngestLook<StreamState>['resolvers']> => {
+    const resolvers = new Map<number, ResolverProgress>();
+    try {
+      const readOne = async (partition: number): Promise<void> => {
+        const progress = await readConsumerProgress(connection, streams.ingest, resolverConsumer(partition));
+        if (progress !== undefined) resolvers.set(partition, progress);
+      };
+      await Promise.all(partitions.map(readOne));
+      areResolversRead = true;
+    } catch (error) {
+      if (areResolversRead && connection.connected) logger.warn({ err: error }, 'reading how far resolvers are failed');
+      areResolversRead = false;
+    }
+    return resolvers;
+  };
+  const readIngest = async (partitions: readonly number[]): Promise<IngestLook<StreamState>> => {
+    const state = await readStreamState(connection, streams.ingest);
+    return { state, resolvers: await readResolvers(partitions) };
+  };
   const lookNow = async (): Promise<void> => {
     try {
-      const { bytes, bytesMax = Infinity } = await waiting.look(() => readStreamState(connection, streams.ingest));
+      const { bytes, bytesMax = Infinity } = await waiting.look(readIngest);
       seen = { bytes, capacity: bytesMax };
       unseenSinceMs = Infinity;
     } catch (error) {
@@ -103,7 +128,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
     judge();
     void look();
   });
-  const looks = every(lookEveryMs, () => (waiting.isEmpty ? judge() : look()));
+  const looks = every(lookEveryMs, () => (waiting.isEmpty && queued.size === 0 ? judge() : look()));
   return {
     get accounts() {
       return accounts;
@@ -139,6 +164,15 @@ export function heldBack(
     others -= bytes;
   }
   return held;
+}
+
+/** Bytes in the queues of accounts: each pipeline reports those of the partitions that it resolves. Pure. */
+export function queuedBytes(reports: readonly BackpressureReport[]): Map<string, number> {
+  const queued = new Map<string, number>();
+  for (const [accountId, bytes] of reports.flatMap(({ queued: ofReport = [] }) => ofReport)) {
+    queued.set(accountId, (queued.get(accountId) ?? 0) + bytes);
+  }
+  return queued;
 }
 
 function longestResolve(reports: readonly BackpressureReport[]): BackpressureReport['resolve'] {

@@ -178,7 +178,7 @@ export const pipelineMetrics = {
   ),
 };
 
-function metricsOf({ kind, label, counters, gauges, families, accountCounters = {} }: AnyWorker): WorkerMetrics {
+function metricsOf({ kind, label, counters, gauges, families, accountCounters = {}, accountGauges = {} }: AnyWorker): WorkerMetrics {
   const labels = label === undefined ? [] : [label];
   return {
     byStat: {
@@ -190,9 +190,12 @@ function metricsOf({ kind, label, counters, gauges, families, accountCounters = 
       label: own,
       stats: new Map(values.map((value) => [value, `${name}_${value}`])),
     })),
-    byAccount: tableOf(accountCounters, (stat, help) =>
-      counter(`sluice_${kind}_account_${stat}_total`, help, ['account_id']),
-    ),
+    byAccount: {
+      ...tableOf(accountCounters, (stat, help) =>
+        counter(`sluice_${kind}_account_${stat}_total`, help, ['account_id']),
+      ),
+      ...tableOf(accountGauges, (stat, help) => gauge(`sluice_${kind}_account_${stat}`, help, ['account_id'])),
+    },
   };
 }
 

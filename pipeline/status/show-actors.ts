@@ -47,7 +47,8 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
   }
   for (const [stat, definition] of Object.entries(metrics.byAccount)) {
     page.show(definition, (add) => {
-      for (const [accountId, value] of stats.accountTotals(kind, stat)) add(value, { account_id: accountId });
+      const values = definition.kind === 'counter' ? stats.accountTotals(kind, stat) : stats.accountValues(kind, stat);
+      for (const [accountId, value] of values) add(value, { account_id: accountId });
     });
   }
   for (const { definition, label: own, stats: statOf } of metrics.families) {

@@ -32,6 +32,8 @@ export type StatsLedger = {
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
   /** Totals of what the actors of a kind count by account, by account. */
   accountTotals(kind: WorkerKind, counter: string): ReadonlyMap<string, number>;
+  /** Newest values of what the actors of a kind that run report by account, added up by account. */
+  accountValues(kind: WorkerKind, gauge: string): ReadonlyMap<string, number>;
   /** Newest value of a gauge of the actors of a kind that run, by their keys. */
   values<Kind extends WorkerKind>(kind: Kind, gauge: GaugeOf<Kind>): ReadonlyMap<string, number>;
   /** Frames of the log and events in them each actor has read since it started, by the name of its consumer. */
@@ -144,18 +146,10 @@ export function createStatsLedger(): StatsLedger {
       return totals;
     },
     accountTotals(kind, counter) {
-      const prefix = `${counter}:`;
-      const totals = new Map<string, number>();
       const { running, past: ended } = of(kind);
-      for (const stats of [...ended.values(), ...running.values()]) {
-        for (const [name, value] of Object.entries<number>(stats)) {
-          if (!name.startsWith(prefix)) continue;
-          const accountId = name.slice(prefix.length);
-          totals.set(accountId, (totals.get(accountId) ?? 0) + value);
-        }
-      }
-      return totals;
+      return sumByAccount([...ended.values(), ...running.values()], counter);
     },
+    accountValues: (kind, gauge) => sumByAccount(of(kind).running.values(), gauge),
     values(kind, gauge) {
       const values = new Map<string, number>();
       for (const [key, stats] of of(kind).running) {
@@ -165,6 +159,20 @@ export function createStatsLedger(): StatsLedger {
       return values;
     },
   };
+}
+
+/** Numbers reported under `<stat>:<account id>`. */
+function sumByAccount(reported: Iterable<Stats>, stat: string): Map<string, number> {
+  const prefix = `${stat}:`;
+  const sums = new Map<string, number>();
+  for (const stats of reported) {
+    for (const [name, value] of Object.entries<number>(stats)) {
+      if (!name.startsWith(prefix)) continue;
+      const accountId = name.slice(prefix.length);
+      sums.set(accountId, (sums.get(accountId) ?? 0) + value);
+    }
+  }
+  return sums;
 }
 
 function addTo(sums: Map<string, Record<string, number>>, key: string, stats: Stats): void {

@@ -5,6 +5,7 @@ import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
 const ms = Type.Number({ minimum: 0 });
+const bytes = Type.Number({ minimum: 0 });
 
 const backpressureReport = Type.Object({
   v: Type.Literal(1),
@@ -12,11 +13,13 @@ const backpressureReport = Type.Object({
   accounts: Type.Array(Type.Tuple([Type.String(), ms])),
   /** How long the oldest accepted event of all accounts waits to be resolved; absent where that is not late. */
   resolve: Type.Optional(Type.Object({ ageMs: ms, ageMaxMs: ms })),
+  /** Accounts whose accepted events wait in a queue of their own in INGEST, and their bytes; earlier versions omit it. */
+  queued: Type.Optional(Type.Array(Type.Tuple([Type.String(), bytes]))),
 });
 
 /**
- * What waits longer than it may, as one pipeline sees it: told in the LEASES bucket every second for as long as there is
- * any, and forgotten with the pipeline.
+ * What waits longer than it may, and what waits in the queues of accounts, as one pipeline sees it. A pipeline writes it to
+ * the LEASES bucket every second while there is any; gateways forget it with the pipeline.
  */
 export type BackpressureReport = Static<typeof backpressureReport>;
 

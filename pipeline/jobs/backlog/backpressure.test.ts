@@ -4,12 +4,13 @@ import type { DestinationWait } from './backpressure.ts';
 
 const ageMaxMs = 100;
 
-function judgeOf(accountsMax = 10) {
+function judgeOf(accountsMax = 10, ofSettings: { readonly ageMaxMs?: number; readonly queued?: Readonly<Record<string, number>> } = {}) {
   const now: { waits: DestinationWait[]; lagMs: number | undefined } = { waits: [], lagMs: undefined };
   const judge = createWaitJudge({
-    settings: { ageMaxMs, accountsMax },
+    settings: { ageMaxMs: ofSettings.ageMaxMs ?? ageMaxMs, accountsMax },
     waits: () => now.waits,
     resolveLagMs: () => now.lagMs,
+    queuedBytes: () => new Map(Object.entries(ofSettings.queued ?? {})),
     accountOf: (destinationId) => (destinationId === 'gone' ? undefined : `account-of-${destinationId.slice(0, 1)}`),
   });
   return (waits: Readonly<Record<string, number | undefined>>, lagMs?: number) => {
@@ -49,4 +50,15 @@ test('backpressure: the wait to be resolved is told of with what it may be, by t
   judge({}, 0);
   expect(judge({}, 120)).toEqual({ v: 1, accounts: [], resolve: { ageMs: 120, ageMaxMs } });
   expect(judge({}, undefined)).toBeUndefined();
+});
+
+test('backpressure: what waits in the queues of accounts is reported, the largest, whether or not waits are', () => {
+  const queued = { a: 10.4, b: 500, c: 0, d: 20 };
+  const expected = [['b', 500], ['d', 20]]; // prettier-ignore
+  const off = judgeOf(2, { ageMaxMs: 0, queued });
+  off({ a1: 0 }, 0);
+  expect(off({ a1: 5_000 }, 5_000)).toEqual({ v: 1, accounts: [], queued: expected });
+  const on = judgeOf(2, { queued });
+  on({ a1: 0 });
+  expect(on({ a1: 150 })).toEqual({ v: 1, accounts: [['account-of-a', 150]], queued: expected });
 });

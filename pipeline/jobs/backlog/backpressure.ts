@@ -24,14 +24,15 @@ export type BackpressureOptions = {
   readonly waits: () => Iterable<DestinationWait>;
   /** How long the oldest accepted event waits to be resolved, in ms; undefined where another instance looks. */
   readonly resolveLagMs: () => number | undefined;
+  /** What waits in the queues of accounts in INGEST, by account. */
+  readonly queuedBytes: () => ReadonlyMap<string, number>;
   readonly accountOf: (destinationId: string) => string | undefined;
   readonly onError: (error: unknown) => void;
 };
 
-/** Tells gateways, for as long as it is so, which accounts have events that wait for too long. */
+/** Reports to gateways which accounts have events that wait for too long, and what waits in the queues of accounts. */
 export function tellBackpressure(options: BackpressureOptions): { stop(): Promise<void> } {
-  const { bucket, instanceId, settings, onError } = options;
-  if (settings.ageMaxMs === 0) return { stop: () => Promise.resolve() };
+  const { bucket, instanceId, onError } = options;
   const key = backpressureKey(instanceId);
   const judge = createWaitJudge(options);
   let isTold = false;
@@ -50,19 +51,20 @@ export function tellBackpressure(options: BackpressureOptions): { stop(): Promis
   };
 }
 
-/** Judges all waits anew each time it is called; undefined where none is too long. */
+/** Judges all waits each time it is called; undefined where none is too long and no account has a queue. */
 export function createWaitJudge({
   settings: { ageMaxMs, accountsMax },
   waits,
   resolveLagMs,
+  queuedBytes,
   accountOf,
-}: Pick<BackpressureOptions, 'settings' | 'waits' | 'resolveLagMs' | 'accountOf'>) {
+}: Pick<BackpressureOptions, 'settings' | 'waits' | 'resolveLagMs' | 'queuedBytes' | 'accountOf'>) {
   let destinations = new Map<string, WaitJudgement>();
   let resolving: WaitJudgement | undefined;
   return (): BackpressureReport | undefined => {
     const judged = new Map<string, WaitJudgement>();
     const late = new Map<string, number>();
-    for (const { destinationId, ageMs } of waits()) {
+    for (const { destinationId, ageMs } of ageMaxMs > 0 ? waits() : []) {
       const judgement = judgeWait(destinations.get(destinationId), ageMs, ageMaxMs);
       if (judgement === undefined || ageMs === undefined) continue;
       judged.set(destinationId, judgement);
@@ -70,14 +72,20 @@ export function createWaitJudge({
       if (accountId !== undefined) late.set(accountId, Math.max(late.get(accountId) ?? 0, Math.round(ageMs)));
     }
     destinations = judged;
-    const lagMs = resolveLagMs();
+    const lagMs = ageMaxMs > 0 ? resolveLagMs() : undefined;
     resolving = judgeWait(resolving, lagMs, ageMaxMs);
     const isResolvingLate = resolving?.kind === 'late' && lagMs !== undefined;
-    if (late.size === 0 && !isResolvingLate) return undefined;
+    const queued = [...queuedBytes()]
+      .filter(([, bytes]) => bytes > 0)
+      .map(([accountId, bytes]): [string, number] => [accountId, Math.round(bytes)])
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, accountsMax);
+    if (late.size + queued.length === 0 && !isResolvingLate) return undefined;
     return {
       v: 1,
       accounts: [...late].toSorted(([, a], [, b]) => b - a).slice(0, accountsMax),
       ...(isResolvingLate ? { resolve: { ageMs: Math.round(lagMs), ageMaxMs } } : {}),
+      ...(queued.length > 0 ? { queued } : {}),
     };
   };
 }

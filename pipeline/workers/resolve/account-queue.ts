@@ -60,6 +60,11 @@ export class AccountQueue {
   #copyRun: Promise<void> | undefined;
   /** Messages of its subject that were not read yet. */
   #unread = 0;
+  /** Those of them that an earlier resolver copied. */
+  #inherited = 0;
+  /** Bytes of the others. */
+  #copiedBytes = 0;
+  #read = { messages: 0, bytes: 0 };
   #readSeq = 0;
   #reader: FrameReader | undefined;
   #isClosed = false;
@@ -75,6 +80,15 @@ export class AccountQueue {
   /** Whether all that it was given was read: what comes now may wait in memory, behind that. */
   get isCaughtUp(): boolean {
     return !this.isCopying && this.#unread <= 0;
+  }
+
+  /**
+   * Bytes of its messages that were not read yet. The log does not say how large those of an earlier resolver are: they count
+   * as the mean of what was read.
+   */
+  get unreadBytes(): number {
+    const { messages, bytes } = this.#read;
+    return this.#copiedBytes + (this.#inherited * bytes) / Math.max(1, messages);
   }
 
   /** Whether something is on its way into it. */
@@ -118,6 +132,7 @@ export class AccountQueue {
   /** So many messages of its subject are there from before. */
   noteUnread(messages: number): void {
     this.#unread += messages;
+    this.#inherited += messages;
   }
 
   /** Opens its reader, which takes it away from whoever read it before. */
@@ -141,7 +156,7 @@ export class AccountQueue {
       beginTurn: (frames) => this.#target.beginTurn(frames),
       suspicion,
       setAside: ({ data, seq }) => {
-        this.#noteRead(seq);
+        this.#noteRead({ data, seq });
         return keepDeadLetters(this.#context, [{ payload: data, reason: setAsideReason, seq, line: undefined }]);
       },
     });
@@ -161,7 +176,7 @@ export class AccountQueue {
     const { waiting, onNews } = this.#target;
     const frames = (await this.#reader?.take(1)) ?? [];
     await readFrames(this.#context, frames, { waiting, unfinished: this.unfinished, areCounted: false });
-    for (const { seq } of frames) this.#noteRead(seq);
+    for (const frame of frames) this.#noteRead(frame);
     onNews();
     return frames.length > 0;
   }
@@ -190,8 +205,13 @@ export class AccountQueue {
     await deleteConsumer(connection, streams.ingest, accountQueueConsumer(partition, this.accountId));
   }
 
-  #noteRead(seq: number): void {
+  #noteRead({ seq, data }: Pick<LogMessage, 'seq' | 'data'>): void {
     this.#unread -= 1;
+    this.#read.messages += 1;
+    this.#read.bytes += data.length;
+    // Read in the order of the log: what an earlier resolver copied comes first.
+    if (this.#inherited > 0) this.#inherited -= 1;
+    else this.#copiedBytes = Math.max(0, this.#copiedBytes - data.length);
     this.#readSeq = Math.max(this.#readSeq, seq);
   }
 
@@ -209,6 +229,7 @@ export class AccountQueue {
       const msgId = `${this.#id}.${this.#copies}`;
       await publishOutput(this.#context, { subject: this.#subject, payload, msgId });
       this.#unread += 1;
+      this.#copiedBytes += payload.length;
       this.#context.counts.queued_bytes += payload.length;
       for (const { lines, onStored } of copies) for (let line = 0; line < lines; line += 1) onStored();
     }

@@ -60,6 +60,11 @@ export class AccountQueues {
     return this.#queues.has(accountId) && !this.#leaving.has(accountId);
   }
 
+  /** Bytes that wait in queues, by account. */
+  stats(): Readonly<Record<`queue_bytes:${string}`, number>> {
+    return Object.fromEntries([...this.#queues].map(([id, queue]) => [`queue_bytes:${id}`, queue.unreadBytes]));
+  }
+
   get isReading(): boolean {
     return this.#isReading && this.#queues.size > 0;
   }

@@ -64,6 +64,12 @@ export const resolverAccountCounters = {
     'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
 } as const;
 
+/** What a resolver reports for each account that may go down again. */
+export const resolverAccountGauges = {
+  queue_bytes:
+    'Bytes of accepted events of an account that wait in its queue in INGEST; they count for what the account may have there',
+} as const;
+
 /** What a resolver reports that may go down again. */
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',

@@ -132,7 +132,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   return runConsumerWorker(reader, {
     work: () => resolver.work(),
     close: () => resolver.close(),
-    stats: () => ({ ...counts, ...resolver.gauges(), ...context.visitorsCut.stats() }),
+    stats: () => ({ ...counts, ...resolver.gauges(), ...resolver.queueStats(), ...context.visitorsCut.stats() }),
   });
 }
 
@@ -195,6 +195,10 @@ class Resolver {
   async close(): Promise<void> {
     const { checkpoints } = this.#rebuilt;
     await Promise.all([checkpoints.close(!this.#reader.signal.aborted), this.#recorder.close(), this.#queues.close()]);
+  }
+
+  queueStats(): ReturnType<AccountQueues['stats']> {
+    return this.#queues.stats();
   }
 
   gauges(): Record<ResolverGauge, number> {

@@ -6,7 +6,7 @@ import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
-import { resolverAccountCounters, resolverCounters, resolverGauges } from './resolver-context.ts';
+import { resolverAccountCounters, resolverAccountGauges, resolverCounters, resolverGauges } from './resolver-context.ts';
 import { startResolver } from './resolver.ts';
 
 /** Resolves the events of one partition. */
@@ -41,6 +41,7 @@ export const resolverWorker = defineWorker({
   label: 'partition',
   counters: resolverCounters,
   accountCounters: resolverAccountCounters,
+  accountGauges: resolverAccountGauges,
   families: {},
   gauges: resolverGauges,
   framesRead: { frames: 'frames', events: 'events' },

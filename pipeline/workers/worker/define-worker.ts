@@ -53,6 +53,8 @@ export type WorkerDefinition<
   readonly families: Families;
   /** What an actor counts for each account, reported under `<name>:<account id>`; shown as sums over all actors. */
   readonly accountCounters?: Readonly<Record<string, string>>;
+  /** The same, of what may go down again. */
+  readonly accountGauges?: Readonly<Record<string, string>>;
   /** What may go down again. */
   readonly gauges: Readonly<Record<Gauge, string>>;
   /** The counters that say how many frames, and events in them, an actor has read; undefined where it does not matter. */

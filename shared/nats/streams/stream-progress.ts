@@ -1,7 +1,8 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
-import type { StreamInfo } from 'nats';
+import type { ConsumerInfo, StreamInfo } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
+import { isNotFound } from '../connection/server-error.ts';
 
 export type StreamState = {
   readonly bytes: number;
@@ -78,17 +79,33 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
   const found: ConsumerProgress[] = [];
   for await (const info of connection[client].jsm.consumers.list(stream)) {
     if (info.config.durable_name === undefined) continue;
-    found.push({
-      name: info.name,
-      filterSubject: info.config.filter_subject ?? '>',
-      ackedSeq: info.ack_floor.stream_seq,
-      waiting: info.num_pending,
-      unacknowledged: info.num_ack_pending,
-      unacknowledgedMax: info.config.max_ack_pending ?? 0,
-    });
+    found.push(progressOf(info));
   }
   return found;
 }
+
+/** How far a consumer has come; undefined when there is none of that name. */
+export async function readConsumerProgress(
+  connection: LogConnection,
+  stream: string,
+  name: string,
+): Promise<ConsumerProgress | undefined> {
+  try {
+    return progressOf(await connection[client].jsm.consumers.info(stream, name));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
+  name: info.name,
+  filterSubject: info.config.filter_subject ?? '>',
+  ackedSeq: info.ack_floor.stream_seq,
+  waiting: info.num_pending,
+  unacknowledged: info.num_ack_pending,
+  unacknowledgedMax: info.config.max_ack_pending ?? 0,
+});
 
 /** The sequence of the first message stored at or after a time; one past the end when there is none. */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {

@@ -95,7 +95,9 @@ export const logUsers = {
     ...follows(buckets.config),
     // Its lease and what became of its sources' events, of which it reads what it wrote before it was started anew.
     writes(buckets.leases, 'gateway.*'),
-    // Whom pipelines want held back.
+    // How far the resolvers of partitions are.
+    ...api(`CONSUMER.INFO.${streams.ingest}.*`),
+    // Which accounts pipelines want held back, and what waits in queues of accounts.
     ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),
