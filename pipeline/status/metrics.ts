@@ -178,7 +178,15 @@ export const pipelineMetrics = {
   ),
 };
 
-function metricsOf({ kind, label, counters, gauges, families, accountCounters = {}, accountGauges = {} }: AnyWorker): WorkerMetrics {
+function metricsOf({
+  kind,
+  label,
+  counters,
+  gauges,
+  families,
+  accountCounters = {},
+  accountGauges = {},
+}: AnyWorker): WorkerMetrics {
   const labels = label === undefined ? [] : [label];
   return {
     byStat: {

@@ -4,7 +4,10 @@ import type { DestinationWait } from './backpressure.ts';
 
 const ageMaxMs = 100;
 
-function judgeOf(accountsMax = 10, ofSettings: { readonly ageMaxMs?: number; readonly queued?: Readonly<Record<string, number>> } = {}) {
+function judgeOf(
+  accountsMax = 10,
+  ofSettings: { readonly ageMaxMs?: number; readonly queued?: Readonly<Record<string, number>> } = {},
+) {
   const now: { waits: DestinationWait[]; lagMs: number | undefined } = { waits: [], lagMs: undefined };
   const judge = createWaitJudge({
     settings: { ageMaxMs: ofSettings.ageMaxMs ?? ageMaxMs, accountsMax },

@@ -6,7 +6,12 @@ import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
-import { resolverAccountCounters, resolverAccountGauges, resolverCounters, resolverGauges } from './resolver-context.ts';
+import {
+  resolverAccountCounters,
+  resolverAccountGauges,
+  resolverCounters,
+  resolverGauges,
+} from './resolver-context.ts';
 import { startResolver } from './resolver.ts';
 
 /** Resolves the events of one partition. */
