@@ -19,6 +19,7 @@ import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 import type { LossWatch } from '../messages/predecessors.ts';
 import { readersOf } from './readers.ts';
+import type { Asking, PullTurn } from './pull-turns.ts';
 import type { Reader } from './readers.ts';
 
 /**
@@ -80,7 +81,10 @@ export type PullConsumerOptions = {
    * last time: for the server a message that is sent by itself costs as much as many that are sent in a row.
    */
   readonly pullsAhead?: boolean;
-  /** Whether there may be thousands like it: the more there are, the less often each asks while nothing comes. */
+  /**
+   * Whether there may be thousands like it: the more there are, the less often each asks while nothing comes, and those that
+   * read one subject take turns.
+   */
   readonly isOneOfMany?: boolean;
   /** Told whenever pulling does not go as it should; the consumer helps itself. */
   readonly onTrouble?: (trouble: ConsumerTrouble) => void;
@@ -133,6 +137,8 @@ class DurablePullConsumer implements PullConsumer {
   readonly #keeper: MessageKeeper;
   readonly #offReconnect: () => void;
   readonly #reader: Reader;
+  /** Undefined: it takes no turns. */
+  readonly #turn: PullTurn | undefined;
   #buffer: LogMessage[] = [];
   #bufferedBytes = 0;
   #inbox = '';
@@ -175,7 +181,11 @@ class DurablePullConsumer implements PullConsumer {
     };
     // What the server sent into a connection that broke would come again late, behind newer messages.
     this.#offReconnect = connection.onReconnect(() => this.#rewind());
-    this.#reader = readersOf(connection).add(options.isOneOfMany === true, () => this.#look());
+    const readers = readersOf(connection);
+    const { stream, filterSubject } = options.consumer;
+    this.#reader = readers.add(options.isOneOfMany === true, () => this.#look());
+    this.#turn =
+      options.isOneOfMany === true ? readers.takeTurns(stream, filterSubject, () => this.#pull()) : undefined;
     this.#subscribe();
   }
 
@@ -275,6 +285,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#isClosed = true;
     this.#skip?.resolve(0);
     this.#reader.leave();
+    this.#turn?.leave();
     this.#offReconnect();
     this.#subscription?.unsubscribe();
     this.#emptyBuffer();
@@ -312,14 +323,29 @@ class DurablePullConsumer implements PullConsumer {
     const aheadMax = typeof bufferedMax === 'number' ? bufferedMax : bufferedMax();
     const room = Math.min(aheadMax - this.#buffer.length, ackPendingMax - this.#taken.size);
     if (room < 1 || this.#bufferedBytes >= bufferedBytesMax) return;
+    const asking = this.#turn === undefined ? 'free' : this.#turn.begin();
+    if (asking === undefined) return;
     this.#heardAtMs = performance.now();
-    const request = pullsAhead ? this.#askAhead(room) : this.#askForWaiting(room);
+    const request = this.#ask(asking, room, pullsAhead);
     this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
       reply: this.#inbox,
     });
   }
 
-  #askAhead(batch: number): PullRequest {
+  #ask(asking: Asking, room: number, pullsAhead: boolean): PullRequest {
+    switch (asking) {
+      case 'free':
+        return pullsAhead ? this.#askAhead(room) : this.#askForWaiting(room);
+      case 'watch':
+        return this.#askAhead(1);
+      case 'next': {
+        const { expires: _, ...request } = this.#askAhead(1);
+        return { ...request, no_wait: true };
+      }
+    }
+  }
+
+  #askAhead(batch: number): PullRequest & { readonly expires: number } {
     this.#requested = batch;
     this.#expiresMs = this.#reader.pullExpiresMs;
     return { batch, expires: toNanos(this.#expiresMs), group: this.#group, ...this.#bytesAsked() };
@@ -357,6 +383,8 @@ class DurablePullConsumer implements PullConsumer {
     this.#troubleSinceMs = undefined;
     this.#options.losses?.note(message);
     this.#requested = Math.max(0, this.#requested - 1);
+    this.#turn?.received(message.seq);
+    if (this.#requested === 0) this.#turn?.end(true);
     const received = this.#taken.received(message.seq, message.storedAtMs);
     if (received === 'new') this.#keep(message);
     else if (received === 'acknowledged') message.ack();
@@ -383,6 +411,7 @@ class DurablePullConsumer implements PullConsumer {
       case 'over':
         this.#troubleSinceMs = undefined;
         this.#requested = 0;
+        this.#turn?.end(false);
         this.#pull();
         return;
       case 'unanswered':
@@ -433,6 +462,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#subscription?.unsubscribe();
     this.#subscription = undefined;
     this.#isRewindWanted = true;
+    this.#turn?.reset();
   }
 
   /** Has the server hand out again what is not acknowledged. */

@@ -2,6 +2,8 @@ import { every } from '../../runtime/every.ts';
 import type { Periodic } from '../../runtime/every.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { pullExpiresMaxMs, pullExpiresMs } from './consumers.ts';
+import { PullTurns } from './pull-turns.ts';
+import type { PullTurn } from './pull-turns.ts';
 
 /** What one reader of a consumer has of the others of its connection. */
 export type Reader = {
@@ -32,8 +34,24 @@ export function readersOf(connection: LogConnection): Readers {
  */
 export class Readers {
   readonly #looks = new Set<() => void>();
+  readonly #turns = new Map<string, PullTurns>();
   #many = 0;
   #looking: Periodic | undefined;
+
+  /** The turn of one reader among those of its subject: `pull` is called when it may ask. */
+  takeTurns(stream: string, subject: string, pull: () => void): PullTurn {
+    const key = `${stream} ${subject}`;
+    const turns = this.#turns.get(key) ?? new PullTurns();
+    this.#turns.set(key, turns);
+    const turn = turns.join(pull);
+    return {
+      ...turn,
+      leave: () => {
+        turn.leave();
+        if (turns.size === 0 && this.#turns.get(key) === turns) this.#turns.delete(key);
+      },
+    };
+  }
 
   /** `look` is called every half second. */
   add(isOneOfMany: boolean, look: () => void): Reader {

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventsOfAccount, eventsSubject } from '../../contracts/subjects.ts';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { makeTestLog } from '../../testing/make-test-log.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
+import { connectLog } from '../connection/connection.ts';
+import { publish } from '../publish/publisher.ts';
+import { streams } from '../streams/topology.ts';
+import { openPullConsumer } from './pull-consumer.ts';
+import type { PullConsumer } from './pull-consumer.ts';
+
+const mebibyte = 1024 ** 2;
+/** Of all that wait for one message: six times what the server keeps for a connection before it closes it. */
+const readerCount = 200;
+const messageBytes = mebibyte / 4;
+const pendingBytesMax = 8 * mebibyte;
+
+let nats: NatsServer;
+
+beforeAll(async () => {
+  nats = await startTestNats({ furtherConfig: `max_pending: ${pendingBytesMax}\n` });
+});
+afterAll(() => nats?.stop());
+
+test('pull turns: messages for hundreds of readers of one connection do not make the server close it', async () => {
+  await makeTestLog({ url: nats.url }, testTopology({ streamBytesMax: 64 * mebibyte }));
+  const connection = await connectLog({ url: nats.url, name: 'readers' });
+  const writer = await connectLog({ url: nats.url, name: 'writer' });
+  const account = randomUUID();
+  let reconnects = 0;
+  connection.onReconnect(() => (reconnects += 1));
+  const readers: PullConsumer[] = [];
+  try {
+    for (let n = 0; n < readerCount; n += 1) {
+      const consumer = { stream: streams.events, name: `reader-${n}`, filterSubject: eventsOfAccount(account), startFrom: 'first', ackWaitMs: 30_000, ackPendingMax: 10 } as const; // prettier-ignore
+      readers.push(await openPullConsumer(connection, { consumer, bufferedMax: 4, isOneOfMany: true }));
+    }
+    for (const reader of readers) reader.resume();
+    for (let n = 1; n <= 3; n += 1) {
+      const payload = Buffer.alloc(messageBytes, String(n));
+      await publish(writer, eventsSubject(account, 0), payload, { msgId: `message-${n}`, timeoutMs: 5_000 });
+      await expect
+        .poll(() => readers.filter(({ buffered }) => buffered === n).length, { timeout: 20_000 })
+        .toBe(readerCount);
+    }
+    expect(reconnects).toBe(0);
+  } finally {
+    for (const reader of readers) await reader.close();
+    await Promise.all([connection.close(), writer.close()]);
+  }
+}, 90_000);
