@@ -129,11 +129,16 @@ test.each([
     await rig.send(1, [one(stuck, `s${events + 100}`), one(fine, 'f2')]);
     await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1', 'f2']), within);
     expect(await idsOf(rig, stuck)).toEqual([]);
+    // All but what was read into memory.
+    const copied = stat(resolver, 'queued_bytes');
+    expect(stat(resolver, `queue_bytes:${stuck}`)).toBeLessThanOrEqual(copied);
+    expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan(copied - 1024 ** 2 / 2);
     opened.open();
     await vi.waitFor(() => expect(stat(resolver, 'resolved')).toBe(events + 103), within);
     expect(await idsOf(rig, stuck)).toEqual(names(events + 101));
     await vi.waitFor(async () => expect(await queuesLeft(rig)).toEqual([]), within);
     expect(resolver.stats()).toMatchObject({ accounts_queued: 0, events: events + 103 });
+    expect(resolver.stats()).not.toHaveProperty(`queue_bytes:${stuck}`);
     await rig.send(1, [one(stuck, 'after')]);
     await vi.waitFor(async () => expect((await idsOf(rig, stuck)).at(-1)).toBe('after'), within);
     await resolver.stop(5_000);
@@ -185,6 +190,12 @@ test('resolver: what waits in the queue of an account is taken over by the next 
       sent += events / 4;
       await rig.send(1, [one(fine, `f${turn}`)]);
       await vi.waitFor(async () => expect(await idsOf(rig, fine)).toContain(`f${turn}`), within);
+      // What an earlier resolver copied is estimated.
+      const left = sent - (await idsOf(rig, stuck)).length;
+      await vi.waitFor(
+        () => expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan((left * 40_000) / 2),
+        within,
+      );
       await resolver.stop(0);
     }
     const last = await rig.start(1, { visitors: store, settings: few });

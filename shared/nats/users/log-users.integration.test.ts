@@ -7,6 +7,7 @@ import {
   erasuresSubject,
   eventsSubject,
   ingestSubject,
+  resolverConsumer,
 } from '../../contracts/subjects.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
@@ -27,7 +28,7 @@ import { createFramePublisher } from '../publish/frame-publisher.ts';
 import { announceErasure } from '../erasures/announce-erasure.ts';
 import { followErasures } from '../erasures/follow-erasures.ts';
 import { publish } from '../publish/publisher.ts';
-import { findSeqAt } from '../streams/stream-progress.ts';
+import { findSeqAt, readConsumerProgress } from '../streams/stream-progress.ts';
 import { buckets, ensureTopology, streams } from '../streams/topology.ts';
 import { logUsers } from './log-users.ts';
 import type { LogUserName } from './log-users.ts';
@@ -108,6 +109,7 @@ const forbidden: readonly [user: LogUserName, what: string, subject: string, bod
   ['controlPlane', 'take events from a resolver', `$JS.API.CONSUMER.MSG.NEXT.${streams.ingest}.resolver-0`],
   ['controlPlane', 'empty a stream', `$JS.API.STREAM.PURGE.${streams.events}`],
   ['controlPlane', 'delete a stream', `$JS.API.STREAM.DELETE.${streams.events}`],
+  ['gateway', 'ask how far a destination is', `$JS.API.CONSUMER.INFO.${streams.events}.dispatcher-1`],
   ['gateway', 'announce an erasure', erasuresSubject('account-1')],
   ['pipeline', 'announce an erasure', erasuresSubject('account-1')],
   ['doctor', 'announce an erasure', erasuresSubject('account-1')],
@@ -146,6 +148,10 @@ test('users: a gateway adds events, has its lease, and follows the configuration
   await (await openBuckets(as.controlPlane, 1)).config.put(accountKey('account-1'), Buffer.from('{}'));
   await expect.poll(() => seen).toContain(accountKey('account-1'));
   watch.stop();
+});
+
+test('users: a gateway asks how far the resolver of a partition is', async () => {
+  expect(await readConsumerProgress(as.gateway, streams.ingest, resolverConsumer(7))).toBeUndefined();
 });
 
 test('users: a gateway follows what pipelines tell of waits', async () => {
