@@ -5,6 +5,7 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { makeTestLog } from '../../testing/make-test-log.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import { publish } from '../publish/publisher.ts';
 import { streams } from '../streams/topology.ts';
@@ -46,6 +47,44 @@ test('pull turns: messages for hundreds of readers of one connection do not make
         .toBe(readerCount);
     }
     expect(reconnects).toBe(0);
+  } finally {
+    for (const reader of readers) await reader.close();
+    await Promise.all([connection.close(), writer.close()]);
+  }
+}, 90_000);
+
+test('pull turns: after a reconnect, and where some have left, all others receive what comes', async () => {
+  await makeTestLog({ url: nats.url }, testTopology({ streamBytesMax: 64 * mebibyte }));
+  const connection = await connectLog({ url: nats.url, name: 'readers' });
+  const writer = await connectLog({ url: nats.url, name: 'writer' });
+  const account = randomUUID();
+  const write = (n: number) =>
+    publish(writer, eventsSubject(account, 0), Buffer.from(String(n)), { msgId: `${account}-${n}`, timeoutMs: 5_000 });
+  let readers: PullConsumer[] = [];
+  const allHave = (messages: number) =>
+    expect
+      .poll(() => readers.filter(({ buffered }) => buffered === messages).length, { timeout: 20_000 })
+      .toBe(readers.length);
+  try {
+    for (let n = 0; n < 40; n += 1) {
+      const consumer = { stream: streams.events, name: `turn-${n}`, filterSubject: eventsOfAccount(account), startFrom: 'first', ackWaitMs: 30_000, ackPendingMax: 10 } as const; // prettier-ignore
+      readers.push(await openPullConsumer(connection, { consumer, bufferedMax: 4, isOneOfMany: true }));
+    }
+    for (const reader of readers) reader.resume();
+    await write(1);
+    await allHave(1);
+    await connection[client].nc.reconnect();
+    await write(2);
+    await allHave(2);
+    // Whoever it is that waits at the server.
+    for (const leaving of readers.slice(0, 20)) await leaving.close();
+    readers = readers.slice(20);
+    await write(3);
+    await allHave(3);
+    for (const leaving of readers.slice(0, 10)) await leaving.close();
+    readers = readers.slice(10);
+    await write(4);
+    await allHave(4);
   } finally {
     for (const reader of readers) await reader.close();
     await Promise.all([connection.close(), writer.close()]);
