@@ -42,12 +42,12 @@ test('problems: the worst comes first, and says what it is about', () => {
     ['bad', 'b'],
     ['warn', 'a'],
   ]);
-  expect(problems[1]?.text).toBe('10 % of its attempts in 24 hours succeeded.');
+  expect(problems[1]?.text).toBe('10 % of its attempts in the last 24 hours succeeded.');
 });
 
 test('problems: a destination that has begun to fail is named before its day looks bad', () => {
   const problems = findProblems(look({ destinations: [destination({ lately: { succeeded: 1, failed: 3 } })] }));
-  expect(problems).toMatchObject([{ level: 'bad', text: 'Fails now: 3 of its last 4 attempts in 15 minutes did.' }]);
+  expect(problems).toMatchObject([{ level: 'bad', text: 'Failing: 3 of 4 attempts in the last 15 minutes failed.' }]);
 });
 
 test('problems: what is not in the live version is none', () => {

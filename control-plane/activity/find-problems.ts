@@ -50,11 +50,11 @@ export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gate
     const failsNow = lately.failed > 0 && lately.failed >= lately.succeeded;
     if (health.status === 'UNHEALTHY' || failsNow) {
       const text = failsNow
-        ? `Fails now: ${lately.failed} of its last ${lately.failed + lately.succeeded} attempts in 15 minutes did.`
-        : `${percent} % of its attempts in 24 hours succeeded.`;
+        ? `Failing: ${lately.failed} of ${lately.failed + lately.succeeded} attempts in the last 15 minutes failed.`
+        : `${percent} % of its attempts in the last 24 hours succeeded.`;
       add('bad', 'destination', name, text, id);
     } else if (health.status === 'DEGRADED') {
-      add('warn', 'destination', name, `${percent} % of its attempts in 24 hours succeeded.`, id);
+      add('warn', 'destination', name, `${percent} % of its attempts in the last 24 hours succeeded.`, id);
     }
     if (backlog.deadLetters > 0) {
       const what = backlog.deadLetters === 1 ? '1 dead letter waits' : `${backlog.deadLetters} dead letters wait`;

@@ -176,7 +176,7 @@ test('console: what a key may not do is not offered, and a page that needs more 
 });
 
 test('overview: problems come first, and new events show by themselves', async () => {
-  await open('/', 'Fails now');
+  await open('/', 'Failing: ');
   const events = page.locator('.figures dd').first();
   const before = Number(await events.textContent());
   await account.client.track({ event: 'Order Completed', externalId: 'customer-live' });
