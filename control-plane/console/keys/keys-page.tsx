@@ -125,7 +125,7 @@ export function KeysPage(): ReactElement {
         >
           <p>
             Requests with this key are rejected from now on
-            {ending.id === current?.keyId ? ', including this session' : ''}. It cannot be restored.
+            {ending.id === current?.keyId ? ', including those of this console' : ''}. It cannot be restored.
           </p>
         </Confirm>
       )}
