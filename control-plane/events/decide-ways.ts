@@ -7,6 +7,7 @@ import { SecretError } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { headOf } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { namesElsewhere } from '../../shared/destinations/registry.ts';
 import { compileDispatchPlan } from '../../shared/routing/dispatch-plan.ts';
 import type { Decision } from '../../shared/routing/dispatch-plan.ts';
 import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
@@ -93,7 +94,10 @@ const nothing = { ruleId: null, eventName: null, properties: null, request: null
 function decideWay(config: LiveConfig, destination: PublishedDestination, asked: WaysAsked): Way {
   const resolved = resolvedOf(asked.accountId, asked.record);
   try {
-    const decision = compileDispatchPlan(config, destination).decide(headOf(resolved), resolved);
+    const decision = compileDispatchPlan(config, destination, namesElsewhere(destination.type)).decide(
+      headOf(resolved),
+      resolved,
+    );
     if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
     const { ruleId, mapped } = decision;
     const sent = {

@@ -144,3 +144,6 @@ const byId: ReadonlyMap<string, OfferedKind> = new Map(destinationKinds.map((kin
 export function findDestinationKind(id: string): OfferedKind | undefined {
   return byId.get(id);
 }
+
+/** The names that senders use in `integrations` for the platform of a kind, beside its id. */
+export const namesElsewhere = (id: string): readonly string[] => findDestinationKind(id)?.facts.namesElsewhere ?? [];

@@ -16,7 +16,7 @@ function decide(collections: TestCollections, event: Parameters<typeof sampleEve
   const [published] = publishedDestinations(config);
   if (published === undefined) throw new Error('no destination');
   const subject = sampleEvent(event);
-  return compileDispatchPlan(config, published).decide(headOf(subject), subject);
+  return compileDispatchPlan(config, published, []).decide(headOf(subject), subject);
 }
 
 describe('dispatch plan', () => {
@@ -148,7 +148,9 @@ describe('dispatch plan', () => {
     const [published] = publishedDestinations(config);
     expect(published).toMatchObject({ id: 'd1', unreadable: 'settings' });
     if (published === undefined) throw new Error('no destination');
-    expect(() => compileDispatchPlan(config, published)).toThrow('destination settings cannot be read by this build');
+    expect(() => compileDispatchPlan(config, published, [])).toThrow(
+      'destination settings cannot be read by this build',
+    );
   });
 });
 

@@ -65,9 +65,14 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 
 /**
  * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and what is sent.
+ * `namesElsewhere` are the names that senders use for the kind's platform.
  * Throws PlanError when the destination or a rule cannot be read or understood: sending without it might send what it should have stopped.
  */
-export function compileDispatchPlan(config: DispatchRules, destination: PublishedDestination): DispatchPlan {
+export function compileDispatchPlan(
+  config: DispatchRules,
+  destination: PublishedDestination,
+  namesElsewhere: readonly string[],
+): DispatchPlan {
   refuseUnreadable(config.unreadable, destination);
   const { id, isEnabled, limitedToSourceIds, hashingSalt } = destination;
   const { allowedEvents, globalDispatchCenters, mappings } = config.collections;
@@ -75,7 +80,7 @@ export function compileDispatchPlan(config: DispatchRules, destination: Publishe
   const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
   const own = mappings.filter(({ destinationId }) => destinationId === id);
   const applyMappings = compileMappings(own, hashingSalt);
-  const isWanted = compileIntegrations(destination);
+  const isWanted = compileIntegrations(destination, namesElsewhere);
   return {
     destination,
     decide(head, subject) {

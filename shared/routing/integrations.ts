@@ -5,14 +5,15 @@ const rememberedMax = 1_000;
 
 /**
  * Whether an event may go to this destination by what its sender says of destinations (`integrations` of Segment's and
- * RudderStack's libraries): `false` keeps it away, by the destination's name or its kind, and `All: false` keeps it from
- * every destination that is not named. Names count without case, spaces and what stands in brackets, and the names those
- * two services give to a platform count as its kinds.
+ * RudderStack's libraries): `false` excludes it, by the destination's name, its kind or a name that the kind's platform has
+ * elsewhere, and `All: false` excludes every destination that is not named. Names count without case, spaces and what
+ * stands in brackets.
  */
 export function compileIntegrations(
-  destination: Pick<PublishedDestination, 'name' | 'type'>,
+  { name, type }: Pick<PublishedDestination, 'name' | 'type'>,
+  namesElsewhere: readonly string[],
 ): (integrationsJson: string) => boolean {
-  const own = new Set([plainName(destination.name), plainName(destination.type), ...namesElsewhere(destination.type)]);
+  const own = new Set([name, type, ...namesElsewhere].map(plainName));
   own.delete('');
   const answers = new Map<string, boolean>();
   return (json) => {
@@ -42,33 +43,3 @@ const plainName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/\([^)]*\)/g, '')
     .replaceAll(/[^\p{L}\p{N}]/gu, '');
-
-/**
- * What Segment and RudderStack call the platform of a kind where that is not the kind's own name. From the names in their
- * catalogues (segment.com/docs/connections/destinations/catalog, rudderstack.com/docs/destinations).
- */
-const elsewhere: Readonly<Record<string, readonly string[]>> = {
-  AWSKinesis: ['Amazon Kinesis', 'Kinesis'],
-  AWSLambda: ['Amazon Lambda', 'Lambda'],
-  AWSSNS: ['Amazon SNS'],
-  AdobeAnalytics: ['Adobe Analytics'],
-  BingAds: ['Microsoft Advertising', 'Bing Ads', 'Microsoft Bing CAPI'],
-  Customerio: ['Customer.io', 'Customer.io Data Pipelines'],
-  Facebook: ['Facebook Conversions API', 'Facebook Conversions', 'Meta Conversions API', 'Facebook Pixel'],
-  G4Analytics: ['Google Analytics 4', 'GA4'],
-  GA4MeasurementProtocol: ['Google Analytics 4', 'Google Analytics 4 Cloud', 'GA4'],
-  GA4ServerProxy: ['Google Analytics 4', 'GA4'],
-  Google: ['Google Ads', 'Google Ads Conversions', 'Google AdWords Enhanced Conversions'],
-  GooglePubSub: ['Google Cloud PubSub', 'Google PubSub'],
-  HTTPCustomRequest: ['Webhooks', 'Webhook', 'HTTP'],
-  HTTPDestination: ['Webhooks', 'Webhook', 'HTTP', 'HTTP API'],
-  LinkedInAdsCAPI: ['LinkedIn Conversions API', 'LinkedIn Ads', 'LinkedIn Insight Tag'],
-  Pinterest: ['Pinterest Conversions API', 'Pinterest Tag'],
-  Reddit: ['Reddit Conversions API', 'Reddit Pixel'],
-  SnapchatAdsCapi: ['Snapchat Conversions API', 'Snapchat Conversion', 'Snap Conversions API'],
-  TikTok: ['TikTok Conversions', 'TikTok Ads', 'TikTok Pixel'],
-  XAds: ['X Ads', 'Twitter Ads', 'X Conversions API'],
-};
-
-const namesElsewhere = (type: string): readonly string[] =>
-  (Object.hasOwn(elsewhere, type) ? (elsewhere[type] ?? []) : []).map(plainName);

@@ -1,7 +1,7 @@
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { SettingError } from '../../../shared/destinations/sdk/settings.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
-import { findDestinationKind } from '../../../shared/destinations/registry.ts';
+import { findDestinationKind, namesElsewhere } from '../../../shared/destinations/registry.ts';
 import { compileDispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { PlanError } from '../../../shared/routing/values/plan-error.ts';
 import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
@@ -17,7 +17,7 @@ export function compileTarget(
   secrets: SecretBox,
 ): DispatchTarget {
   try {
-    const plan = compileDispatchPlan(config, destination);
+    const plan = compileDispatchPlan(config, destination, namesElsewhere(destination.type));
     return { destination, plan, prepared: prepare(destination, secrets), problem: undefined };
   } catch (error) {
     if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {

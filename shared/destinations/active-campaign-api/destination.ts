@@ -85,6 +85,7 @@ export const activeCampaignApi = defineDestination({
       'https://developers.activecampaign.com/reference/sync-a-contacts-data',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['ActiveCampaign'],
   },
   loadPlatform: async () => (await import('./platform.ts')).activeCampaignApiPlatform,
   exampleSuccess: { status: 200, body: '{"success":1,"message":"Event spawned"}' },

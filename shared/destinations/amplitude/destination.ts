@@ -61,6 +61,7 @@ export const amplitude = defineDestination({
     errors: 'rows at fault by field, and none is taken',
     sources: ['https://amplitude.com/docs/apis/analytics/http-v2'],
     checked: '2026-11-22',
+    namesElsewhere: ['Actions Amplitude', 'AM'],
   },
   loadPlatform: async () => (await import('./platform.ts')).amplitudePlatform,
   prepare,

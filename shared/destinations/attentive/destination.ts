@@ -58,6 +58,7 @@ export const attentive = defineDestination({
       'https://github.com/api-evangelist/attentive',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['Attentive Mobile', 'ATTENTIVE_TAG'],
   },
   loadPlatform: async () => (await import('./platform.ts')).attentivePlatform,
   prepare,

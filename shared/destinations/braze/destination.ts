@@ -44,6 +44,7 @@ export const braze = defineDestination({
     errors: 'rows by list and place in the answer',
     sources: ['https://www.braze.com/docs/api/endpoints/user_data/post_user_track'],
     checked: '2026-11-22',
+    namesElsewhere: ['Braze Cloud Mode (Actions)', 'Appboy'],
   },
   loadPlatform: async () => (await import('./platform.ts')).brazePlatform,
   prepare,

@@ -63,6 +63,12 @@ export const facebook = defineDestination({
       'https://developers.facebook.com/docs/graph-api/guides/error-handling',
     ],
     checked: '2026-11-22',
+    namesElsewhere: [
+      'Facebook Conversions API (Actions)',
+      'FACEBOOK_CONVERSIONS',
+      'FACEBOOK_PIXEL',
+      'Meta Conversions API',
+    ],
   },
   loadPlatform: async () => (await import('./platform.ts')).facebookPlatform,
   prepare,

@@ -54,6 +54,13 @@ export const ga4MeasurementProtocol = defineDestination({
     errors: 'not at all: 2xx whatever it is sent',
     sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
     checked: '2026-11-22',
+    namesElsewhere: [
+      'Google Analytics 4 Cloud',
+      'Actions Google Analytic 4',
+      'Actions Google Analytics 4',
+      'Google Analytics 4',
+      'GA4',
+    ],
   },
   loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,
   prepare: prepareMeasurementProtocol,

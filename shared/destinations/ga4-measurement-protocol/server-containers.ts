@@ -36,7 +36,12 @@ const settings = {
  * its own address, `POST /mp/collect`, and its tags send them on.
  * https://developers.google.com/tag-platform/tag-manager/server-side/send-data
  */
-function defineServerContainer(id: string, label: string, tags: string): DestinationKind {
+function defineServerContainer(
+  id: string,
+  label: string,
+  tags: string,
+  namesElsewhere: readonly string[] = [],
+): DestinationKind {
   return defineDestination({
     id,
     label,
@@ -51,6 +56,7 @@ function defineServerContainer(id: string, label: string, tags: string): Destina
         'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',
       ],
       checked: '2026-11-22',
+      namesElsewhere,
     },
     loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,
     prepare: prepareMeasurementProtocol,
@@ -61,6 +67,7 @@ export const ga4ServerProxy = defineServerContainer(
   'GA4ServerProxy',
   'Google Analytics 4 (server container)',
   'the Google Analytics tag of your server container',
+  ['GA4', 'Google Analytics 4 (GA4)'],
 );
 
 export const googleAdsServerContainer = defineServerContainer(

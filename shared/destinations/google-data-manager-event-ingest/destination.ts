@@ -28,7 +28,19 @@ export const googleDataManagerEventIngest = defineDestination({
     ...accountSettings('Account ID', 'ID of the conversion action or Floodlight activity'),
     ...ingestSettings,
   },
-  facts: { sends: 'The events of one conversion action or Floodlight activity', ...ingestFacts },
+  facts: {
+    sends: 'The events of one conversion action or Floodlight activity',
+    ...ingestFacts,
+    namesElsewhere: [
+      'Google Ads Conversions',
+      'Actions Google Enhanced Conversions',
+      'Google Enhanced Conversions',
+      'GOOGLE_ADWORDS_ENHANCED_CONVERSIONS',
+      'Google Ads Enhanced Conversions',
+      'GOOGLE_ADWORDS_OFFLINE_CONVERSIONS',
+      'Google Ads Offline Conversions',
+    ],
+  },
   loadPlatform,
   prepare: (given) => prepareIngest(given, given.accountType),
 });
@@ -42,7 +54,20 @@ export const google = defineDestination({
   id: 'Google',
   label: 'Google Ads',
   settings: { ...accountSettings('Customer ID', 'ID of the conversion action'), ...ingestSettings },
-  facts: { sends: 'The events of one conversion action', ...ingestFacts },
+  facts: {
+    sends: 'The events of one conversion action',
+    ...ingestFacts,
+    namesElsewhere: [
+      'Google Ads Conversions',
+      'Actions Google Enhanced Conversions',
+      'Google Enhanced Conversions',
+      'GOOGLE_ADWORDS_ENHANCED_CONVERSIONS',
+      'Google Ads Enhanced Conversions',
+      'GOOGLE_ADWORDS_OFFLINE_CONVERSIONS',
+      'Google Ads Offline Conversions',
+      'Google Ads',
+    ],
+  },
   loadPlatform,
   prepare: (given) => prepareIngest(given, 'GOOGLE_ADS'),
 });
@@ -55,7 +80,11 @@ export const googleAds360 = defineDestination({
   id: 'GoogleAds360',
   label: 'Google Ads 360 (Floodlight)',
   settings: { ...accountSettings('Floodlight configuration ID', 'Floodlight activity ID'), ...ingestSettings },
-  facts: { sends: 'The events of one Floodlight activity', ...ingestFacts },
+  facts: {
+    sends: 'The events of one Floodlight activity',
+    ...ingestFacts,
+    namesElsewhere: ['CAMPAIGN_MANAGER', 'Campaign Manager 360', 'DCM_FLOODLIGHT'],
+  },
   loadPlatform,
   prepare: (given) => prepareIngest(given, 'FLOODLIGHT_CONFIG'),
 });

@@ -65,6 +65,7 @@ export const httpDestination = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
+    namesElsewhere: ['Webhooks (Actions)', 'Webhook', 'Extensible Webhook', 'HTTP', 'HTTP API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).httpEndpoint,
   prepare,

@@ -57,6 +57,7 @@ export const impact = defineDestination({
     errors: '`Status` of the answer, and the fields it refuses',
     sources: ['https://github.com/api-evangelist/impact', 'https://github.com/stape-io/impact-tag'],
     checked: '2026-11-22',
+    namesElsewhere: ['Impact Partnership Cloud', 'impact.com'],
   },
   loadPlatform: async () => (await import('./platform.ts')).impactPlatform,
   exampleSuccess: { status: 200, body: '{"Status":"QUEUED","QueuedUri":"/Advertisers/IR1/APISubmissions/A-1"}' },

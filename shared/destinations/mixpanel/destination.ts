@@ -62,6 +62,7 @@ export const mixpanel = defineDestination({
     errors: 'row by row; profiles as a whole',
     sources: ['https://docs.mixpanel.com/reference/import-events', 'https://docs.mixpanel.com/reference/profile-set'],
     checked: '2026-11-22',
+    namesElsewhere: ['MP'],
   },
   loadPlatform: async () => (await import('./platform.ts')).mixpanelPlatform,
   prepare,

@@ -68,6 +68,7 @@ export const nextdoorAds = defineDestination({
       'https://developer.nextdoor.com/reference/conversion-data-types',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['Nextdoor Conversions API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).nextdoorAdsPlatform,
   prepare,

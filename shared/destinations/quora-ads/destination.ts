@@ -49,6 +49,7 @@ export const quoraAds = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/quora',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['QUORA_PIXEL'],
   },
   loadPlatform: async () => (await import('./platform.ts')).quoraAdsPlatform,
   exampleSuccess: {

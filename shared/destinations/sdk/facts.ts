@@ -14,6 +14,11 @@ export type KindFacts = {
   readonly sources: readonly [string, ...string[]];
   /** When it was last compared with them, `yyyy-mm-dd`. */
   readonly checked: string;
+  /**
+   * What Segment and RudderStack call the platform in `integrations`, today or earlier, where that is not the kind's id.
+   * Case, spaces, punctuation and what stands in brackets do not count.
+   */
+  readonly namesElsewhere?: readonly string[];
 };
 
 /** The limits a platform publishes. */

@@ -46,6 +46,12 @@ export const stackAdaptApi = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/stackadapt',
     ],
     checked: '2026-11-22',
+    namesElsewhere: [
+      'StackAdapt Events & Conversions',
+      'StackAdapt Cloud (Actions)',
+      'StackAdapt - Actions',
+      'StackAdapt',
+    ],
   },
   loadPlatform: async () => (await import('./platform.ts')).stackAdaptApiPlatform,
   prepare,

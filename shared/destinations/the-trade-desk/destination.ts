@@ -48,6 +48,7 @@ export const theTradeDesk = defineDestination({
       'https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['THE_TRADE_DESK_REAL_TIME_CONVERSIONS'],
   },
   loadPlatform: async () => (await import('./platform.ts')).theTradeDeskPlatform,
   prepare,

@@ -53,6 +53,7 @@ export const vwo = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vwo',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['VWO Cloud Mode (Actions)'],
   },
   loadPlatform: async () => (await import('./platform.ts')).vwoPlatform,
   exampleProperties: { vwo_uuid: 'D0E1A2M3P4L5E6000000000000000001' },

@@ -59,6 +59,7 @@ export const xAds = defineDestination({
       'https://docs.x.com/x-ads-api/measurement/web-conversions',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['TWITTER_ADS', 'XPIXEL', 'X Conversions API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).xAdsPlatform,
   prepare,

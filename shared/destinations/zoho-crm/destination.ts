@@ -102,6 +102,7 @@ export const zohoCrm = defineDestination({
       'https://www.zoho.com/crm/developer/docs/api/v8/status-codes.html',
     ],
     checked: '2026-11-22',
+    namesElsewhere: ['ZOHO'],
   },
   loadPlatform: async () => (await import('./platform.ts')).zohoCrmPlatform,
   prepare,

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { compileIntegrations } from '../routing/integrations.ts';
+import { destinationKinds, namesElsewhere } from './registry.ts';
+
+type Names = {
+  readonly kinds: Readonly<
+    Record<
+      string,
+      {
+        /** By the id of a destination of Segment's catalogue: its name, then earlier ones. */
+        readonly segment?: Readonly<Record<string, readonly string[]>>;
+        /** By the name of a definition of RudderStack's: the name that is shown. */
+        readonly rudderstack?: Readonly<Record<string, string>>;
+      }
+    >
+  >;
+};
+
+const { kinds } = JSON.parse(readFileSync(new URL('testing/names-elsewhere.json', import.meta.url), 'utf8')) as Names;
+
+const published = Object.entries(kinds).flatMap(([type, { segment = {}, rudderstack = {} }]) =>
+  [...new Set([...Object.values(segment).flat(), ...Object.entries(rudderstack).flat()])].map(
+    (name) => [type, name] as const,
+  ),
+);
+
+test.each(published)('names elsewhere: %s is meant by "%s"', (type, name) => {
+  const isWanted = compileIntegrations({ type, name: '' }, namesElsewhere(type));
+  expect(isWanted(JSON.stringify({ [name]: false }))).toBe(false);
+  expect(isWanted(JSON.stringify({ All: false, [name]: true }))).toBe(true);
+});
+
+test('names elsewhere: every kind of the catalogues is one of ours', () => {
+  const ids = new Set(destinationKinds.map(({ descriptor }) => descriptor.id));
+  expect(Object.keys(kinds).filter((type) => !ids.has(type))).toEqual([]);
+});
