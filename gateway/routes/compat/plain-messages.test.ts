@@ -71,7 +71,7 @@ const usual = {
       campaign: { name: 'spring' },
       device: { advertisingId: 'x', type: 'ios' },
       locale: 'de-DE',
-      traits: { plan: 'pro' },
+      traits: {},
     },
     integrations: { All: false },
     channel: 'server',
@@ -170,7 +170,7 @@ const context = some({
   device: mostly({ advertisingId: 'x', type: null }),
   sessionId: mostly('s'),
   locale: leaf,
-  traits: leaf,
+  traits: mostly(null, {}, [], 'x'),
   ...Object.fromEntries(['consent', 'other', 'current_url'].map((name) => [name, mostly(null)])),
 });
 const specMessage = some({
@@ -180,6 +180,7 @@ const specMessage = some({
   originalTimestamp: time,
   sentAt: time,
   channel: mostly('web', null),
+  traits: mostly(null, {}),
   integrations: leaf,
   properties: fc.dictionary(fc.string(), leaf, { maxKeys: 2 }),
   context,

@@ -34,6 +34,7 @@ const places = {
   context: 9,
   integrations: 10,
   channel: 11,
+  traits: 12,
 } as const;
 
 const messageMembers = new MessageMembers(places);
@@ -65,6 +66,7 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   if (isSaid(body['context']) || isSaid(body['integrations']) || isSaid(body['originalTimestamp'])) return false;
   const at = messageMembers.find(source, message);
   if (at === undefined || !isTrack(source, at[places.type] as number)) return false;
+  if (hasMembers(source, at[places.traits] as number)) return false;
   const event = at[places.event] as number;
   const userId = at[places.userId] as number;
   const anonymousId = at[places.anonymousId] as number;
@@ -113,7 +115,7 @@ function isEventName({ bytes, index }: PlainSource, member: number): boolean {
 /** How a member of a context is written. */
 type ContextMember =
   | { readonly kind: 'prefixed'; readonly names: PrefixedKeys }
-  | { readonly kind: 'page' | 'ip' | 'userAgent' | 'session' | 'own' | 'ignored' };
+  | { readonly kind: 'page' | 'ip' | 'userAgent' | 'session' | 'own' | 'traits' };
 
 /** Keys of the members of one object of a context, made once each: there are few of them. */
 class PrefixedKeys {
@@ -140,6 +142,10 @@ class PrefixedKeys {
 const rememberedMax = 100;
 const rememberedBytesMax = 64;
 
+/** Whether a member is an object that is not empty. */
+const hasMembers = (source: PlainSource, member: number): boolean =>
+  isObjectAt(source, member) && source.index.next(member) > member + 1;
+
 /** Members of which no other one of a context becomes the same; what is not among them needs a closer look. */
 const contextMembers = new NameTable<ContextMember>([
   ...Object.entries(contextPrefixes).map(
@@ -152,7 +158,7 @@ const contextMembers = new NameTable<ContextMember>([
   ['ip', { kind: 'ip' }],
   ['userAgent', { kind: 'userAgent' }],
   ['sessionId', { kind: 'session' }],
-  ['traits', { kind: 'ignored' }],
+  ['traits', { kind: 'traits' }],
 ]);
 
 /** The same of a page, with the keys of those that have another name here. */
@@ -216,7 +222,9 @@ function addObject(source: PlainSource, object: number, out: JsonWriter): boolea
       case 'own':
         addMember(source, member, out);
         break;
-      case 'ignored':
+      case 'traits':
+        // They are properties of the visitor, whose names and forms differ: they are translated from parsed ones.
+        if (hasMembers(source, member)) return false;
     }
   }
   out.closeObject();

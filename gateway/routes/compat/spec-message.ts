@@ -63,10 +63,11 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
   if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
   if (message['channel'] !== undefined) defaultProperties['channel'] ??= message['channel'];
   const properties = objectOf(message['properties']);
+  const person = personOf(message, context, call, consent);
   // One shape for all: putting it together from parts would cost more than all the rest.
   const made = ({ event, eventProperties, userProperties, ids }: OwnFields): Translated => {
     const own = ids ?? { userId, externalId };
-    const given = userProperties ?? (consent === undefined ? undefined : { consent });
+    const given = userProperties ?? person;
     return {
       kind: 'track',
       id: eventId(message['messageId']),
@@ -99,14 +100,10 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
       const named = { ...present('name', name), ...present('category', category) };
       return made({ event: specEventNames[call], eventProperties: { ...properties, ...named } });
     }
-    case 'identify': {
-      // RudderStack's browser and Python libraries have them in the context alone.
-      const traits = { ...objectOf(context['traits']), ...objectOf(message['traits']) };
-      const userProperties = { ...(consent === undefined ? {} : { consent }), ...userPropertiesOf(traits) };
-      return { ...made({ userProperties }), kind: 'identify' };
-    }
+    case 'identify':
+      return { ...made({ userProperties: person ?? {} }), kind: 'identify' };
     case 'group':
-      return group(message, made, consent);
+      return group(message, made, person);
     case 'alias':
       return alias(message, externalId, made);
   }
@@ -121,18 +118,33 @@ type OwnFields = {
   readonly ids?: { readonly userId: string; readonly externalId: string };
 };
 
-/** A visitor joined a group: an event with the group's traits, and the group's id with the visitor. */
-function group(
+/**
+ * What a message says of its person: the traits of its context, which RudderStack's libraries put into every event and
+ * Segment's users send in place of an identify, and the message's own, which win. Those of a group are the group's. An
+ * alias names two ids and no person: it takes no traits. Undefined where nothing is said.
+ */
+function personOf(
   message: JsonObject,
-  made: (own: OwnFields) => Translated,
+  context: JsonObject,
+  call: SpecCall,
   consent: JsonObject | undefined,
-): Translation {
+): JsonObject | undefined {
+  const given = call === 'alias' ? noMembers : objectOf(context['traits']);
+  const own = call === 'alias' || call === 'group' ? noMembers : objectOf(message['traits']);
+  // The own ones stand first: of two names for one trait the first counts.
+  const properties = userPropertiesOf({ ...own, ...given, ...own });
+  if (consent === undefined) return Object.keys(properties).length === 0 ? undefined : properties;
+  return { consent, ...properties };
+}
+
+/** A visitor joined a group: an event with the group's traits, and the group's id with the visitor. */
+function group(message: JsonObject, made: (own: OwnFields) => Translated, person: JsonObject | undefined): Translation {
   const groupId = readId(message['groupId']);
   if (groupId === undefined) return { problem: 'groupId is required' };
   return made({
     event: specEventNames.group,
     eventProperties: { ...objectOf(message['traits']), group_id: groupId },
-    userProperties: { ...(consent === undefined ? {} : { consent }), custom_properties: { group_id: groupId } },
+    userProperties: { ...person, custom_properties: { ...objectOf(person?.['custom_properties']), group_id: groupId } },
   });
 }
 

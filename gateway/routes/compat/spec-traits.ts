@@ -4,45 +4,45 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 const textCharactersMax = 2_000;
 
 /**
- * Traits that have a name of their own here. From the reserved traits of Segment's and RudderStack's Identify calls
- * (segment.com/docs/connections/spec/identify, rudderstack.com/docs/event-spec/standard-events/identify).
+ * Traits that have a name of their own here, in lower case and without underscores: libraries write `firstName`,
+ * `first_name` and `firstname` for one trait. From the reserved traits of Segment's and RudderStack's Identify calls
+ * (segment.com/docs/connections/spec/identify, rudderstack.com/docs/event-spec/standard-events/identify) and the names
+ * that their destinations read beside them.
  */
-const ownNames: Readonly<Record<string, string>> = {
-  email: 'email',
-  firstName: 'first_name',
-  first_name: 'first_name',
-  firstname: 'first_name',
-  lastName: 'last_name',
-  last_name: 'last_name',
-  lastname: 'last_name',
-  gender: 'gender',
-  birthday: 'date_of_birth',
-  dateOfBirth: 'date_of_birth',
-  phone: 'phone_number',
-  phone_number: 'phone_number',
-  title: 'job_title',
-  city: 'city',
-  state: 'state',
-  zip: 'zip',
-  country: 'country',
-};
+const ownNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    email: 'email',
+    firstname: 'first_name',
+    lastname: 'last_name',
+    gender: 'gender',
+    birthday: 'date_of_birth',
+    dateofbirth: 'date_of_birth',
+    phone: 'phone_number',
+    phonenumber: 'phone_number',
+    title: 'job_title',
+    jobtitle: 'job_title',
+    companyname: 'company_name',
+    city: 'city',
+    state: 'state',
+    region: 'state',
+    zip: 'zip',
+    zipcode: 'zip',
+    postalcode: 'zip',
+    postcode: 'zip',
+    country: 'country',
+  }),
+);
 
-const addressNames: Readonly<Record<string, string>> = {
-  city: 'city',
-  state: 'state',
-  postalCode: 'zip',
-  postal_code: 'zip',
-  zip: 'zip',
-  country: 'country',
-};
+const placeNames: ReadonlySet<string> = new Set(['city', 'state', 'zip', 'country']);
 
 /** Visitor properties of traits: those with a name of their own here under that, all others as custom properties. */
 export function userPropertiesOf(traits: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   const custom: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(traits)) {
-    const own = Object.hasOwn(ownNames, name) ? ownNames[name] : undefined;
-    if (own !== undefined && isPropertyText(value)) properties[own] = value;
+    const own = ownNameOf(name);
+    const text = own === undefined ? undefined : propertyText(value);
+    if (own !== undefined && text !== undefined) setFirst(properties, own, text);
     else if (name === 'address' && isJsonObject(value)) addAddress(value, properties, custom);
     else if (name === 'company') addCompany(value, properties, custom);
     else custom[name] = value;
@@ -54,21 +54,31 @@ export function userPropertiesOf(traits: JsonObject): JsonObject {
 function addAddress(address: JsonObject, properties: Record<string, unknown>, custom: Record<string, unknown>): void {
   const rest: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(address)) {
-    const own = Object.hasOwn(addressNames, name) ? addressNames[name] : undefined;
-    if (own !== undefined && isPropertyText(value)) properties[own] ??= value;
+    const own = ownNameOf(name);
+    const text = own !== undefined && placeNames.has(own) ? propertyText(value) : undefined;
+    if (own !== undefined && text !== undefined) setFirst(properties, own, text);
     else rest[name] = value;
   }
   if (Object.keys(rest).length > 0) custom['address'] = rest;
 }
 
 function addCompany(company: unknown, properties: Record<string, unknown>, custom: Record<string, unknown>): void {
-  if (isPropertyText(company)) {
-    properties['company_name'] = company;
-    return;
-  }
-  if (isJsonObject(company) && isPropertyText(company['name'])) properties['company_name'] = company['name'];
-  custom['company'] = company;
+  const name = propertyText(isJsonObject(company) ? company['name'] : company);
+  if (name !== undefined) properties['company_name'] ??= name;
+  if (isJsonObject(company) || name === undefined) custom['company'] = company;
 }
 
-const isPropertyText = (value: unknown): boolean =>
-  value === null || (typeof value === 'string' && value.length <= textCharactersMax);
+/** A trait that comes under two names counts as the first that says something. */
+function setFirst(properties: Record<string, unknown>, name: string, text: string | null): void {
+  const before = properties[name];
+  if (before === undefined || before === null || before === '') properties[name] = text;
+}
+
+const ownNameOf = (name: string): string | undefined => ownNames.get(name.toLowerCase().replaceAll('_', ''));
+
+/** The text of a trait, null where it is to be cleared; undefined for what is no visitor property. */
+function propertyText(value: unknown): string | null | undefined {
+  if (value === null) return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return typeof value === 'string' && value.length <= textCharactersMax ? value : undefined;
+}

@@ -78,6 +78,48 @@ test('spec: traits with a name here get it, all others are custom properties', (
   });
 });
 
+test.each([
+  ['track', { event: 'e' }],
+  ['page', {}],
+  ['screen', {}],
+  ['group', { groupId: 'g' }],
+])('spec: the traits in the context of a %s are the person of that event', (type, fields) => {
+  const context = { traits: { email: 'a@b.test', name: 'Ada Byron', phone: 15_551_234_567, address: { zip: 2110 } } };
+  const message = { type, userId: 'u', context, ...fields };
+  const expected = { email: 'a@b.test', phone_number: '15551234567', zip: '2110' };
+  expect(bodyOf(message)['userProperties']).toMatchObject({ ...expected, custom_properties: { name: 'Ada Byron' } });
+  expect(ofBatch(message).identity.userProperties).toMatchObject(expected);
+  // The same where a batch says it for all of its messages.
+  const { context: _context, ...bare } = message;
+  expect(bodyOf(bare, { context })['userProperties']).toMatchObject(expected);
+});
+
+test('spec: the traits of a group are not those of its person, and an alias has no person', () => {
+  const context = { traits: { email: 'a@b.test', plan: 'pro' } };
+  const group = { type: 'group', groupId: 'g', userId: 'u', traits: { email: 'info@acme.test' }, context };
+  expect(bodyOf(group)['userProperties']).toEqual({
+    email: 'a@b.test',
+    custom_properties: { plan: 'pro', group_id: 'g' },
+  });
+  const alias = { type: 'alias', userId: 'u', previousId: 'p', context };
+  expect(bodyOf(alias)['userProperties']).toEqual({ external_id: 'u' });
+});
+
+test.each([
+  ['numbers', { zipcode: 2110, phone: 15_551_234_567 }, { zip: '2110', phone_number: '15551234567' }],
+  [
+    'other spellings',
+    { FirstName: 'A', last_name: 'B', Region: 'MA' },
+    { first_name: 'A', last_name: 'B', state: 'MA' },
+  ],
+  ['an address', { address: { postal_code: 1, region: 'MA' } }, { zip: '1', state: 'MA' }],
+  ['two names for one, of which the first that says something counts', { state: '', region: 'MA' }, { state: 'MA' }],
+  ['a company with a name that is a number', { company: { name: 7 } }, { company_name: '7' }],
+])('spec: traits that are %s', (_, traits, expected) => {
+  const { userProperties } = bodyOf({ type: 'identify', userId: 'u', traits });
+  expect(userProperties).toMatchObject(expected);
+});
+
 test('spec: the context is ours, and what has no name here keeps its own', () => {
   const context = {
     ip: '203.0.113.7',
@@ -100,7 +142,7 @@ test('spec: the context is ours, and what has no name here keeps its own', () =>
   };
   const body = bodyOf({ type: 'track', event: 'e', context });
   expect(body['identityContext']).toEqual({ ip: '203.0.113.7', userAgent: 'Mozilla/5.0' });
-  expect(body['userProperties']).toEqual({ consent: { Advertising: false } });
+  expect(body['userProperties']).toEqual({ consent: { Advertising: false }, custom_properties: { plan: 'pro' } });
   expect(body['defaultProperties']).toEqual({
     locale: 'fr-FR',
     current_url: 'https://Shop.test/a?gclid=g&utm_source=news',

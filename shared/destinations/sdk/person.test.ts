@@ -21,6 +21,15 @@ describe('knownPerson', () => {
     });
   });
 
+  it.each([
+    [{ first_name: undefined, custom_properties: { name: ' Ann  Marie Lee ' } }, 'Ann', 'Marie Lee'],
+    [{ first_name: 'Annie', name: 'Ann Lee' }, 'Annie', 'Lee'],
+    [{ first_name: undefined, name: 'Cher' }, 'Cher', undefined],
+    [{ first_name: undefined, name: { first: 'Ann' }, custom_properties: {} }, undefined, undefined],
+  ])('visitor: a whole name stands in for the parts that are missing, in %j', (visitor, firstName, lastName) => {
+    expect(personOf(visitor)).toMatchObject({ firstName, lastName });
+  });
+
   it('event: its own e-mail address wins, its city is not the city of a person', () => {
     const person = personOf({ city: 'London' }, { email: 'other@example.com', city: 'Paris', state: 'shipped' });
     expect(person).toMatchObject({ email: 'other@example.com', city: 'London', state: undefined });

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from './destination.ts';
 import { mappedProperties, sentEvent } from './event.ts';
 import type { SentEvent } from './event.ts';
+import { wholeName } from './person-name.ts';
 
 /** What is known of who did it, each datum as it was given. */
 export type KnownPerson = Readonly<Record<keyof typeof namesOf, string | undefined>>;
@@ -23,7 +24,7 @@ export type KnownPerson = Readonly<Record<keyof typeof namesOf, string | undefin
  * Reads the person of an event: the visitor's properties, unless the event gives others. An event does so in an object
  * `visitor` among its properties (what a mapping of `visitor.city` makes), or beside its other properties where the name
  * can mean nothing else: an `email` is a person's, a `city` may be where a hotel stands. Null there (the modification
- * Null) withholds the datum.
+ * Null) withholds the datum. A first or last name that is missing is taken from the visitor's whole name.
  */
 export function knownPerson({ properties, visitor }: SentEvent): KnownPerson {
   const own = properties['visitor'];
@@ -38,7 +39,8 @@ export function knownPerson({ properties, visitor }: SentEvent): KnownPerson {
       const known = datumOf(visitor[name]);
       if (known !== undefined) return known;
     }
-    return undefined;
+    if (key !== 'firstName' && key !== 'lastName') return undefined;
+    return wholeName(visitor)[key] ?? wholeName(visitor.custom_properties)[key];
   };
   return Object.fromEntries(keys.map((key) => [key, datum(key)])) as KnownPerson;
 }
