@@ -11,6 +11,7 @@ import { createPostHogRoutes } from './compat/posthog.ts';
 import { createPostHogConfigRoutes } from './compat/posthog-config.ts';
 import { createRudderStackRoutes } from './compat/rudderstack.ts';
 import { createSegmentRoutes } from './compat/segment.ts';
+import { createAskFlags } from './experiments/ask-flags.ts';
 import { createExperimentsRoutes } from './experiments/experiments-proxy.ts';
 import type { ExperimentsProxyOptions } from './experiments/experiments-proxy.ts';
 import { createIdentifyRoute } from './identify.ts';
@@ -67,7 +68,7 @@ export function createRoutes(options: RoutesOptions): GatewayRoutes {
     ...createSegmentRoutes(compat, admission, options.isSecure),
     ...createRudderStackRoutes(compat, admission),
     ...createPostHogRoutes(compat),
-    ...createPostHogConfigRoutes(compat, admission),
+    ...createPostHogConfigRoutes(compat, admission, createAskFlags(options.experiments)),
   ];
   return { routes: [...routes, ...createOpenApiRoutes(routes)], compatCounts: compat.counts };
 }

@@ -25,6 +25,26 @@ export const assignmentBody = Type.Object({
 
 export const personalizationBody = Type.Object(visitor);
 
+/** Body of a request for all experiments of a visitor as flags; unknown keys are ignored. */
+export const flagsBody = Type.Object({
+  token: visitor.token,
+  visitor_id: visitor.visitor_id,
+  keys: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 1_000,
+      description: 'Keys of experiments. Without it, all running ones.',
+    }),
+  ),
+});
+
+/** The answer to a request for flags. */
+export const flagsReply = Type.Object({
+  success: Type.Literal(true),
+  flags: Type.Record(Type.String(), Type.Union([Type.String(), Type.Literal(false)]), {
+    description: "By the experiment's key: the name of the visitor's variant, or false where the visitor is in none.",
+  }),
+});
+
 /** The answer for a visitor in the experiment, and for one who is not. */
 const assignmentReply = Type.Union([
   Type.Object({
@@ -68,6 +88,8 @@ type ServedExperiments = {
   readonly prefix: string;
   /** The name of the path's parameter. */
   readonly keyName: string;
+  /** Where flags are served, if they are. */
+  readonly flagsPath?: string;
   /** Members of each operation beside the common ones. */
   readonly members: JsonObject;
   /** Failures only they have, by status. */
@@ -86,7 +108,7 @@ const failures: Readonly<Record<number, string>> = {
 
 /** The endpoints of experiments, by path, as an OpenAPI document shows them. */
 export function describeAssignments(served: ServedExperiments): Readonly<Record<string, JsonObject>> {
-  const { prefix, keyName } = served;
+  const { prefix, keyName, flagsPath } = served;
   return {
     [`${prefix}/experiments/assignments/{${keyName}}`]: {
       post: {
@@ -116,6 +138,21 @@ export function describeAssignments(served: ServedExperiments): Readonly<Record<
         description: 'Read-only: makes no assignment and records no event.',
       },
     },
+    ...(flagsPath === undefined
+      ? {}
+      : {
+          [flagsPath]: {
+            post: {
+              ...describe(served, 'flags', "A visitor's variants of all running experiments, as flags", [
+                flagsBody,
+                flagsReply,
+              ]),
+              description:
+                'Assigns as the request for one experiment does, and records no impression. The gateway answers ' +
+                "`/flags` and `/decide` of PostHog's libraries with it.",
+            },
+          },
+        }),
   };
 }
 

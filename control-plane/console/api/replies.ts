@@ -2059,6 +2059,7 @@ export type Replies = {
       readonly assigned_at: string | null;
     }[];
   };
+  readonly flags: { readonly success: true; readonly flags: Readonly<Record<string, string | false>> };
   readonly getSession: {
     readonly accounts: readonly {
       readonly accountId: string;

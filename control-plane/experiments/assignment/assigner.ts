@@ -8,9 +8,10 @@ import type {
   Assignments,
   Personalization,
 } from '../../../shared/experiments/assign.ts';
+import type { PlannedExperiment } from '../../../shared/experiments/experiment-plan.ts';
 import type { PageContext } from '../../../shared/experiments/page.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
-import type { FirstAssignment, VisitorAsked } from './assignment-store.ts';
+import type { FirstAssignment, StoredAssignments, VisitorAsked } from './assignment-store.ts';
 import type { AssignmentShares } from './assignment-shares.ts';
 import { batchCalls } from './batch-calls.ts';
 import type { OpenedPlan } from './experiment-plans.ts';
@@ -27,6 +28,15 @@ export type Assigner = {
    * the account has spent what it may, a 400 where the page takes too much work, and TooManyWaitingError.
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
+  /**
+   * The visitor's variant of each running experiment, undefined where the visitor is in none, by the experiment's key. New
+   * assignments are stored as by `assign`; no impression is recorded. Throws the last three of those.
+   */
+  flags(
+    opened: OpenedPlan,
+    visitorId: string,
+    keys: readonly string[] | undefined,
+  ): Promise<ReadonlyMap<string, Assigned | undefined>>;
   /** The visitor's variants and their properties. Writes nothing. Throws the last three of those. */
   personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
 };
@@ -60,7 +70,12 @@ export function createAssigner(options: AssignerOptions): Assigner {
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
-  const decide = async ({ plan, token }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
+  /** `known` is what was read of the visitor for this request; without it the cache or the database is asked. */
+  const decide = async (
+    { plan, token }: OpenedPlan,
+    request: AssignmentRequest,
+    known?: StoredAssignments,
+  ): Promise<AssignmentDecision> => {
     const { accountId } = plan;
     const { visitorId } = request;
     const key = `${accountId}\n${visitorId}`;
@@ -70,10 +85,12 @@ export function createAssigner(options: AssignerOptions): Assigner {
       if (assignments.size > 0) cache.set(key, assignments);
       return decideBy(assignments);
     };
-    const atOnce = decideBy(cache.get(key) ?? none);
-    if (!dependsOnStored(atOnce)) return atOnce;
-    limits.spend('lookups', accountId, now().getTime());
-    const found = await read({ accountId, visitorId });
+    if (known === undefined) {
+      const atOnce = decideBy(cache.get(key) ?? none);
+      if (!dependsOnStored(atOnce)) return atOnce;
+      limits.spend('lookups', accountId, now().getTime());
+    }
+    const found = known ?? (await read({ accountId, visitorId }));
     if (found.erased) return erased;
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
@@ -107,6 +124,20 @@ export function createAssigner(options: AssignerOptions): Assigner {
       }
       return decision;
     },
+    async flags(opened, visitorId, keys) {
+      const { accountId, byKey } = opened.plan;
+      const wanted = keys === undefined ? undefined : new Set(keys);
+      const asked = [...byKey.values()].filter(({ key }) => wanted?.has(key) ?? true).filter(isServed);
+      if (asked.length === 0) return new Map();
+      limits.spend('lookups', accountId, now().getTime());
+      const found = await read({ accountId, visitorId });
+      const decided = asked.map(async ({ key }): Promise<[string, Assigned | undefined]> => {
+        const request = { experimentKey: key, visitorId, trackImpression: false, context: undefined };
+        const decision = await decide(opened, request, found);
+        return [key, decision.assigned ? decision : undefined];
+      });
+      return new Map(await Promise.all(decided));
+    },
     async personalize({ plan }, visitorId, context) {
       if (plan.inOrder.length === 0) return nothing;
       limits.spend('lookups', plan.accountId, now().getTime());
@@ -120,6 +151,9 @@ export function createAssigner(options: AssignerOptions): Assigner {
     },
   };
 }
+
+/** A completed experiment without a rollout is over for everybody. */
+const isServed = ({ status, rollout }: PlannedExperiment): boolean => status !== 'Completed' || rollout !== undefined;
 
 const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };
 // Nothing may be recorded of an erased visitor, so it takes part in nothing.

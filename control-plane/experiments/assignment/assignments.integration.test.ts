@@ -188,6 +188,25 @@ test('impression: none when it is not asked for, when nobody is assigned, and fo
   expect(await impressionsOf('quiet')).toEqual([]);
 });
 
+test('flags: each running experiment with the variant that a request for it gives, stored and without an impression', async () => {
+  const flagsOf = async (visitorId: string, more: object = {}): Promise<unknown> =>
+    (await post('/experiments/flags', { token, visitor_id: visitorId, ...more })).body;
+  const green = visitorWith(ids.green, 'flagged');
+  expect(await flagsOf(green)).toEqual({ success: true, flags: { button: 'Green', banner: 'All' } });
+  expect((await ask(green, { track_impression: false })).body['variant_name']).toBe('Green');
+  expect(await storedOf(green)).toContainEqual({ visitor_id: green, variant_id: ids.green });
+  expect(await flagsOf(visitorWith(ids.control, 'flagged'), { keys: ['button', 'no such key'] })).toEqual({
+    success: true,
+    flags: { button: 'Blue' },
+  });
+  expect(await impressionsOf(green)).toEqual([]);
+  await flagsOf('flagged-by-test-key', { token: testToken });
+  expect(await storedOf('flagged-by-test-key')).toEqual([]);
+  const unknown = await post('/experiments/flags', { token: 'exp_unknown', visitor_id: 'v' });
+  const malformed = await post('/experiments/flags', { token, visitor_id: 'v', keys: 'button' });
+  expect([unknown, malformed]).toMatchObject([401, 400].map((status) => ({ status, body: { success: false } })));
+});
+
 test('personalization: reads what is there and writes nothing', async () => {
   const visitor = visitorWith(ids.green, 'reader');
   const always = {

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { isPageAllowed } from '../../../shared/admission/allowed-origins.ts';
-import { assignmentBody, personalizationBody } from '../../../shared/experiments/assignment-bodies.ts';
+import { assignmentBody, flagsBody, personalizationBody } from '../../../shared/experiments/assignment-bodies.ts';
 import type { ExperimentVariant } from '../../../shared/experiments/experiment-bodies.ts';
 import { ApiError, badRequest, unauthorized } from '../../api/api-error.ts';
 import { readJson } from '../../api/checked-json.ts';
@@ -21,6 +21,7 @@ export type ExperimentCall = {
 export type ExperimentService = {
   assign(experimentKey: string, call: ExperimentCall): Promise<ExperimentAnswer>;
   personalize(call: ExperimentCall): Promise<ExperimentAnswer>;
+  flags(call: ExperimentCall): Promise<ExperimentAnswer>;
 };
 
 /** JSON, as text: beside a header, text is sent in one piece and bytes are not. */
@@ -28,6 +29,7 @@ export type ExperimentAnswer = { readonly text: string; readonly bytes: number }
 
 const isAssignment = Compile(assignmentBody);
 const isPersonalization = Compile(personalizationBody);
+const isFlags = Compile(flagsBody);
 
 export function createExperimentService(plans: ExperimentPlans, assigner: Assigner): ExperimentService {
   // An answer is the same for all visitors of a variant, for as long as its version runs.
@@ -58,6 +60,13 @@ export function createExperimentService(plans: ExperimentPlans, assigner: Assign
       return encodeAnswer(
         viewPersonalized(await assigner.personalize(opened, body.visitor_id, body.context ?? undefined)),
       );
+    },
+    async flags(call) {
+      const body = readJson(call.body);
+      if (!isFlags.Check(body)) throw badRequest('the body is not a request for flags');
+      const found = await assigner.flags(open(plans, body.token, call), body.visitor_id, body.keys);
+      const flags = [...found].map(([key, assigned]) => [key, assigned?.variant.name ?? false] as const);
+      return encodeAnswer({ success: true, flags: Object.fromEntries(flags) });
     },
   };
 }

@@ -22,6 +22,7 @@ export type ServeExperiments = {
 
 const assignmentsPath = '/experiments/assignments/';
 const personalizationPath = '/experiments/personalization';
+const flagsPath = '/experiments/flags';
 const bodyBytesMax = 64 * 1024;
 const allowAll = { 'access-control-allow-origin': '*' };
 
@@ -39,7 +40,8 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
     name: personalizationPath,
     answer: (call) => options.experiments.personalize(call),
   };
-  for (const { name } of [asAssignment, asPersonalization]) counts.expect(name, 'POST');
+  const asFlags: Route = { name: flagsPath, answer: (call) => options.experiments.flags(call) };
+  for (const { name } of [asAssignment, asPersonalization, asFlags]) counts.expect(name, 'POST');
   app.options('/experiments/*', ({ headers }, reply) => {
     const asked = {
       requestHeaders: headers['access-control-request-headers'] ?? '',
@@ -59,6 +61,8 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
       void serve(asAssignment, path.slice(assignmentsPath.length), request, response, options);
     } else if (path === personalizationPath) {
       void serve(asPersonalization, '', request, response, options);
+    } else if (path === flagsPath) {
+      void serve(asFlags, '', request, response, options);
     } else {
       for (const listener of rest) listener(request, response);
     }
@@ -156,6 +160,7 @@ function isJsonType(contentType: string | undefined): boolean {
 export const assignmentPaths = describeAssignments({
   prefix: '',
   keyName: 'key',
+  flagsPath,
   members: { tags: ['Experiment assignments'], security: [] },
   failures: { 500: 'Internal error; the answer carries x-request-id.' },
 });

@@ -149,6 +149,49 @@ test("libraries: what PostHog's Node library captures arrives, through refusals 
   expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada', email: 'ada.p@example.com' });
 });
 
+test("libraries: PostHog's Node library gets an experiment as a flag, and its exposure is counted once", async () => {
+  const made = async (path: string, body: object): Promise<string> =>
+    String((await client.api('POST', path, body as Readonly<Record<string, unknown>>))['id']);
+  await client.api('POST', 'collections/experimentSettings', {});
+  const experimentId = await made('collections/experiments', { name: 'Checkout', key: 'checkout' });
+  const variant = { experimentId, weight: 50 };
+  await made('collections/experimentVariants', { ...variant, name: 'Plain', isControl: true });
+  await made('collections/experimentVariants', { ...variant, name: 'Express' });
+  await client.api('POST', `collections/experiments/${experimentId}/start`);
+  await client.publish('starts an experiment');
+  const options = { host: way.url, disableGeoip: true, fetchRetryCount: 10, fetchRetryDelay: 50 };
+  const posthog = new PostHog(stack.credentials.sourceToken, options);
+  await expect.poll(() => posthog.getFeatureFlag('checkout', 'flag-probe'), settle).not.toBeUndefined();
+  const visitors = Array.from({ length: 8 }, (_, n) => `flagged-${n}`);
+  const given = new Map<string, unknown>();
+  for (const visitor of visitors) {
+    given.set(visitor, await posthog.getFeatureFlag('checkout', visitor));
+    // The library asks again and reports the flag again: still one exposure.
+    expect(await posthog.getFeatureFlag('checkout', visitor)).toBe(given.get(visitor));
+  }
+  for (const visitor of visitors) {
+    const body = { token: stack.credentials.sourceToken, visitor_id: visitor, track_impression: false };
+    const assigned = await callAsLibrary({
+      baseUrl: `${way.url}/api/v1`,
+      path: '/experiments/assignments/checkout',
+      body,
+      retriesMax: 2,
+      runtime: 'node',
+    });
+    expect(assigned.body).toMatchObject({ in_experiment: true, variant_name: given.get(visitor) });
+  }
+  for (const value of given.values()) expect(['Plain', 'Express']).toContain(value);
+  expect(await posthog.getFeatureFlag('no-such-experiment', 'flagged-0')).toBeUndefined();
+  await posthog.shutdown(60_000);
+  const exposed = async (): Promise<number> => {
+    const results = await client.api('GET', `experiments/${experimentId}/results`);
+    const variants = results['variants'] as readonly { readonly visitors: number }[];
+    return variants.reduce((sum, { visitors: count }) => sum + count, 0);
+  };
+  // The probe was asked for as well.
+  await expect.poll(exposed, settle).toBe(visitors.length + 1);
+});
+
 test('libraries: what the library of the service specified sends arrives once, and servers are no bots', async () => {
   const source = await client.api('POST', 'sources', { type: 'NodejsApi', name: 'Guarded', botControlMode: 'Block' });
   const { token } = await client.api('GET', `sources/${String(source['id'])}/tokens`);

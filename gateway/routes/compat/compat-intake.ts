@@ -59,8 +59,8 @@ type AdmittedMessages = {
 export type Question = {
   /** The source key as the body has it. */
   keyOf(body: unknown): unknown;
-  /** The answer when the key is valid. */
-  reply(): Reply;
+  /** Answers when the key is valid, at once or later. */
+  answer(exchange: Exchange, body: unknown, key: string): void;
 };
 
 /** An event that was written and waits for the others of its request. */
@@ -120,7 +120,8 @@ export class CompatIntake {
       if (read.refusal !== undefined) return exchange.send(read.refusal);
       const key = requestKey(exchange.head.authorization, question.keyOf(read.value), query);
       const admitted = this.#admission.admitToken(exchange, key, 0);
-      exchange.send(admitted instanceof Admitted ? question.reply() : admitted);
+      if (admitted instanceof Admitted) question.answer(exchange, read.value, key ?? '');
+      else exchange.send(admitted);
     });
   }
 

@@ -7,16 +7,23 @@ import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
 import { pathParameter, queryParameter } from '../openapi/parts.ts';
 import type { CompatIntake } from './compat-intake.ts';
+import { formFlags } from './flag-values.ts';
+import type { AskFlags, FlagValues, FlagsForm } from './flag-values.ts';
 import { messageKey } from './posthog.ts';
+import { idProblem, readId } from './translation.ts';
 
 /**
  * The requests of PostHog's libraries other than events: configuration, flags and lists. A 404 would make some of them throw
- * in the customer's code. Flags and lists are empty, in the form of each version (posthog.com/docs/api/flags), measured with
- * `posthog-js` 1.20 to 1.449.
+ * in the customer's code. Flags are the account's experiments, in the form of each version (posthog.com/docs/api/flags);
+ * lists are empty. Measured with `posthog-js` 1.20 to 1.449.
  */
 const document = 'posthog';
 
-export function createPostHogConfigRoutes(compat: CompatIntake, admission: Admission): readonly Route[] {
+export function createPostHogConfigRoutes(
+  compat: CompatIntake,
+  admission: Admission,
+  askFlags: AskFlags,
+): readonly Route[] {
   return [
     configRoute(admission, 'posthog-config', '/array/:key/config', (key) =>
       jsonReply(200, configOf(key), { headers: keptBriefly }),
@@ -26,8 +33,8 @@ export function createPostHogConfigRoutes(compat: CompatIntake, admission: Admis
         headers: [['content-type', 'text/javascript; charset=utf-8'], ...keptBriefly],
       }),
     ),
-    flagsRoute(compat, 'posthog-flags', '/flags', flagsAnswer),
-    flagsRoute(compat, 'posthog-decide', '/decide', decideAnswer),
+    flagsRoute(compat, 'posthog-flags', '/flags', askFlags, flagsAnswer),
+    flagsRoute(compat, 'posthog-decide', '/decide', askFlags, decideAnswer),
     ...Object.entries(emptyLists).map(([path, list]) => listRoute(path, list)),
   ];
 }
@@ -91,9 +98,9 @@ function configRoute(
 }
 
 /** The body of an answer, by the query of its request. */
-type Answer = (query: URLSearchParams) => object;
+type Answer = (query: URLSearchParams, flags: FlagsForm) => object;
 
-function flagsRoute(compat: CompatIntake, name: string, path: string, answer: Answer): PostRoute {
+function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: AskFlags, answer: Answer): PostRoute {
   return {
     name,
     method: 'post',
@@ -104,10 +111,10 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, answer: An
         [path]: {
           post: {
             operationId: name,
-            summary: 'Feature flags of a person: none, in the form of the version',
+            summary: "Feature flags of a person: the account's experiments, in the form of the version",
             parameters: [queryParameter('v'), queryParameter('config')],
             requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
-            responses: { 200: { description: 'No flags' }, 401: { description: 'No such key' } },
+            responses: { 200: { description: 'The flags' }, 401: { description: 'No such key' } },
           },
         },
       },
@@ -118,27 +125,40 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, answer: An
     accept: (exchange: Exchange, body, _parameter, query) =>
       compat.ask(exchange, body, query, {
         keyOf: (value) => (isJsonObject(value) ? messageKey(value) : undefined),
-        reply: () => jsonReply(200, answer(new URLSearchParams(query))),
+        answer(asked, value, token) {
+          const parameters = new URLSearchParams(query);
+          const reply = (found: FlagValues | undefined): void =>
+            asked.send(jsonReply(200, answer(parameters, formFlags(found))));
+          const visitorId = isJsonObject(value) ? readId(value['distinct_id'] ?? value['$distinct_id']) : undefined;
+          // Flags of nobody: a library that only wants its configuration.
+          if (visitorId === undefined || idProblem({ distinct_id: visitorId }) !== undefined) return reply({});
+          void askFlags(asked, { token, visitorId, keys: keysAsked(value) }).then(reply);
+        },
       }),
   };
 }
 
-const noFlags = { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false } as const;
-const noFlagDetails = { ...noFlags, flags: {} } as const;
+function keysAsked(body: unknown): readonly string[] | undefined {
+  const keys = isJsonObject(body) ? body['flag_keys_to_evaluate'] : undefined;
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string').slice(0, flagKeysMax) : undefined;
+}
+
+/** What the control plane takes. */
+const flagKeysMax = 1_000;
 
 const versionOf = (query: URLSearchParams): number => Number.parseInt(query.get('v') ?? '1', 10) || 1;
 
-function flagsAnswer(query: URLSearchParams): object {
-  const flags = versionOf(query) < 2 ? noFlags : noFlagDetails;
+function flagsAnswer(query: URLSearchParams, { values, details }: FlagsForm): object {
+  const flags = versionOf(query) < 2 ? values : details;
   return query.get('config') === 'true' ? { ...features, ...flags } : flags;
 }
 
 /** Includes the configuration. Version 1 has a list of names instead of a map. */
-function decideAnswer(query: URLSearchParams): object {
+function decideAnswer(query: URLSearchParams, { names, enabled, values, details }: FlagsForm): object {
   const version = versionOf(query);
-  if (version === 1) return { ...features, featureFlags: [] };
-  if (version === 2) return { ...features, featureFlags: {} };
-  return { ...features, ...(version === 3 ? noFlags : noFlagDetails) };
+  if (version === 1) return { ...features, featureFlags: names };
+  if (version === 2) return { ...features, featureFlags: enabled };
+  return { ...features, ...(version === 3 ? values : details) };
 }
 
 /** Features that Sluice does not have, as their lists. */

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
+import { openTestLog } from '../../testing/test-log.ts';
+import type { TestLog } from '../../testing/test-log.ts';
+import { allTestSources, testSources } from '../../testing/test-sources.ts';
 import { startGatewayHere } from '../../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-here.ts';
 import { rawPost, sendRaw } from '../../testing/raw-request.ts';
@@ -14,6 +17,7 @@ type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; rea
 type Answer = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
 
 let nats: NatsServer;
+let log: TestLog;
 let upstream: Server;
 let upstreamUrl: string;
 let gateway: GatewayUnderTest;
@@ -22,6 +26,8 @@ let answer: (request: Asked) => Promise<Answer> | Answer;
 
 beforeAll(async () => {
   nats = await startTestNats();
+  log = await openTestLog(nats.url);
+  await log.publishSources(allTestSources);
   upstream = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -47,6 +53,7 @@ afterAll(async () => {
   await gateway.stop();
   upstream.closeAllConnections();
   await new Promise((resolve) => upstream.close(resolve));
+  await log.close();
   await nats.stop();
 });
 beforeEach(() => {
@@ -95,6 +102,63 @@ test.each([
   const got = await post(assignment);
   expect([got.status, got.body]).toEqual([status, { success: false }]);
   expect(got.headers.get('retry-after')).toBe(retryAfter ?? null);
+});
+
+const webKey = testSources.web.token;
+const askFlags = async (path: string, more: object = {}): Promise<unknown> => {
+  const asked = { api_key: webKey, distinct_id: 'u-28', ...more };
+  const got = await fetch(`${gateway.url}${path}`, { method: 'POST', body: JSON.stringify(asked) });
+  expect(got.status).toBe(200);
+  return got.json();
+};
+
+test("flags: PostHog's libraries get the account's experiments, in the form of each version", async () => {
+  answer = () => ({ status: 200, body: '{"success":true,"flags":{"button":"Green","banner":false}}' });
+  const values = {
+    featureFlags: { button: 'Green', banner: false },
+    featureFlagPayloads: {},
+    errorsWhileComputingFlags: false,
+  };
+  const flags = {
+    button: expect.objectContaining({ key: 'button', enabled: true, variant: 'Green' }),
+    banner: expect.objectContaining({ key: 'banner', enabled: false }),
+  };
+  expect(await askFlags('/decide/?v=1')).toMatchObject({ featureFlags: ['button'] });
+  expect(await askFlags('/decide/?v=2')).toMatchObject({ featureFlags: { button: 'Green' } });
+  expect(await askFlags('/decide/?v=3')).toMatchObject(values);
+  expect(await askFlags('/flags/?v=1')).toEqual(values);
+  for (const path of ['/decide/?v=4', '/flags/?v=2', '/flags?v=4'])
+    expect(await askFlags(path)).toMatchObject({ ...values, flags });
+  expect(asked.map(({ path, body: sent }) => [path, JSON.parse(sent) as unknown])).toEqual(
+    Array.from({ length: 7 }, () => ['/inner/experiments/flags', { token: webKey, visitor_id: 'u-28' }]),
+  );
+  await askFlags('/flags/?v=2', { flag_keys_to_evaluate: ['button'], distinct_id: 42 });
+  expect(JSON.parse(asked.at(-1)?.body ?? '')).toEqual({ token: webKey, visitor_id: '42', keys: ['button'] });
+});
+
+test('flags: libraries keep the values that they have when the control plane fails, and nobody has flags without an id', async () => {
+  for (const [status, text] of [
+    [503, '{"success":false}'],
+    [429, '{"success":false}'],
+    [200, '{"success":true}'],
+    [200, '{"success":true,"flags":{"button":5}}'],
+    [502, '<html>'],
+  ] as const) {
+    answer = () => ({ status, body: text });
+    expect(await askFlags('/flags/?v=2')).toEqual({
+      featureFlags: {},
+      featureFlagPayloads: {},
+      flags: {},
+      errorsWhileComputingFlags: true,
+    });
+  }
+  asked = [];
+  for (const distinctId of [undefined, '', 'x'.repeat(401)])
+    expect(await askFlags('/flags/?v=2', { distinct_id: distinctId })).toMatchObject({
+      flags: {},
+      errorsWhileComputingFlags: false,
+    });
+  expect(asked).toEqual([]);
 });
 
 test('experiments: an answer that is none of the control plane is a 503', async () => {

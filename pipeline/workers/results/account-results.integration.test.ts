@@ -52,6 +52,12 @@ test('results: an account has its events counted while an experiment runs, also 
   await rig.configure(account, experiments('Running'));
   await rig.configure(idle, experiments('Completed'));
   await accept('shown', impressionEvent, { experiment_id: 'e', variant_id: 'b' });
+  // The same exposure by a library of PostHog, and flags that are no exposure.
+  const flag = (id: string, key: string, value: unknown): Promise<unknown> =>
+    accept(id, '$feature_flag_called', { $feature_flag: key, $feature_flag_response: value });
+  await flag('flag', 'button', 'B');
+  await flag('not in it', 'button', false);
+  await flag('unknown', 'other', 'B');
   await startOn(rig);
   await accept('bought', 'Order', {});
   const counted = [{ variantId: 'b', visitors: 1, conversions: 1 }];

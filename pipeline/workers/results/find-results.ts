@@ -5,28 +5,41 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsBatch } from './results-batch.ts';
 
+/**
+ * What PostHog's libraries capture when an application asks for a flag (posthog.com/docs/experiments): an exposure, where the
+ * flag is an experiment and its value one of the variants.
+ */
+const flagCalledEvent = '$feature_flag_called';
+
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds the events of frames that count for results. Lines that do not name such an event are never parsed. */
 export type FindResults = (data: Uint8Array, batch: ResultsBatch) => void;
 
 /** A finder for what a plan counts. Impressions count whatever the plan: one may be of a version not seen here yet. */
-export function createFindResults({ metrics }: ResultsPlan): FindResults {
-  const marks = markNames([impressionEvent, ...metrics.keys()]);
+export function createFindResults(plan: ResultsPlan): FindResults {
+  const marks = markNames([impressionEvent, flagCalledEvent, ...plan.metrics.keys()]);
   return (data, batch) => {
     for (const found of findEventsNamed(data, marks)) {
-      if (isJsonObject(found.event.event_properties)) note(found, metrics, batch);
+      if (isJsonObject(found.event.event_properties)) note(found, plan, batch);
     }
   };
 }
 
-function note({ event, visitorId }: NamedEvent, metrics: ResultsPlan['metrics'], batch: ResultsBatch): void {
+function note({ event, visitorId }: NamedEvent, { metrics, flags }: ResultsPlan, batch: ResultsBatch): void {
   if (event.test) return;
   const who = { visitorId, atMs: event.time, receivedAtMs: event.received_at };
   if (event.event === impressionEvent) {
     const { experiment_id: experimentId, variant_id: variantId, is_rollout: isRollout } = event.event_properties;
     if (isId(experimentId) && isId(variantId) && isRollout !== true)
       batch.addExposure({ ...who, experimentId, variantId });
+  }
+  if (event.event === flagCalledEvent) {
+    const { $feature_flag: key, $feature_flag_response: variant } = event.event_properties;
+    const experiment = typeof key === 'string' ? flags.get(key) : undefined;
+    const variantId = typeof variant === 'string' ? experiment?.variantIds.get(variant) : undefined;
+    if (experiment !== undefined && variantId !== undefined)
+      batch.addExposure({ ...who, experimentId: experiment.id, variantId });
   }
   for (const experimentId of metrics.get(event.event) ?? []) {
     batch.addConversion({ ...who, experimentId, metric: event.event });

@@ -13,7 +13,11 @@ export function runsExperiments({ collections, unreadable }: LiveConfig): boolea
 export type ResultsPlan = {
   /** Ids of the experiments an event is a conversion of, by its name. */
   readonly metrics: ReadonlyMap<string, readonly string[]>;
+  /** Experiments by their keys, which are the names of PostHog's flags, with the ids of their variants by name. */
+  readonly flags: ReadonlyMap<string, FlagExperiment>;
 };
+
+export type FlagExperiment = { readonly id: string; readonly variantIds: ReadonlyMap<string, string> };
 
 /**
  * What is counted while an account runs its live version; undefined where no experiment of it is running or paused. A
@@ -27,5 +31,9 @@ export function compileResultsPlan(config: LiveConfig): ResultsPlan | undefined 
     if (metricEvent === undefined) continue;
     metrics.set(metricEvent, [...(metrics.get(metricEvent) ?? []), id]);
   }
-  return { metrics };
+  const flags = counted.map(({ key, id, variants }): [string, FlagExperiment] => {
+    const variantIds = new Map([...variants.values()].map((variant) => [variant.name, variant.id]));
+    return [key, { id, variantIds }];
+  });
+  return { metrics, flags: new Map(flags) };
 }

@@ -24,7 +24,7 @@ export const experimentId = 'experiment-1';
 export const metric = 'Purchase';
 
 const startedAtMs = Date.now() - 3_600_000;
-const plan = { metrics: new Map([[metric, [experimentId]]]) };
+const plan = { metrics: new Map([[metric, [experimentId]]]), flags: new Map() };
 
 /** A log and a database for tests of counting results. */
 export async function createResultsRig() {
