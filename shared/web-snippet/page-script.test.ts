@@ -11,18 +11,23 @@ type Row = {
   readonly eventProperties: Readonly<Record<string, unknown>>;
   readonly userProperties?: Readonly<Record<string, unknown>>;
   readonly externalId?: string;
+  readonly defaultProperties: Readonly<Record<string, unknown>>;
 };
 type PageOptions = {
   readonly cookie?: string;
   readonly href?: string;
   /** Calls that were made before the script was there. */
   readonly queue?: readonly unknown[];
+  /** Whether page views are sent by themselves. */
+  readonly pages?: boolean;
+  readonly prerendering?: boolean;
   /** How a fetch of events ends. */
   readonly post?: () => Promise<Response>;
 };
 
 /** A page with the script as it is served, which keeps what the script sends. */
-function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }: PageOptions = {}) {
+function openPage(options: PageOptions = {}) {
+  const { cookie = '', href = 'https://shop.test/', queue = [], pages = false, prerendering = false, post } = options;
   const sent: Row[] = [];
   const bodies: string[] = [];
   const beacons: string[] = [];
@@ -30,7 +35,9 @@ function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }
   const cookies = new Map(
     cookie === '' ? [] : cookie.split('; ').map((pair) => pair.split('=', 2) as [string, string]),
   );
-  const listeners = new Map<string, () => void>();
+  const listeners = new Map<string, (event: object) => void>();
+  const listen = (type: string, call: (event: object) => void): unknown => listeners.set(type, call);
+  let asked = 0;
   const take = (body: string): void => {
     bodies.push(body);
     sent.push(...(JSON.parse(body) as { events: Row[] }).events);
@@ -39,7 +46,10 @@ function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }
   const page = {
     sluice: { q: queue },
     document: {
-      currentScript: { src: 'https://in.test/sluice.js', dataset: { key: 'src_live_web', pages: 'off' } },
+      currentScript: {
+        src: 'https://in.test/sluice.js',
+        dataset: { key: 'src_live_web', ...(pages ? {} : { pages: 'off' }) },
+      },
       referrer: '',
       title: 'Shop',
       visibilityState: 'visible',
@@ -51,7 +61,8 @@ function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }
         if (written.includes('Max-Age=0')) cookies.delete(name);
         else cookies.set(name, value);
       },
-      addEventListener: () => undefined,
+      prerendering,
+      addEventListener: listen,
     },
     location: { href, host: url.host, pathname: url.pathname, protocol: 'https:' },
     navigator: {
@@ -64,10 +75,11 @@ function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }
       },
     },
     screen: { width: 1, height: 1 },
-    history: { pushState: () => undefined, replaceState: () => undefined },
-    addEventListener: (type: string, listen: () => void) => listeners.set(type, listen),
+    history: { pushState: (to: string) => go(to), replaceState: (to: string) => go(to) },
+    addEventListener: listen,
     console: { warn: (...said: unknown[]) => warnings.push(said) },
     fetch: async (_address: string, init?: { readonly body: string; readonly keepalive: boolean }) => {
+      asked += 1;
       if (init === undefined) return Response.json({ consent: [{ name: 'ads', granted: true }] });
       // What a browser does with too much that is to outlive the page.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
@@ -79,13 +91,29 @@ function openPage({ cookie = '', href = 'https://shop.test/', queue = [], post }
     crypto,
     URL,
   };
+  const go = (to: string): void => {
+    page.location.href = to;
+  };
   vm.runInNewContext(readWebSnippet().script, page);
   const call = page.sluice as unknown as (...command: readonly unknown[]) => void;
   const names = async (): Promise<readonly string[]> => {
     await vi.advanceTimersByTimeAsync(1_000);
     return sent.map(({ event }) => event);
   };
-  return { call, names, sent, bodies, beacons, warnings, cookies, leave: () => listeners.get('pagehide')?.() };
+  return {
+    call,
+    names,
+    sent,
+    bodies,
+    beacons,
+    warnings,
+    cookies,
+    leave: () => listeners.get('pagehide')?.({}),
+    page,
+    go,
+    asked: () => asked,
+    fire: (type: string, event: object = {}) => listeners.get(type)?.(event),
+  };
 }
 
 const circular: Record<string, unknown> = { a: 1 };
@@ -190,6 +218,69 @@ test('page script: an address with endless parameters leaves room for the others
   for (let n = 0; n < 50; n += 1) call('track', `Event ${n}`, {});
   expect(await names()).toHaveLength(50);
   expect(Math.max(...bodies.map((body) => body.length))).toBeLessThan(5 * 1024 ** 2);
+});
+
+test('page script: a page that is loaded ahead of a visit sends nothing before the visit', async () => {
+  const { names, fire, asked, sent } = openPage({ pages: true, prerendering: true, queue: [['track', 'Early', {}]] });
+  expect(await names()).toEqual([]);
+  expect(asked()).toBe(0);
+  fire('prerenderingchange');
+  expect(await names()).toEqual(['Page Viewed', 'Early']);
+  expect(sent[0]?.userId).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('page script: a page that comes back out of the cache is seen once more', async () => {
+  const { names, fire } = openPage({ pages: true });
+  fire('pageshow', { persisted: false });
+  expect(await names()).toEqual(['Page Viewed']);
+  fire('pageshow', { persisted: true });
+  expect(await names()).toEqual(['Page Viewed', 'Page Viewed']);
+});
+
+test('page script: anchors and replaced addresses are the same page, routes after a # are not', async () => {
+  const { names, fire, go, page, sent } = openPage({ pages: true, href: 'https://shop.test/a' });
+  go('https://shop.test/a#faq');
+  fire('popstate');
+  for (const n of [1, 2, 3]) page.history.replaceState(`https://shop.test/a?at=${n}`);
+  fire('popstate');
+  page.history.pushState('https://shop.test/b');
+  page.history.pushState('https://shop.test/b#top');
+  go('https://shop.test/b#/cart');
+  fire('popstate');
+  go('https://shop.test/b#!/pay');
+  fire('popstate');
+  expect((await names()).length).toBe(sent.length);
+  expect(sent.map(({ defaultProperties }) => defaultProperties['current_url'])).toEqual([
+    'https://shop.test/a',
+    'https://shop.test/a?at=3',
+    'https://shop.test/b',
+    'https://shop.test/b#/cart',
+    'https://shop.test/b#!/pay',
+  ]);
+});
+
+test.each([
+  [42, '42'],
+  [9_007_199_254_740_993n, '9007199254740993'],
+  ['ada', 'ada'],
+])('page script: identify with %s is of that id', async (id, externalId) => {
+  const { call, names, sent, warnings } = openPage();
+  call('identify', id, { plan: 'pro' });
+  call('track', 'x');
+  expect(await names()).toEqual(['$identify', 'x']);
+  expect(sent.map((row) => row.externalId)).toEqual([externalId, externalId]);
+  expect(warnings).toEqual([]);
+});
+
+test('page script: an id that is none is said on the console, and its traits are kept', async () => {
+  const { call, names, sent, warnings } = openPage();
+  for (const id of [{ id: 1 }, true, '']) call('identify', id, { plan: 'pro' });
+  call('identify', undefined, { plan: 'pro' });
+  expect(await names()).toHaveLength(4);
+  expect(sent.map((row) => [row.externalId, row.userProperties?.['plan']])).toEqual(
+    Array.from({ length: 4 }, () => [undefined, 'pro']),
+  );
+  expect(warnings).toHaveLength(3);
 });
 
 test('page script: a fetch that a tracer broke is tried again', async () => {

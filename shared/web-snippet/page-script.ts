@@ -24,6 +24,8 @@ type Page = {
     readonly referrer: string;
     readonly title: string;
     readonly visibilityState: string;
+    /** Whether the page was loaded ahead of a visit that may never come. */
+    readonly prerendering?: boolean;
     cookie: string;
     addEventListener(type: string, listen: (event: { readonly target: Element }) => void, capture?: boolean): void;
   };
@@ -35,8 +37,8 @@ type Page = {
   };
   readonly navigator: { readonly language: string; sendBeacon(url: string, body: string): boolean };
   readonly screen: { readonly width: number; readonly height: number };
-  readonly history: Record<'pushState' | 'replaceState', (...given: unknown[]) => void>;
-  addEventListener(type: string, listen: () => void): void;
+  readonly history: { pushState(...given: unknown[]): void };
+  addEventListener(type: string, listen: (event: { readonly persisted?: boolean }) => void): void;
 };
 type Purpose = { readonly name: string; readonly granted: boolean };
 
@@ -161,17 +163,20 @@ function start(script: Element): void {
   };
 
   const viewPage = (): void => {
-    const { href } = location;
-    if (viewed === href) return;
-    viewed = href;
+    // An anchor leads within the page, unless it is the route of an application.
+    const address = location.href.replace(/#(?!!?\/).*$/, '');
+    if (viewed === address) return;
+    viewed = address;
     add('Page Viewed', {});
   };
 
   const commands: Readonly<Record<string, (...given: unknown[]) => void>> = {
     track: (name, properties) => add(String(name).slice(0, textCharactersMax), properties),
     page: (properties) => add('Page Viewed', properties),
-    identify: (id, properties) => {
+    identify: (given, properties) => {
+      const id = typeof given === 'number' || typeof given === 'bigint' ? `${given}` : given;
       if (isId(id)) externalId = id;
+      else if (id !== undefined && id !== null) warn('the id of identify', id);
       add('$identify', {}, properties ?? {});
     },
     consent: (choices) => {
@@ -202,14 +207,19 @@ function start(script: Element): void {
   page.sluice = (...command) => run(command);
   if (script.dataset['pages'] !== 'off') {
     viewPage();
-    for (const name of ['pushState', 'replaceState'] as const) {
-      const original = history[name].bind(history);
-      history[name] = (...given) => {
-        original(...given);
-        viewPage();
-      };
-    }
+    // An address that is only replaced is no other page.
+    const pushState = history.pushState.bind(history);
+    history.pushState = (...given) => {
+      pushState(...given);
+      viewPage();
+    };
     page.addEventListener('popstate', viewPage);
+    page.addEventListener('pageshow', ({ persisted }) => {
+      if (persisted !== true) return;
+      // The page comes out of the browser's cache: it is seen once more.
+      viewed = undefined;
+      viewPage();
+    });
   }
   for (const command of waiting) run(command);
   document.addEventListener(
@@ -364,4 +374,9 @@ const newId = (): string =>
   );
 
 const { currentScript } = document;
-if (currentScript !== null) start(currentScript);
+if (currentScript !== null) {
+  const begin = (): void => start(currentScript);
+  // Calls wait in the queue of the page until somebody sees it.
+  if (document.prerendering === true) document.addEventListener('prerenderingchange', begin);
+  else begin();
+}
