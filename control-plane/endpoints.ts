@@ -1,41 +1,31 @@
 import { collections } from '../shared/collections/registry.ts';
-import type { CoreServices, Endpoint } from './api/define-endpoint.ts';
+import type { Endpoint } from './api/define-endpoint.ts';
 import { accountEndpoints } from './account/endpoints.ts';
 import { activityEndpoints } from './activity/endpoints.ts';
-import type { ActivityEndpointServices } from './activity/endpoints.ts';
 import type { Described } from './api/build-openapi.ts';
-import type { EventServices } from './events/endpoints.ts';
 import { auditEndpoints } from './audit/endpoints.ts';
 import { collectionEndpoints } from './collections/collection-endpoints.ts';
 import { platformEndpoints } from './compat/endpoints.ts';
-import type { DestinationServices } from './destinations/endpoints.ts';
 import { destinationEndpoints } from './destinations/endpoints.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { assignmentPaths } from './experiments/assignment/serve-experiments.ts';
 import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
 import { readExperimentResults } from './experiments/read-results.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
-import type { KeyServices } from './keys/endpoints.ts';
-import type { ReplayServices } from './replays/endpoints.ts';
 import { replayEndpoints } from './replays/endpoints.ts';
 import { ruleEndpoints } from './rules/endpoints.ts';
-import type { SourceServices } from './sources/endpoints.ts';
 import { operateEndpoints } from './operate/endpoints.ts';
-import type { OperateServices } from './operate/endpoints.ts';
 import { sessionEndpoints } from './sessions/endpoints.ts';
-import type { SessionServices } from './sessions/endpoints.ts';
 import { sessionOperations } from './sessions/session-routes.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
-import type { VersionServices } from './versions/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
-import type { VisitorServices } from './visitors/endpoints.ts';
 
 // Destinations and sources have endpoints of their own.
 const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
 
 /** Every operation of the configuration interface of our own, in the order in which its description shows them. */
-const ownEndpoints: readonly Endpoint<Services>[] = [
+const ownEndpoints: readonly Endpoint[] = [
   ...destinationEndpoints,
   ...replayEndpoints,
   ...sourceEndpoints,
@@ -76,17 +66,4 @@ export const documents: readonly Described[] = [
   },
 ];
 
-export const endpoints: readonly Endpoint<Services>[] = documents.flatMap((document) => document.endpoints);
-
-/** What endpoints work with. */
-export type Services = CoreServices &
-  ActivityEndpointServices &
-  DestinationServices &
-  EventServices &
-  KeyServices &
-  OperateServices &
-  ReplayServices &
-  SessionServices &
-  SourceServices &
-  VersionServices &
-  VisitorServices;
+export const endpoints: readonly Endpoint[] = documents.flatMap((document) => document.endpoints);

@@ -30,12 +30,12 @@ import { openStorage } from '../shared/postgres/open-storage.ts';
 import { readRoles } from '../shared/postgres/roles/role-settings.ts';
 import { createSecretBox, createSourceSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
+import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import type { ActivityKey } from './activity/endpoints.ts';
 import { readActivity } from './activity/read-activity.ts';
 import { limitConnections, readConnectionLimits } from './api/connection-limits.ts';
 import { createApp } from './api/create-app.ts';
 import { readTlsTexts } from './api/http-settings.ts';
-import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { createEventStreams, readEventStreamSettings } from './api/event-streams.ts';
 import { createHttpCounts } from './api/http-counts.ts';
 import { createAccountShares, createLoginShares } from './api/request-shares.ts';
@@ -45,7 +45,10 @@ import { createPolledFeeds } from './api/polled-feeds.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { loadConsole } from './console-host/serve-console.ts';
 import { whyLeftOut } from './compat/left-out.ts';
-import { createDestinationTests } from './destinations/destination-tests.ts';
+import {
+  createDestinationTests,
+  destinationTests as destinationTestsService,
+} from './destinations/destination-tests.ts';
 import { documents, endpoints } from './endpoints.ts';
 import { readNewestEvents } from './events/read-newest-events.ts';
 import type { ControlPlaneEnv } from './env.ts';
@@ -58,28 +61,44 @@ import { createExperimentPlans } from './experiments/assignment/experiment-plans
 import { createExperimentService } from './experiments/assignment/experiment-service.ts';
 import { createImpressionLog } from './experiments/assignment/impression-log.ts';
 import { monitorDatabase, storagePoolFigures } from './health/database-monitor.ts';
-import { createLiveValues } from './health/live-values.ts';
-import { createLogFigures } from './health/log-figures.ts';
+import { createLiveValues, liveValues as liveValuesService } from './health/live-values.ts';
+import { createLogFigures, logFigures as logFiguresService } from './health/log-figures.ts';
 import { createAuthenticate } from './keys/authenticate.ts';
 import { createLogIn } from './keys/log-in.ts';
 import { createRefusalLimits, readRefusalLimits } from './keys/refusal-limits.ts';
 import { createRefusedLogins } from './keys/refused-logins.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
-import { createWorkCache } from './operate/endpoints.ts';
-import { createAlertsReader } from './operate/read-alerts.ts';
-import { createFindingsReader } from './operate/read-findings.ts';
+import { createWorkCache, work as workService, configRevision as configRevisionService } from './operate/endpoints.ts';
+import { createAlertsReader, alerts as alertsService } from './operate/read-alerts.ts';
+import { createFindingsReader, findings as findingsService } from './operate/read-findings.ts';
 import { createConfigPublisher } from './publishing/config-publisher.ts';
 import { competeForLeadership } from './publishing/leader-lock.ts';
-import { createLeaseCache, createPublishingService } from './publishing/publishing-service.ts';
+import {
+  createLeaseCache,
+  createPublishingService,
+  leases as leasesService,
+  publishing as publishingService,
+} from './publishing/publishing-service.ts';
 import { openLogBuckets } from './publishing/log-buckets.ts';
-import { createReplayService, readDeadLetterBounds } from './replays/replay-service.ts';
-import type { Services } from './endpoints.ts';
-import { createErasureService } from './visitors/erasure-service.ts';
+import { createReplayService, readDeadLetterBounds, replays as replaysService } from './replays/replay-service.ts';
+import type { CoreServices } from './api/define-endpoint.ts';
+import { createServices } from './api/services.ts';
+import { createErasureService, erasures as erasuresService } from './visitors/erasure-service.ts';
 import { authorizationOf } from './sessions/session-cookie.ts';
 import { addSessionRoutes } from './sessions/session-routes.ts';
 import { showMetrics } from './show-metrics.ts';
 import { readAccountLimits } from './store/account-limits.ts';
+import { recheckStreams as recheckStreamsService } from './keys/endpoints.ts';
+import {
+  guardsBacklogs as guardsBacklogsService,
+  backlogAgeMs as backlogAgeMsService,
+} from './versions/backlogs-left.ts';
+import { activityFeeds as activityFeedsService } from './activity/endpoints.ts';
+import { eventFeeds as eventFeedsService } from './events/endpoints.ts';
+import { signInLinkMs as signInLinkMsService } from './sessions/endpoints.ts';
+import { sourceSecrets as sourceSecretsService } from './sources/source-secrets.ts';
+import { ingestUrl as ingestUrlService } from './sources/ingest-url.ts';
 
 export type ControlPlane = {
   /** The port the configuration interface listens on. */
@@ -224,7 +243,7 @@ export async function startControlPlane(
   const onFailure = (err: unknown): void => logger.warn({ err }, 'polling for configuration changes failed');
   const activityFeeds = createPolledFeeds<ActivityKey, unknown>({
     everyMs: env.CONSOLE_ACTIVITY_EVERY_MS,
-    load: ({ accountId, range }) => readActivity(services, accountId, range),
+    load: ({ accountId, range }) => readActivity({ storage, liveValues, leases, logFigures, now }, accountId, range),
     onFailure,
   });
   const eventFeeds = createPolledFeeds<string, unknown>({
@@ -233,38 +252,38 @@ export async function startControlPlane(
     onFailure,
   });
   const eventStreams = createEventStreams(readEventStreamSettings(env));
-  const services: Services = {
-    storage,
-    recheckStreams: (accountId) => eventStreams.recheck(accountId),
-    pool,
-    leases,
-    work,
-    alerts: createAlertsReader(env.PROMETHEUS_URL),
-    guardsBacklogs: env.PUBLISH_GUARDS_BACKLOGS,
-    backlogAgeMs: env.PUBLISH_BACKLOG_AGE_MS,
-    logFigures,
-    activityFeeds,
-    eventFeeds,
-    findings: createFindingsReader({
+  const core: CoreServices = { storage, pool, secretBox, limits, paginator: createPaginator(...secretKeys), now };
+  const services = createServices();
+  services.provide(recheckStreamsService, (accountId) => eventStreams.recheck(accountId));
+  services.provide(leasesService, leases);
+  services.provide(workService, work);
+  services.provide(alertsService, createAlertsReader(env.PROMETHEUS_URL));
+  services.provide(guardsBacklogsService, env.PUBLISH_GUARDS_BACKLOGS);
+  services.provide(backlogAgeMsService, env.PUBLISH_BACKLOG_AGE_MS);
+  services.provide(logFiguresService, logFigures);
+  services.provide(activityFeedsService, activityFeeds);
+  services.provide(eventFeedsService, eventFeeds);
+  services.provide(
+    findingsService,
+    createFindingsReader({
       connection,
       topology: readTopologySettings(env),
       monitorUrls: env.NATS_MONITOR_URL,
       now,
     }),
-    configRevision: () => experimentPlans.revision,
-    signInLinkMs: env.CONSOLE_SIGN_IN_LINK_MS,
-    secretBox,
-    limits,
-    sourceSecrets,
-    paginator: createPaginator(...secretKeys),
-    liveValues,
-    ingestUrl: env.INGEST_URL,
-    publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
-    replays: createReplayService(logBuckets, readDeadLetterBounds(env), erasures),
-    erasures: createErasureService(connection, logger),
-    destinationTests,
-    now,
-  };
+  );
+  services.provide(configRevisionService, () => experimentPlans.revision);
+  services.provide(signInLinkMsService, env.CONSOLE_SIGN_IN_LINK_MS);
+  services.provide(sourceSecretsService, sourceSecrets);
+  services.provide(liveValuesService, liveValues);
+  services.provide(ingestUrlService, env.INGEST_URL);
+  services.provide(
+    publishingService,
+    createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
+  );
+  services.provide(replaysService, createReplayService(logBuckets, readDeadLetterBounds(env), erasures));
+  services.provide(erasuresService, createErasureService(connection, logger));
+  services.provide(destinationTestsService, destinationTests);
   const impressions = createImpressionLog({ connection, partitions: () => logBuckets.partitions });
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const proxyRanges = compileAddressRanges(proxies);
@@ -323,6 +342,7 @@ export async function startControlPlane(
     endpoints,
     whyMissing: whyLeftOut,
     tls: readTlsTexts(env),
+    core,
     services,
     logger,
     counts: http,

@@ -1,12 +1,15 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
+import { defineService } from '../api/services.ts';
+import { liveValues } from '../health/live-values.ts';
+import { logFigures } from '../health/log-figures.ts';
 import { healthReply } from '../health/summarize-health.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
+import { leases } from '../publishing/publishing-service.ts';
 import { versionReply } from '../versions/version-view.ts';
 import { activityRanges, readActivity } from './read-activity.ts';
-import type { ActivityRange, ActivityServices } from './read-activity.ts';
+import type { ActivityRange } from './read-activity.ts';
 
 const instant = Type.String({ format: 'date-time' });
 const count = Type.Integer({ minimum: 0 });
@@ -87,10 +90,7 @@ const range = Type.Optional(
 /** Which account, and how far back. */
 export type ActivityKey = { readonly accountId: string; readonly range: ActivityRange };
 
-/** What activity needs beside what every endpoint has. */
-export type ActivityEndpointServices = ActivityServices & {
-  readonly activityFeeds: PolledFeeds<ActivityKey, unknown>;
-};
+export const activityFeeds = defineService<PolledFeeds<ActivityKey, unknown>>('activity feeds');
 
 export const activityEndpoints = [
   defineEndpoint({
@@ -98,24 +98,25 @@ export const activityEndpoints = [
     path: '/rest/v1/activity',
     scope: 'activity:find',
     id: 'getActivity',
+    uses: { leases, liveValues, logFigures },
     tag: 'Activity',
     summary: 'What comes in by source, what goes out by destination, and what is not well',
     query: Type.Object({ range }),
     reply: activityReply,
-    handle: ({ query, principal }, services: CoreServices & ActivityEndpointServices) =>
-      readActivity(services, principal.accountId, query.range ?? '15m'),
+    handle: ({ query, principal }, services) => readActivity(services, principal.accountId, query.range ?? '15m'),
   }),
   defineEndpoint({
     method: 'GET',
     path: '/rest/v1/activity/stream',
     scope: 'activity:find',
     id: 'followActivity',
+    uses: { activityFeeds },
     tag: 'Activity',
     summary: 'The same, again with each change',
     query: Type.Object({ range }),
     streams: true,
     reply: activityReply,
-    handle: async ({ query, principal }, { activityFeeds }: CoreServices & ActivityEndpointServices) =>
+    handle: async ({ query, principal }, { activityFeeds }) =>
       activityFeeds.of({ accountId: principal.accountId, range: query.range ?? '15m' }),
   }),
 ];

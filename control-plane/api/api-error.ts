@@ -32,6 +32,13 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
+/** What a lookup finds; throws the 404 where it finds nothing. */
+export async function found<Value>(lookup: Promise<Value | undefined>, what: string): Promise<Value> {
+  const value = await lookup;
+  if (value === undefined) throw notFound(what);
+  return value;
+}
+
 /** Of an address that other services have and this one has not, and never will have for want of what it is about. */
 export function leftOut(reason: string): ApiError {
   return new ApiError(404, 'left_out', reason);

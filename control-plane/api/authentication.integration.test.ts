@@ -109,11 +109,11 @@ function asked({ client: caller }: (typeof endpoints)[number], call: Call = {}):
 test('scopes: every endpoint is open to its own scope, to all, and to no other', async () => {
   // One key without a scope in turn: what it needs is in the message.
   const id = '00000000-0000-7000-8000-000000000000';
-  const wanted = new Map(endpoints.map((endpoint) => [endpoint, endpoint.scope({})]));
+  const wanted = new Map(endpoints.map((endpoint) => [endpoint, endpoint.scope]));
   for (const [endpoint, scope] of wanted) {
     // Any key will do.
     if (scope === undefined) continue;
-    const path = endpoint.path.replace('/rest/v1', '').replace(':id', id);
+    const path = endpoint.path.replace('/rest/v1', '').replace('{id}', id);
     const others = scopeNames.filter((one) => one !== 'all' && one !== scope && one !== 'version:publish');
     const without = await plane.newKey(client, others);
     const answer = await without.call(endpoint.method, path, asked(endpoint));
@@ -170,7 +170,7 @@ test("accounts: another account's ids are 404 everywhere", async () => {
   };
   for (const endpoint of endpoints.filter(({ path }) => path.includes(':id'))) {
     const kind = endpoint.path.split('/')[3] ?? '';
-    const path = endpoint.path.replace('/rest/v1', '').replace(':id', ids[kind] ?? 'nothing');
+    const path = endpoint.path.replace('/rest/v1', '').replace('{id}', ids[kind] ?? 'nothing');
     const body = bodies[endpoint.id] ?? {};
     const call = asked(endpoint, endpoint.body === undefined ? {} : { body });
     const answer = await stranger.call(endpoint.method, path, call);

@@ -36,8 +36,7 @@ export type Described = {
 export function buildOpenApi({ title, description, endpoints, publicOperations }: Described): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
-    const operations = (paths[path] ??= {});
+    const operations = (paths[endpoint.path] ??= {});
     operations[endpoint.method.toLowerCase()] = describeOperation(endpoint);
   }
   return {
@@ -61,9 +60,9 @@ export function buildOpenApi({ title, description, endpoints, publicOperations }
 }
 
 function describeOperation(endpoint: Endpoint): JsonObject {
-  const scope = endpoint.scope({});
+  const { scope } = endpoint;
   const parameters = [
-    ...[...endpoint.path.matchAll(/:(\w+)/g)].map((match) => ({
+    ...[...endpoint.path.matchAll(/\{(\w+)\}/g)].map((match) => ({
       name: match[1],
       in: 'path',
       required: true,

@@ -14,11 +14,15 @@ import { answerFailure, failureOf } from './failure.ts';
 import type { HttpCounts } from './http-counts.ts';
 import { httpsServerFactory } from './http-settings.ts';
 import type { TlsTexts } from './http-settings.ts';
+import type { Services } from './services.ts';
 import { prepareInput } from './prepare-input.ts';
 import type { Admitted, RequestShares } from './request-shares.ts';
 
-export type AppOptions<Services extends CoreServices> = {
-  readonly endpoints: readonly Endpoint<Services>[];
+export type AppOptions = {
+  readonly endpoints: readonly Endpoint[];
+  /** What every endpoint gets. */
+  readonly core: CoreServices;
+  /** What endpoints declare in `uses`. */
   readonly services: Services;
   /** Whose key the request shows; undefined: nobody's. */
   authenticate(request: IncomingMessage): Promise<Principal | undefined>;
@@ -44,7 +48,7 @@ const requestTimeoutMs = 30_000;
 const pathParameterCharsMax = 1_024;
 
 /** The configuration interface over HTTP. It does not listen yet. */
-export function createApp<Services extends CoreServices>(options: AppOptions<Services>): FastifyInstance {
+export function createApp(options: AppOptions): FastifyInstance {
   const { counts } = options;
   const fail = (failure: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     answerFailure(failure, request, reply, options.logger);
@@ -113,15 +117,16 @@ type Entered = { readonly principal: Principal; readonly admitted: Admitted };
 
 const entered = new WeakMap<FastifyRequest, Entered>();
 
-function addEndpoint<Services extends CoreServices>(
+function addEndpoint(
   app: FastifyInstance,
-  endpoint: Endpoint<Services>,
-  { services, authenticate, authenticateAgain, hasScope, shares, eventStreams }: AppOptions<Services>,
+  endpoint: Endpoint,
+  { core, services, authenticate, authenticateAgain, hasScope, shares, eventStreams }: AppOptions,
 ): void {
   const prepare = prepareInput(endpoint);
+  const given = { ...core, ...services.valuesOf(endpoint.uses, endpoint.id) };
   app.route({
     method: endpoint.method,
-    url: endpoint.path,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(endpoint.client === undefined ? {} : { constraints: { [byClient.name]: endpoint.client } }),
     // Before the body is read: a request without a key learns nothing of what is wrong with it.
     onRequest: async (request, reply) => {
@@ -139,7 +144,7 @@ function addEndpoint<Services extends CoreServices>(
       if (found === undefined) throw unauthorized();
       const { principal, admitted } = found;
       const input = { ...prepare(request), principal };
-      const result = await admitted.run(() => endpoint.handle(input, services), endpoint.isCostly);
+      const result = await admitted.run(() => endpoint.handle(input, given as never), endpoint.isCostly);
       if (endpoint.streams) {
         // It may stay for hours: streams have shares of their own.
         admitted.leave();
@@ -166,11 +171,8 @@ function addEndpoint<Services extends CoreServices>(
 }
 
 /** The scopes that a request to an endpoint needs. */
-function scopesOf(endpoint: Pick<Endpoint, 'scope' | 'queryScope'>, { params, query }: FastifyRequest): string[] {
-  const scopes = [
-    endpoint.scope(params as Record<string, string>),
-    endpoint.queryScope(query as Record<string, unknown>),
-  ];
+function scopesOf(endpoint: Pick<Endpoint, 'scope' | 'queryScope'>, { query }: FastifyRequest): string[] {
+  const scopes = [endpoint.scope, endpoint.queryScope(query as Record<string, unknown>)];
   return scopes.filter((scope) => scope !== undefined);
 }
 

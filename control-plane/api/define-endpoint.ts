@@ -2,18 +2,26 @@ import type { Pool } from 'pg';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import type { Client } from './client-of.ts';
 import type { AccountLimits } from '../store/account-limits.ts';
+import type { Client } from './client-of.ts';
 import type { Paginator } from './pagination.ts';
+import type { ServiceValues, Uses } from './services.ts';
 
-export type EndpointInput<Query, Body> = {
-  readonly params: Readonly<Record<string, string>>;
+/** One value for each `{name}` of a path. */
+export type PathParams<Path extends string> = { readonly [Name in ParamName<Path>]: string };
+
+type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamName<Rest>
+  : never;
+
+export type EndpointInput<Path extends string, Query, Body> = {
+  readonly params: PathParams<Path>;
   readonly query: Query;
   readonly body: Body;
   readonly principal: Principal;
 };
 
-/** What every endpoint may use. A feature's own services come on top: its handlers say which. */
+/** What every endpoint may use. An endpoint declares in `uses` what it needs beside these. */
 export type CoreServices = {
   readonly storage: Storage;
   /** PostgreSQL without the ORM: what the pipeline writes there. */
@@ -24,15 +32,15 @@ export type CoreServices = {
   now(): Date;
 };
 
-/** One operation of the configuration interface. What validates it also describes it. */
-export type Endpoint<Services extends CoreServices = CoreServices> = {
+/** One operation of the configuration interface. Its schemas check requests and make its description. */
+export type Endpoint = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With parameters as `:name`. */
+  /** With parameters as `{name}`. */
   readonly path: string;
-  /** Whose requests it answers where another endpoint of the same address answers everybody else's; undefined: everybody's. */
+  /** Set where another endpoint of the same address answers all other clients. */
   readonly client: Client | undefined;
   /** The scope a key needs; undefined: any key will do. */
-  scope(params: Readonly<Record<string, string>>): string | undefined;
+  readonly scope: string | undefined;
   /** A further scope that some queries need, given as the request brings them. */
   queryScope(query: Readonly<Record<string, unknown>>): string | undefined;
   readonly id: string;
@@ -46,33 +54,56 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
   readonly reply: TSchema;
   /** `handle` answers a Feed, whose values go to the client as server-sent events until it leaves. */
   readonly streams: boolean;
-  /** Whether it makes work for all services, so that an account may not have it done at any rate. */
+  /** An account may run only a few costly endpoints a second: they make work for all services. */
   readonly isCostly: boolean;
-  handle(input: EndpointInput<never, never>, services: Services): Promise<unknown>;
+  readonly uses: Uses;
+  handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
 };
 
-type Declared<Query extends TObject, Body extends TSchema, Services extends CoreServices> = Omit<
+type Defaulted = 'client' | 'queryScope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'isCostly' | 'uses';
+
+type Declared<Path extends string, Query extends TObject, Body extends TSchema, Used extends Uses> = Omit<
   Endpoint,
-  'client' | 'scope' | 'queryScope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'isCostly' | 'handle'
+  Defaulted | 'path' | 'handle'
 > & {
+  readonly path: Path;
   readonly client?: Client;
-  readonly scope: string | undefined | Endpoint['scope'];
   readonly queryScope?: Endpoint['queryScope'];
   readonly streams?: boolean;
   readonly isCostly?: boolean;
   readonly query?: Query;
   readonly body?: Body;
   readonly bodyOptional?: boolean;
-  handle(input: EndpointInput<Static<Query>, Static<Body>>, services: Services): Promise<unknown>;
+  readonly uses?: Used;
+  handle(
+    input: EndpointInput<Path, Static<Query>, Static<Body>>,
+    services: CoreServices & ServiceValues<Used>,
+  ): Promise<unknown>;
 };
 
-/** Declares an endpoint; `handle` is given a query and a body that fit their schemas. */
+/**
+ * Declares an endpoint. `handle` gets the parameters of its path, a query and a body that fit their schemas, and the
+ * services of `uses` beside the core ones:
+ *
+ *     defineEndpoint({
+ *       method: 'GET',
+ *       path: '/rest/v1/destinations/{id}/backlog',
+ *       scope: 'destination:find',
+ *       uses: { logFigures },
+ *       …
+ *       async handle({ params, principal }, { storage, logFigures }) {
+ *         const { id } = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);
+ *         return (await logFigures.read()).backlogOf(id);
+ *       },
+ *     })
+ */
 export function defineEndpoint<
+  const Path extends string,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
-  Services extends CoreServices = CoreServices,
->(declared: Declared<Query, Body, Services>): Endpoint<Services> {
-  const { scope } = declared;
+  // oxlint-disable-next-line typescript/no-empty-object-type -- an endpoint that declares no services
+  Used extends Uses = {},
+>(declared: Declared<Path, Query, Body, Used>): Endpoint {
   return {
     client: undefined,
     queryScope: () => undefined,
@@ -80,10 +111,9 @@ export function defineEndpoint<
     streams: false,
     isCostly: false,
     ...declared,
+    uses: declared.uses ?? {},
     query: declared.query,
     body: declared.body,
-    scope: typeof scope === 'function' ? scope : () => scope,
-    handle: declared.handle,
   };
 }
 

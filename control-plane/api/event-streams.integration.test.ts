@@ -19,7 +19,7 @@ afterAll(() => plane.stop());
 
 /** Every endpoint that streams. */
 const streaming = endpoints.filter(({ streams }) => streams).map(({ path }) => path);
-const everyScope = [...new Set(endpoints.filter(({ streams }) => streams).map((one) => one.scope({}) ?? 'all'))];
+const everyScope = [...new Set(endpoints.filter(({ streams }) => streams).map((one) => one.scope ?? 'all'))];
 
 type Stream = { readonly ended: Promise<void>; isOpen(): boolean };
 type Headers = Readonly<Record<string, string>>;

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
-import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { AnyCollection } from '../../shared/collections/registry.ts';
-import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
-import { notFound } from '../api/api-error.ts';
+import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
+import { entityPosition, listEntities, requireEntity } from '../draft/entity-store.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { Endpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
@@ -15,8 +14,8 @@ export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   const reply = replySchema(collection);
   const common = { tag: title };
-  const list = `/rest/v1/collections/${name}`;
-  const one = `${list}/:id`;
+  const list = `/rest/v1/collections/${name}` as const;
+  const one = `${list}/{id}` as const;
   return [
     listEndpoint(collection, list, title),
     defineEndpoint({
@@ -40,8 +39,7 @@ export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
       summary: `Read a ${noun}`,
       reply,
       async handle({ params, principal }, { storage }) {
-        const row = await findEntity(storage.fork(), principal.accountId, name, params['id'] ?? '');
-        if (row === undefined) throw notFound(noun);
+        const row = await requireEntity(storage.fork(), principal.accountId, name, params.id);
         return viewEntity(collection, row);
       },
     }),
@@ -57,7 +55,7 @@ export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
       handle: async ({ params, body, principal }, services) =>
         viewEntity(
           collection,
-          await edit(services, principal, (editing) => patchEntity(editing, collection, params['id'] ?? '', body)),
+          await edit(services, principal, (editing) => patchEntity(editing, collection, params.id, body)),
         ),
     }),
     defineEndpoint({
@@ -69,7 +67,7 @@ export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
       summary: `Take a ${noun} out of the draft`,
       reply: Type.Object({ deleted: Type.Literal(true) }),
       async handle({ params, principal }, services) {
-        await edit(services, principal, (editing) => deleteEntity(editing, collection, params['id'] ?? ''));
+        await edit(services, principal, (editing) => deleteEntity(editing, collection, params.id));
         return { deleted: true };
       },
     }),

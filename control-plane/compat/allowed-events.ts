@@ -5,12 +5,12 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
-import { conflict, notFound } from '../api/api-error.ts';
+import { conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { entityFields } from '../collections/entity-schemas.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { findEntity, loadEntities } from '../draft/entity-store.ts';
+import { loadEntities, requireEntity } from '../draft/entity-store.ts';
 import { knownIds } from './known-ids.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -75,21 +75,20 @@ export const allowedEventEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/allowed-events/:id',
+    path: '/rest/v1/allowed-events/{id}',
     scope: 'allowedEvents:find',
     id: 'libraryGetAllowedEvent',
     tag: 'Allowed events',
     summary: 'Read an allowed event',
     reply: whole,
     async handle({ params, principal }, { storage, pool }) {
-      const row = await findEntity(storage.fork(), principal.accountId, 'allowedEvents', params['id'] ?? '');
-      if (row === undefined) throw notFound(allowedEvents.noun);
+      const row = await requireEntity(storage.fork(), principal.accountId, 'allowedEvents', params.id);
       return viewWhole(row, pool);
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/allowed-events/:id',
+    path: '/rest/v1/allowed-events/{id}',
     scope: 'allowedEvents:update',
     id: 'libraryUpdateAllowedEvent',
     tag: 'Allowed events',
@@ -106,7 +105,7 @@ export const allowedEventEndpoints = [
     async handle({ params, body, principal }, services) {
       const { name, destinationIds: ids, trigger } = body;
       const row = await edit(services, principal, async (editing) =>
-        patchEntity(editing, allowedEvents, params['id'] ?? '', {
+        patchEntity(editing, allowedEvents, params.id, {
           ...(name === undefined || name === null ? {} : { name: checkName(name) }),
           ...(ids === undefined || ids === null ? {} : { destinationIds: await kept(editing, ids) }),
           ...(trigger === undefined ? {} : { description: trigger }),
@@ -117,14 +116,14 @@ export const allowedEventEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/allowed-events/:id',
+    path: '/rest/v1/allowed-events/{id}',
     scope: 'allowedEvents:delete',
     id: 'libraryDeleteAllowedEvent',
     tag: 'Allowed events',
     summary: 'Take an allowed event out of the draft',
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
-      await edit(services, principal, (editing) => deleteEntity(editing, allowedEvents, params['id'] ?? ''));
+      await edit(services, principal, (editing) => deleteEntity(editing, allowedEvents, params.id));
       return true;
     },
   }),

@@ -100,7 +100,7 @@ export const consentSettingEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/consent-settings/:id',
+    path: '/rest/v1/consent-settings/{id}',
     scope: 'consentSettings:find',
     id: 'libraryGetConsentSettings',
     tag: 'Consent settings',
@@ -108,12 +108,12 @@ export const consentSettingEndpoints = [
     reply,
     async handle({ params, principal }, { storage }) {
       const rows = await loadEntities(storage.fork(), principal.accountId, 'consentSettings');
-      return view(known(rows, params['id']));
+      return view(known(rows, params.id));
     },
   }),
   defineEndpoint({
     method: 'PUT',
-    path: '/rest/v1/consent-settings/:id',
+    path: '/rest/v1/consent-settings/{id}',
     scope: 'consentSettings:update',
     id: 'libraryReplaceConsentSettings',
     tag: 'Consent settings',
@@ -121,11 +121,11 @@ export const consentSettingEndpoints = [
     body: whole,
     reply,
     handle: ({ params, body, principal }, services) =>
-      edit(services, principal, (editing) => change(editing, params['id'], body)),
+      edit(services, principal, (editing) => change(editing, params.id, body)),
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/consent-settings/:id',
+    path: '/rest/v1/consent-settings/{id}',
     scope: 'consentSettings:update',
     id: 'libraryUpdateConsentSettings',
     tag: 'Consent settings',
@@ -133,11 +133,11 @@ export const consentSettingEndpoints = [
     body: changes,
     reply,
     handle: ({ params, body, principal }, services) =>
-      edit(services, principal, (editing) => change(editing, params['id'], body)),
+      edit(services, principal, (editing) => change(editing, params.id, body)),
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/consent-settings/:id',
+    path: '/rest/v1/consent-settings/{id}',
     scope: 'consentSettings:delete',
     id: 'libraryDeleteConsentSettings',
     tag: 'Consent settings',
@@ -145,7 +145,7 @@ export const consentSettingEndpoints = [
     reply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const rows = known(await rowsOf(editing), params['id']);
+        const rows = known(await rowsOf(editing), params.id);
         for (const { id } of rows) await deleteEntity(editing, consentSettings, id);
         return view(rows);
       }),

@@ -4,13 +4,12 @@ import { descriptionField, nameField, nullable } from '../../shared/contracts/co
 import { globalDispatchCenters } from '../../shared/collections/global-dispatch-centers.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { entityFields } from '../collections/entity-schemas.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
+import { entityPosition, listEntities, requireEntity } from '../draft/entity-store.ts';
 import { anyLogic, givenLogic, logicField } from './given-logic.ts';
 import { knownIds } from './known-ids.ts';
 
@@ -100,21 +99,20 @@ export const dataGovernanceEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/data-governance/:id',
+    path: '/rest/v1/data-governance/{id}',
     scope: 'globalDispatchCenters:find',
     id: 'libraryGetDataGovernance',
     tag: 'Data governance',
     summary: 'Read the rules',
     reply,
     async handle({ params, principal }, { storage }) {
-      const row = await findEntity(storage.fork(), principal.accountId, 'globalDispatchCenters', params['id'] ?? '');
-      if (row === undefined) throw notFound(globalDispatchCenters.noun);
+      const row = await requireEntity(storage.fork(), principal.accountId, 'globalDispatchCenters', params.id);
       return view(row);
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/data-governance/:id',
+    path: '/rest/v1/data-governance/{id}',
     scope: 'globalDispatchCenters:update',
     id: 'libraryUpdateDataGovernance',
     tag: 'Data governance',
@@ -133,19 +131,19 @@ export const dataGovernanceEndpoints = [
           ...(isEnabled === undefined || isEnabled === null ? {} : { isEnabled }),
           ...(categories === undefined || categories === null ? {} : { categories: await stored(editing, categories) }),
         };
-        return view(await patchEntity(editing, globalDispatchCenters, params['id'] ?? '', fields));
+        return view(await patchEntity(editing, globalDispatchCenters, params.id, fields));
       }),
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/data-governance/:id',
+    path: '/rest/v1/data-governance/{id}',
     scope: 'globalDispatchCenters:delete',
     id: 'libraryDeleteDataGovernance',
     tag: 'Data governance',
     summary: 'Take the rules out of the draft',
     reply: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
     async handle({ params, principal }, services) {
-      const id = params['id'] ?? '';
+      const { id } = params;
       await edit(services, principal, (editing) => deleteEntity(editing, globalDispatchCenters, id));
       return { id, deleted: true };
     },

@@ -3,7 +3,7 @@ import { mappings } from '../../shared/collections/mappings.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { mappedPropertiesMax } from '../../shared/routing/mapping/apply-mapping.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { notFound } from '../api/api-error.ts';
+import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { createEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import { loadEntities } from '../draft/entity-store.ts';
@@ -44,7 +44,7 @@ export const defaultMappingEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/default-mappings/:id',
+    path: '/rest/v1/default-mappings/{id}',
     scope: 'mappings:find',
     id: 'libraryGetDefaultMapping',
     tag,
@@ -52,9 +52,8 @@ export const defaultMappingEndpoints = [
     reply: mappingReply,
     async handle({ params, principal }, { storage }) {
       const em = storage.fork();
-      const destinationId = params['id'] ?? '';
-      const type = await destinationType(em, principal.accountId, destinationId);
-      if (type === undefined) throw notFound('destination');
+      const destinationId = params.id;
+      const type = await found(destinationType(em, principal.accountId, destinationId), 'destination');
       const rules = await rulesOf(em, principal.accountId, destinationId);
       const written = rules.find((row) => isDefaultRule(bodyOf(row)));
       return written === undefined ? unwritten(destinationId, type) : viewMapping(written, type);
@@ -62,7 +61,7 @@ export const defaultMappingEndpoints = [
   }),
   defineEndpoint({
     method: 'PUT',
-    path: '/rest/v1/default-mappings/:id',
+    path: '/rest/v1/default-mappings/{id}',
     scope: 'mappings:update',
     id: 'libraryPutDefaultMapping',
     tag,
@@ -79,9 +78,8 @@ export const defaultMappingEndpoints = [
     reply: mappingReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const destinationId = params['id'] ?? '';
-        const type = await destinationType(editing.em, principal.accountId, destinationId);
-        if (type === undefined) throw notFound('destination');
+        const destinationId = params.id;
+        const type = await found(destinationType(editing.em, principal.accountId, destinationId), 'destination');
         const fields = { mappings: storedRows(body.mappings), isEnabled: body.isEnabled ?? true };
         const rules = await rulesOf(editing.em, principal.accountId, destinationId);
         const written = rules.find((row) => isDefaultRule(bodyOf(row)));

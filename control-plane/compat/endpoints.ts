@@ -1,6 +1,4 @@
-import type { CoreServices, Endpoint } from '../api/define-endpoint.ts';
-import type { SourceServices } from '../sources/endpoints.ts';
-import type { VersionServices } from '../versions/endpoints.ts';
+import type { Endpoint } from '../api/define-endpoint.ts';
 import { allowedEventEndpoints } from './allowed-events.ts';
 import { consentSettingEndpoints } from './consent-settings.ts';
 import { dataGovernanceEndpoints } from './data-governance.ts';
@@ -19,7 +17,7 @@ import { versionEndpoints } from './versions.ts';
  * What the platform library of the specified service asks for and the features answer at another address or in another
  * shape: each is a translation of theirs, and keeps nothing of its own.
  */
-export const platformEndpoints: readonly Endpoint<CoreServices & SourceServices & VersionServices>[] = [
+export const platformEndpoints: readonly Endpoint[] = [
   ...versionEndpoints,
   getSourceTokens,
   ...allowedEventEndpoints,

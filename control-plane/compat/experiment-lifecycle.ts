@@ -2,18 +2,19 @@ import { Type } from 'typebox';
 import type { Static, TObject, TProperties } from 'typebox';
 import { experiments } from '../../shared/collections/experiments.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { badRequest, conflict, notFound } from '../api/api-error.ts';
+import { badRequest, conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices, Endpoint } from '../api/define-endpoint.ts';
+import type { ServiceValues } from '../api/services.ts';
 import { edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { findEntity, loadDraft } from '../draft/entity-store.ts';
+import { loadDraft, requireEntity } from '../draft/entity-store.ts';
 import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
 import type { LifecycleAction } from '../experiments/take-step.ts';
 import { takeStep } from '../experiments/take-step.ts';
+import { publishing } from '../publishing/publishing-service.ts';
 import { composeSnapshot } from '../versions/create-version.ts';
 import { diffSnapshots } from '../versions/diff.ts';
-import type { VersionServices } from '../versions/endpoints.ts';
 import { publishDraft } from '../versions/publish-draft.ts';
 import { liveContent } from '../versions/version-store.ts';
 import { experimentReply } from './experiment-view.ts';
@@ -33,10 +34,10 @@ const reply = Type.Object({
 const published =
   'is published at once with all other changes of the draft, unless the body says not to. For that the scope is enough';
 
-type Services = CoreServices & VersionServices;
+const uses = { publishing };
 
 /** The steps of an experiment's life, each of which publishes what it changes: to the library that is one thing. */
-export const experimentLifecycleEndpoints: readonly Endpoint<Services>[] = [
+export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; it ${published}`),
   stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; that ${published}`),
   stepEndpoint('resume', 'publishAfterResume', 'experiment:start', `Resume a paused experiment; that ${published}`),
@@ -81,7 +82,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint<Services>[] = [
   }),
   defineEndpoint({
     method: 'POST',
-    path: '/rest/v1/experiments/:id/winner',
+    path: '/rest/v1/experiments/{id}/winner',
     scope: 'experiment:stop',
     id: 'libraryDeclareExperimentWinner',
     tag: 'Experiments',
@@ -93,7 +94,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint<Services>[] = [
     reply: experimentReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const id = params['id'] ?? '';
+        const { id } = params;
         await requireCompleted(editing, id);
         return showExperiment(editing.em, await declareWinner(editing, id, body.winnerVariantId ?? null));
       }),
@@ -114,7 +115,7 @@ function stepEndpoint(
   option: string,
   scope: Lifecycle<TProperties>['scope'],
   summary: string,
-): Endpoint<Services> {
+): Endpoint {
   return lifecycleEndpoint({
     kind,
     scope,
@@ -133,21 +134,22 @@ function lifecycleEndpoint<Fields extends TProperties>({
   summary,
   fields,
   take,
-}: Lifecycle<Fields>): Endpoint<Services> {
+}: Lifecycle<Fields>): Endpoint {
   const body: TObject = Type.Object(fields, { additionalProperties: false });
   const words = kind.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return defineEndpoint({
     method: 'POST',
-    path: `/rest/v1/experiments/:id/${kind}`,
+    path: `/rest/v1/experiments/{id}/${kind}`,
     scope,
     id: `library${words.join('')}Experiment`,
+    uses,
     tag: 'Experiments',
     summary,
     body,
     bodyOptional: !Object.keys(fields).some((field) => body.required?.includes(field)),
     reply,
-    async handle({ params, body: given, principal }, services: Services) {
-      const id = params['id'] ?? '';
+    async handle({ params, body: given, principal }, services) {
+      const { id } = params;
       const { outboxId, ...answer } = await edit(services, principal, async (editing) => {
         const toPublish = await take(editing, id, given as Parameters<typeof take>[2]);
         return settle(editing, id, toPublish, services);
@@ -159,15 +161,19 @@ function lifecycleEndpoint<Fields extends TProperties>({
 }
 
 /** Publishes what a step changed, if it is to be and has not been, and says what there is now. */
-async function settle(editing: Editing, id: string, toPublish: boolean, { secretBox, publishing }: Services) {
+async function settle(
+  editing: Editing,
+  id: string,
+  toPublish: boolean,
+  { secretBox, publishing }: CoreServices & ServiceValues<typeof uses>,
+) {
   const { em, principal } = editing;
   await em.flush();
   const changes = await countChanges(editing);
   const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
   const outboxId = toPublish && changes > 0 ? (await publishDraft(editing, {}, limits)).outboxId : undefined;
   const left = toPublish ? 0 : changes;
-  const row = await findEntity(em, principal.accountId, 'experiments', id);
-  if (row === undefined) throw notFound(experiments.noun);
+  const row = await requireEntity(em, principal.accountId, 'experiments', id);
   return {
     outboxId,
     publishStatus: left === 0 ? 'published' : 'pending_publish',
@@ -183,8 +189,7 @@ async function countChanges({ em, principal }: Editing): Promise<number> {
 }
 
 async function requireCompleted({ em, principal }: Editing, id: string) {
-  const row = await findEntity(em, principal.accountId, 'experiments', id);
-  if (row === undefined) throw notFound(experiments.noun);
+  const row = await requireEntity(em, principal.accountId, 'experiments', id);
   const body = readExperimentBody(row.body);
   if (body.status !== 'Completed')
     throw conflict(`the experiment must be completed, and is ${body.status.toLowerCase()}`);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { countDailyResults, countResults } from '../../shared/visitors/count-results.ts';
 import type { VariantCount } from '../../shared/visitors/count-results.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { badRequest, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { probabilityToBeBest } from '../experiments/probability-to-be-best.ts';
 import { findMeasured } from '../experiments/read-results.ts';
@@ -31,7 +31,7 @@ export const experimentResultEndpoints = [
   defineEndpoint({
     client: 'platform-library',
     method: 'GET',
-    path: '/rest/v1/experiments/:id/results',
+    path: '/rest/v1/experiments/{id}/results',
     scope: 'experiments:find',
     id: 'libraryGetExperimentResults',
     tag,
@@ -43,7 +43,7 @@ export const experimentResultEndpoints = [
       ),
     }),
     async handle({ params, query, principal }, { storage, pool }) {
-      const measured = await measuredBy(storage, principal.accountId, params['id'] ?? '', query.eventName);
+      const measured = await measuredBy(storage, principal.accountId, params.id, query.eventName);
       const { id, body, variants } = measured;
       const counted = await countResults(pool, principal.accountId, id, body.primaryMetric?.event);
       const rows = variants.map((variant) => ({ variant, ...countOf(counted, variant.id) }));
@@ -60,7 +60,7 @@ export const experimentResultEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/experiments/:id/results-time-series',
+    path: '/rest/v1/experiments/{id}/results-time-series',
     scope: 'experiments:find',
     id: 'libraryGetExperimentResultsTimeSeries',
     tag,
@@ -73,12 +73,7 @@ export const experimentResultEndpoints = [
     }),
     async handle({ params, query, principal }, { storage, pool }) {
       const { startDate = '', endDate = '9999-12-31' } = query;
-      const { id, body, variants } = await measuredBy(
-        storage,
-        principal.accountId,
-        params['id'] ?? '',
-        query.eventName,
-      );
+      const { id, body, variants } = await measuredBy(storage, principal.accountId, params.id, query.eventName);
       const counted = await countDailyResults(pool, principal.accountId, id, body.primaryMetric?.event);
       const dates = new Set(counted.map((one) => one.day).filter((one) => one >= startDate && one <= endDate));
       return {
@@ -98,8 +93,7 @@ async function measuredBy(
   id: string,
   event: string | undefined,
 ): Promise<MeasuredExperiment> {
-  const measured = await findMeasured(storage, accountId, id);
-  if (measured === undefined) throw notFound('experiment');
+  const measured = await found(findMeasured(storage, accountId, id), 'experiment');
   const metric = measured.body.primaryMetric?.event;
   if (event !== undefined && event !== metric) {
     throw badRequest(`eventName must be the primary metric, ${metric ?? 'of which the experiment has none'}`);

@@ -4,11 +4,10 @@ import { nameField, nullable } from '../../shared/contracts/config/define-collec
 import type { ExperimentSettingsBody } from '../../shared/experiments/experiment-bodies.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { entityFields } from '../collections/entity-schemas.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
-import { findEntity, loadEntities } from '../draft/entity-store.ts';
+import { loadEntities, requireEntity } from '../draft/entity-store.ts';
 
 const tag = 'Experiment settings';
 const nameByDefault = 'Experiment Settings';
@@ -73,21 +72,20 @@ export const experimentSettingsEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/experiment-settings/:id',
+    path: '/rest/v1/experiment-settings/{id}',
     scope: 'experimentSettings:find',
     id: 'libraryGetExperimentSettings',
     tag,
     summary: 'Read the settings',
     reply,
     async handle({ params, principal }, { storage }) {
-      const row = await findEntity(storage.fork(), principal.accountId, 'experimentSettings', params['id'] ?? '');
-      if (row === undefined) throw notFound(experimentSettings.noun);
+      const row = await requireEntity(storage.fork(), principal.accountId, 'experimentSettings', params.id);
       return view(row);
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/experiment-settings/:id',
+    path: '/rest/v1/experiment-settings/{id}',
     scope: 'experimentSettings:update',
     id: 'libraryUpdateExperimentSettings',
     tag,
@@ -97,7 +95,7 @@ export const experimentSettingsEndpoints = [
     handle: ({ params, body: { name, whitelistDomains }, principal }, services) =>
       edit(services, principal, async (editing) =>
         view(
-          await patchEntity(editing, experimentSettings, params['id'] ?? '', {
+          await patchEntity(editing, experimentSettings, params.id, {
             ...(name === undefined ? {} : { name }),
             ...(whitelistDomains === undefined ? {} : { whitelistDomains }),
           }),
@@ -106,7 +104,7 @@ export const experimentSettingsEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/experiment-settings/:id',
+    path: '/rest/v1/experiment-settings/{id}',
     scope: 'experimentSettings:delete',
     id: 'libraryDeleteExperimentSettings',
     tag,
@@ -114,9 +112,8 @@ export const experimentSettingsEndpoints = [
     reply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const id = params['id'] ?? '';
-        const row = await findEntity(editing.em, principal.accountId, 'experimentSettings', id);
-        if (row === undefined) throw notFound(experimentSettings.noun);
+        const { id } = params;
+        const row = await requireEntity(editing.em, principal.accountId, 'experimentSettings', id);
         await deleteEntity(editing, experimentSettings, id);
         return view(row);
       }),

@@ -6,12 +6,12 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { experimentVariantBody } from '../../shared/experiments/experiment-bodies.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { badRequest, conflict, notFound } from '../api/api-error.ts';
+import { badRequest, conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
+import { entityPosition, listEntities, requireEntity } from '../draft/entity-store.ts';
 import { loadVariants, readVariantBody } from '../draft/experiment-rows.ts';
 import { variantReply, viewVariant } from './experiment-view.ts';
 
@@ -91,7 +91,7 @@ export const experimentVariantEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/experiment-variants/:id',
+    path: '/rest/v1/experiment-variants/{id}',
     scope: 'experimentVariants:find',
     id: 'libraryGetExperimentVariant',
     tag,
@@ -99,14 +99,13 @@ export const experimentVariantEndpoints = [
     reply: variantReply,
     async handle({ params, principal }, { storage }) {
       const em = storage.fork();
-      const row = await findEntity(em, principal.accountId, 'experimentVariants', params['id'] ?? '');
-      if (row === undefined) throw notFound(experimentVariants.noun);
+      const row = await requireEntity(em, principal.accountId, 'experimentVariants', params.id);
       return showVariant(em, row);
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/experiment-variants/:id',
+    path: '/rest/v1/experiment-variants/{id}',
     scope: 'experimentVariants:update',
     id: 'libraryUpdateExperimentVariant',
     tag,
@@ -115,9 +114,8 @@ export const experimentVariantEndpoints = [
     reply: variantReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const id = params['id'] ?? '';
-        const before = await findEntity(editing.em, principal.accountId, 'experimentVariants', id);
-        if (before === undefined) throw notFound(experimentVariants.noun);
+        const { id } = params;
+        const before = await requireEntity(editing.em, principal.accountId, 'experimentVariants', id);
         const { experimentId: owner, isControl } = readVariantBody(before.body);
         if (body.isControl === true) await refuseSecondControl(editing, owner, id);
         const isControlThen = body.isControl ?? isControl;
@@ -133,7 +131,7 @@ export const experimentVariantEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/experiment-variants/:id',
+    path: '/rest/v1/experiment-variants/{id}',
     scope: 'experimentVariants:delete',
     id: 'libraryDeleteExperimentVariant',
     tag,
@@ -141,9 +139,8 @@ export const experimentVariantEndpoints = [
     reply: variantReply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const id = params['id'] ?? '';
-        const row = await findEntity(editing.em, principal.accountId, 'experimentVariants', id);
-        if (row === undefined) throw notFound(experimentVariants.noun);
+        const { id } = params;
+        const row = await requireEntity(editing.em, principal.accountId, 'experimentVariants', id);
         const view = await showVariant(editing.em, row);
         await deleteEntity(editing, experimentVariants, id);
         return view;

@@ -5,12 +5,12 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { experimentBody, experimentKeyPattern, experimentTypes } from '../../shared/experiments/experiment-bodies.ts';
 import type { ExperimentVariant } from '../../shared/experiments/experiment-bodies.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { badRequest, conflict, notFound } from '../api/api-error.ts';
+import { badRequest, conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { entityPosition, findEntity, loadEntities } from '../draft/entity-store.ts';
+import { entityPosition, findEntity, loadEntities, requireEntity } from '../draft/entity-store.ts';
 import { loadVariants, readExperimentBody, readVariantBody } from '../draft/experiment-rows.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
 import { experimentFields, givenExperimentFields } from './experiment-fields.ts';
@@ -113,7 +113,7 @@ export const experimentEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/experiments/:id',
+    path: '/rest/v1/experiments/{id}',
     scope: 'experiments:find',
     id: 'libraryGetExperiment',
     tag,
@@ -121,14 +121,13 @@ export const experimentEndpoints = [
     reply: experimentReply,
     async handle({ params, principal }, { storage }) {
       const em = storage.fork();
-      const row = await findEntity(em, principal.accountId, 'experiments', params['id'] ?? '');
-      if (row === undefined) throw notFound(experiments.noun);
+      const row = await requireEntity(em, principal.accountId, 'experiments', params.id);
       return showExperiment(em, row);
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/experiments/:id',
+    path: '/rest/v1/experiments/{id}',
     scope: 'experiments:update',
     id: 'libraryUpdateExperiment',
     tag,
@@ -144,26 +143,20 @@ export const experimentEndpoints = [
     reply: experimentReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const row = await patchEntity(
-          editing,
-          experiments,
-          params['id'] ?? '',
-          givenExperimentFields(body),
-          (next, before) => {
-            const { status, key: stored } = readExperimentBody(before);
-            if (status === 'Completed') throw conflict('a completed experiment can no longer be edited');
-            if (typeof body.key === 'string' && body.key !== '' && body.key !== stored) {
-              throw badRequest(`key: stays ${stored} once an experiment is made`);
-            }
-            return next;
-          },
-        );
+        const row = await patchEntity(editing, experiments, params.id, givenExperimentFields(body), (next, before) => {
+          const { status, key: stored } = readExperimentBody(before);
+          if (status === 'Completed') throw conflict('a completed experiment can no longer be edited');
+          if (typeof body.key === 'string' && body.key !== '' && body.key !== stored) {
+            throw badRequest(`key: stays ${stored} once an experiment is made`);
+          }
+          return next;
+        });
         return showExperiment(editing.em, row);
       }),
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/experiments/:id',
+    path: '/rest/v1/experiments/{id}',
     scope: 'experiments:delete',
     id: 'libraryDeleteExperiment',
     tag,
@@ -171,7 +164,7 @@ export const experimentEndpoints = [
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
       await edit(services, principal, async (editing) => {
-        const experimentId = params['id'] ?? '';
+        const experimentId = params.id;
         const variants = await loadVariants(editing.em, principal.accountId, experimentId);
         await deleteEntity(editing, experiments, experimentId);
         await editing.em.flush();

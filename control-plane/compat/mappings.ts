@@ -5,12 +5,12 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { mappedPropertiesMax } from '../../shared/routing/mapping/apply-mapping.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { badRequest, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { findEntity } from '../draft/entity-store.ts';
+import { findEntity, requireEntity } from '../draft/entity-store.ts';
 import { givenLogic, logicField } from './given-logic.ts';
 import type { MappingBody } from './mapping-rules.ts';
 import {
@@ -97,7 +97,7 @@ export const mappingEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/mappings/:id',
+    path: '/rest/v1/mappings/{id}',
     scope: 'mappings:find',
     id: 'libraryGetMapping',
     tag,
@@ -105,14 +105,13 @@ export const mappingEndpoints = [
     reply: mappingReply,
     async handle({ params, principal }, { storage }) {
       const em = storage.fork();
-      const row = await findEntity(em, principal.accountId, 'mappings', params['id'] ?? '');
-      if (row === undefined) throw notFound(mappings.noun);
+      const row = await requireEntity(em, principal.accountId, 'mappings', params.id);
       return viewMapping(row, (await destinationType(em, principal.accountId, bodyOf(row).destinationId)) ?? '');
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/mappings/:id',
+    path: '/rest/v1/mappings/{id}',
     scope: 'mappings:update',
     id: 'libraryUpdateMapping',
     tag,
@@ -136,7 +135,7 @@ export const mappingEndpoints = [
           ...(logic === undefined ? {} : { logic: givenLogic(logic) }),
           ...(mapped === undefined ? {} : { mappings: storedRows(mapped) }),
         };
-        const row = await patchEntity(editing, mappings, params['id'] ?? '', fields, (next, before) => {
+        const row = await patchEntity(editing, mappings, params.id, fields, (next, before) => {
           if (isDefaultRule(before as MappingBody) && next['logic'] !== null) {
             throw badRequest('logic: a default mapping always applies');
           }
@@ -148,14 +147,14 @@ export const mappingEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/mappings/:id',
+    path: '/rest/v1/mappings/{id}',
     scope: 'mappings:delete',
     id: 'libraryDeleteMapping',
     tag,
     summary: 'Take a mapping out of the draft',
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
-      await edit(services, principal, (editing) => deleteEntity(editing, mappings, params['id'] ?? ''));
+      await edit(services, principal, (editing) => deleteEntity(editing, mappings, params.id));
       return true;
     },
   }),
@@ -210,9 +209,7 @@ export const mappingEndpoints = [
       const em = storage.fork();
       const type = await destinationType(em, principal.accountId, query.entityId);
       if (type !== undefined) return { entities: templatesOf(type).map((template) => viewTemplate(type, template)) };
-      if ((await findEntity(em, principal.accountId, 'sources', query.entityId)) === undefined) {
-        throw notFound('destination');
-      }
+      await found(findEntity(em, principal.accountId, 'sources', query.entityId), 'destination');
       return { entities: [] };
     },
   }),

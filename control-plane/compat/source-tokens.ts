@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 import { findSourceKind } from '../../shared/sources/registry.ts';
 import { installScript } from '../../shared/web-snippet/web-snippet.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
 import { revealTokens } from '../sources/reveal-tokens.ts';
-import type { SourceServices } from '../sources/endpoints.ts';
+import { ingestUrl } from '../sources/ingest-url.ts';
 
 const keys = {
   token: Type.String(),
@@ -31,14 +30,15 @@ const reply = Type.Union([
 export const getSourceTokens = defineEndpoint({
   client: 'platform-library',
   method: 'GET',
-  path: '/rest/v1/sources/:id/tokens',
+  path: '/rest/v1/sources/{id}/tokens',
   scope: 'source:find',
   id: 'libraryGetSourceTokens',
+  uses: { ingestUrl },
   tag: 'Sources',
   summary: 'The keys events are sent with, and how to send one',
   reply,
-  async handle({ params, principal }, services: CoreServices & SourceServices) {
-    const { row, tokens } = await revealTokens(services, principal, params['id'] ?? '');
+  async handle({ params, principal }, services) {
+    const { row, tokens } = await revealTokens(services, principal, params.id);
     return { ...tokens, ...waysOf(String(row.body['type']), services.ingestUrl.replace(/\/+$/, ''), tokens) };
   },
 });

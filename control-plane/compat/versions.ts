@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
 import { edit } from '../draft/edit-entities.ts';
-import type { VersionServices } from '../versions/endpoints.ts';
+import { publishing } from '../publishing/publishing-service.ts';
 import { allowlistFields } from '../versions/allowlist-fields.ts';
 import { publishDraft } from '../versions/publish-draft.ts';
 import { publishVersion } from '../versions/publish-version.ts';
@@ -20,6 +19,7 @@ export const versionEndpoints = [
     path: '/rest/v1/versions',
     scope: 'version:publish',
     id: 'libraryCreateVersion',
+    uses: { publishing },
     tag: 'Versions',
     summary:
       'Publish the draft, or the part of it the allowlists name; 409 where that would change nothing. While another ' +
@@ -34,7 +34,7 @@ export const versionEndpoints = [
     ),
     bodyOptional: true,
     reply: versionReply,
-    async handle({ body, principal }, services: CoreServices & VersionServices) {
+    async handle({ body, principal }, services) {
       const { secretBox, publishing } = services;
       const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
       const { version, outboxId } = await edit(services, principal, (editing) => publishDraft(editing, body, limits));
@@ -45,17 +45,18 @@ export const versionEndpoints = [
   defineEndpoint({
     client,
     method: 'POST',
-    path: '/rest/v1/versions/:id/publish',
+    path: '/rest/v1/versions/{id}/publish',
     scope: 'version:publish',
     id: 'libraryPublishVersion',
+    uses: { publishing },
     isCostly: true,
     tag: 'Versions',
     summary: 'Make an older version live again; 409 for the one that is live',
     reply: versionReply,
-    async handle({ params, principal }, services: CoreServices & VersionServices) {
+    async handle({ params, principal }, services) {
       const { publishing } = services;
       const { version, outboxId } = await edit(services, principal, (editing) =>
-        publishVersion(editing, params['id'] ?? '', publishing.documentBytesMax()),
+        publishVersion(editing, params.id, publishing.documentBytesMax()),
       );
       if (outboxId === undefined) throw conflict(`version ${version.versionNumber} is live already`);
       await publishing.whenApplied(outboxId);

@@ -6,6 +6,7 @@ import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { count } from '../../shared/runtime/variables.ts';
+import { defineService } from '../api/services.ts';
 import { tooMany } from '../api/api-error.ts';
 import { runDestinationTest } from './run-test.ts';
 import type { DestinationTest, DestinationTestResult } from './run-test.ts';
@@ -19,6 +20,8 @@ export type DestinationTests = {
   /** Ends those under way. */
   stop(): Promise<void>;
 };
+
+export const destinationTests = defineService<DestinationTests>('destination tests');
 
 export type DestinationTestsOptions = {
   /** Where destinations may be, and where not: as the pipeline has it. */

@@ -5,14 +5,14 @@ import type { AnyCollection } from '../../shared/collections/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { ConfigEntity } from '../../shared/postgres/entities.ts';
-import { badRequest, conflict, notFound } from '../api/api-error.ts';
+import { badRequest, conflict } from '../api/api-error.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { AccountLimits } from '../store/account-limits.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
 import { checkTogether, refuseProblems } from './check-together.ts';
 import { refuseBeyondShare } from './draft-share.ts';
-import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
+import { insertEntity, missingEntities, replaceBody, requireEntity } from './entity-store.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
 export type Editing = {
@@ -56,8 +56,7 @@ export async function patchEntity(
 ): Promise<ConfigEntityRow> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
-  const row = await findEntity(em, accountId, collection.name, id);
-  if (row === undefined) throw notFound(collection.noun);
+  const row = await requireEntity(em, accountId, collection.name, id);
   const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.fixed, ...collection.readOnly]);
   const given = Object.entries(withoutUndefined(fields)).filter(([field]) => !ignored.has(field));
   const before = row.body;
@@ -81,8 +80,7 @@ export async function deleteEntity(
   collection: AnyCollection,
   id: string,
 ): Promise<void> {
-  const row = await findEntity(em, principal.accountId, collection.name, id);
-  if (row === undefined) throw notFound(collection.noun);
+  const row = await requireEntity(em, principal.accountId, collection.name, id);
   await checkTogether(em, principal.accountId, collection.name, { id, before: row.body, after: undefined });
   em.remove(row);
   recordAudit(em, principal, { action: `${collection.noun}.delete`, collection: collection.name, entityId: id }, now);

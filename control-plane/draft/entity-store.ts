@@ -1,9 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionOf } from '../../shared/collections/registry.ts';
 import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { found } from '../api/api-error.ts';
 import type { Position } from '../api/pagination.ts';
 import { canonical, containsFolded, foldText } from '../store/text.ts';
 import { buildSnapshot } from './snapshot.ts';
@@ -19,6 +21,16 @@ export async function findEntity(
 ): Promise<ConfigEntityRow | undefined> {
   if (!idShape.test(id)) return undefined;
   return (await em.findOne(ConfigEntity, { accountId, collection, id })) ?? undefined;
+}
+
+/** The entity. Throws the 404 where the account has none of that id. */
+export function requireEntity(
+  em: EntityManager,
+  accountId: string,
+  collection: CollectionName,
+  id: string,
+): Promise<ConfigEntityRow> {
+  return found(findEntity(em, accountId, collection, id), collectionOf(collection).noun);
 }
 
 /** Those of `ids` that the account has no entity of. */

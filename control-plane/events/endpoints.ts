@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
-import { notFound } from '../api/api-error.ts';
+import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
+import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
@@ -35,11 +35,8 @@ const countsReply = Type.Object({
   until: Type.String({ format: 'date-time', description: 'When it was counted.' }),
 });
 
-/** What events need beside what every endpoint has. */
-export type EventServices = {
-  /** The newest events of an account. */
-  readonly eventFeeds: PolledFeeds<string, unknown>;
-};
+/** The newest events of each account. */
+export const eventFeeds = defineService<PolledFeeds<string, unknown>>('event feeds');
 
 export const eventEndpoints = [
   defineEndpoint({
@@ -77,11 +74,12 @@ export const eventEndpoints = [
     path: '/rest/v1/events/stream',
     scope: 'event:list',
     id: 'followEvents',
+    uses: { eventFeeds },
     tag: 'Events',
     summary: 'The newest events by when they came, at most 100, again whenever one comes or more becomes of one',
     streams: true,
     reply: Type.Object({ events: Type.Array(eventReply) }),
-    handle: async ({ principal }, { eventFeeds }: CoreServices & EventServices) => eventFeeds.of(principal.accountId),
+    handle: async ({ principal }, { eventFeeds }) => eventFeeds.of(principal.accountId),
   }),
   defineEndpoint({
     method: 'GET',
@@ -111,21 +109,20 @@ export const eventEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/events/:id',
+    path: '/rest/v1/events/{id}',
     scope: 'event:list',
     id: 'getEvent',
     tag: 'Events',
     summary: 'Read a recent event, with what became of it at each destination',
     reply: eventReply,
     async handle({ params, principal }, { pool }) {
-      const record = await findRecentEvent(pool, principal.accountId, params['id'] ?? '');
-      if (record === undefined) throw notFound('event');
+      const record = await found(findRecentEvent(pool, principal.accountId, params.id), 'event');
       return viewEvent(record);
     },
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/events/:id/ways',
+    path: '/rest/v1/events/{id}/ways',
     scope: 'event:list',
     // The request shows the destination's settings.
     queryScope: ({ destinationId }) => (destinationId === undefined ? undefined : 'destination:find'),
@@ -141,8 +138,7 @@ export const eventEndpoints = [
     reply: Type.Object({ rules: Type.Enum(['live', 'draft']), ways: Type.Array(wayReply) }),
     async handle({ params, query, principal }, { storage, pool, secretBox, now }) {
       const { accountId } = principal;
-      const record = await findRecentEvent(pool, accountId, params['id'] ?? '');
-      if (record === undefined) throw notFound('event');
+      const record = await found(findRecentEvent(pool, accountId, params.id), 'event');
       const em = storage.fork();
       const rules = query.rules ?? 'live';
       const snapshot =

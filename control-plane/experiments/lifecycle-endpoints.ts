@@ -32,7 +32,7 @@ export const lifecycleEndpoints: readonly Endpoint[] = [
     body: rolloutBody,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) =>
-        view(await takeStep(editing, params['id'] ?? '', { kind: 'rollout', variantId: body.variantId })),
+        view(await takeStep(editing, params.id, { kind: 'rollout', variantId: body.variantId })),
       ),
   }),
 ];
@@ -41,14 +41,14 @@ function stepEndpoint(kind: Exclude<LifecycleAction['kind'], 'rollout'>, summary
   return defineEndpoint({
     ...describeStep(kind, summary),
     handle: ({ params, principal }, services) =>
-      edit(services, principal, async (editing) => view(await takeStep(editing, params['id'] ?? '', { kind }))),
+      edit(services, principal, async (editing) => view(await takeStep(editing, params.id, { kind }))),
   });
 }
 
 function describeStep(kind: LifecycleAction['kind'], summary: string) {
   return {
     method: 'POST' as const,
-    path: `/rest/v1/collections/experiments/:id/${kind}`,
+    path: `/rest/v1/collections/experiments/{id}/${kind}` as const,
     scope: 'experiments:update',
     id: `${kind}Experiment`,
     tag: 'Experiments',

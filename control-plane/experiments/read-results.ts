@@ -4,7 +4,7 @@ import { countResults } from '../../shared/visitors/count-results.ts';
 import { experimentBody, experimentStatuses, experimentTypes } from '../../shared/experiments/experiment-bodies.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { findEntity } from '../draft/entity-store.ts';
-import { notFound } from '../api/api-error.ts';
+import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { liveContent } from '../versions/version-store.ts';
 import { loadVariants, readExperimentBody, readVariantBody } from '../draft/experiment-rows.ts';
@@ -46,7 +46,7 @@ const sampleRatio = Type.Object(
 /** What an experiment has shown so far. */
 export const readExperimentResults = defineEndpoint({
   method: 'GET',
-  path: '/rest/v1/experiments/:id/results',
+  path: '/rest/v1/experiments/{id}/results',
   scope: 'experiments:find',
   id: 'getExperimentResults',
   tag: 'Experiments',
@@ -71,8 +71,7 @@ export const readExperimentResults = defineEndpoint({
   }),
   async handle({ params, query, principal }, { storage, pool }) {
     const { accountId } = principal;
-    const measured = await findMeasured(storage, accountId, params['id'] ?? '');
-    if (measured === undefined) throw notFound('experiment');
+    const measured = await found(findMeasured(storage, accountId, params.id), 'experiment');
     const counts = await countResults(pool, accountId, measured.id, measured.body.primaryMetric?.event);
     return summarizeResults(measured, counts, query.confidencePercent ?? 95);
   },

@@ -3,11 +3,11 @@ import type { FieldProblem } from '../../shared/contracts/config/define-collecti
 import type { ExperimentBody, ExperimentStatus } from '../../shared/experiments/experiment-bodies.ts';
 import { checkStart, checkVariants } from '../../shared/experiments/validate-experiment.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { badRequest } from '../api/api-error.ts';
 import { refuseProblems } from '../draft/check-together.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { patchEntity } from '../draft/edit-entities.ts';
-import { findEntity } from '../draft/entity-store.ts';
+import { requireEntity } from '../draft/entity-store.ts';
 import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
 import { liveContent } from '../versions/version-store.ts';
 
@@ -15,9 +15,7 @@ import { liveContent } from '../versions/version-store.ts';
 export async function takeStep(editing: Editing, id: string, action: LifecycleAction): Promise<StepTaken> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
-  const found = await findEntity(em, accountId, 'experiments', id);
-  if (found === undefined) throw notFound(experiments.noun);
-  const experiment = readExperimentBody(found.body);
+  const experiment = readExperimentBody((await requireEntity(em, accountId, 'experiments', id)).body);
   const step = takeLifecycleStep(experiment, action);
   if (!step.allowed) throw badRequest(`${step.problem.field} ${step.problem.problem}`);
   const { status, rolloutVariantId } = step;

@@ -12,6 +12,7 @@ import {
 } from '../../shared/contracts/source-activity.ts';
 import type { SourceRecord } from '../../shared/contracts/source-activity.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { defineService } from '../api/services.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
 
 /** What gateways and pipelines report of sources and destinations, as of now. */
@@ -28,6 +29,8 @@ export type LiveValues = {
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };
+
+export const liveValues = defineService<LiveValues>('live values');
 
 /** Follows the HEALTH bucket. */
 export function createLiveValues(): LiveValues {

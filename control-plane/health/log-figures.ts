@@ -1,5 +1,5 @@
-import { resolverConsumer } from '../../shared/contracts/subjects.ts';
 import {
+  resolverConsumer,
   deadLetterSubject,
   dispatcherConsumer,
   ingestSubject,
@@ -12,6 +12,7 @@ import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import type { ConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
+import { defineService } from '../api/services.ts';
 
 /** What waits before one destination. A frame is a message of the log: one event or many. */
 export type DestinationBacklog = {
@@ -39,6 +40,8 @@ export type LogLook = {
   /** About when the oldest event a destination has not finished was resolved, in ms since the epoch; undefined without. */
   unsentSince(destinationId: string): Promise<number | undefined>;
 };
+
+export const logFigures = defineService<LogLook>('log figures');
 
 /** Looks at the log, at most once in `freshMs` whoever asks: a look costs the server something for each consumer. */
 export function createLogFigures(

@@ -1,20 +1,17 @@
 import { Type } from 'typebox';
 import { nameField, nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
-import { badRequest, forbidden, notFound } from '../api/api-error.ts';
+import { badRequest, forbidden, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
+import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 import { addApiKey, listApiKeys, makeRoomForKey, revokeApiKey } from './key-store.ts';
 import { grantableNames, hasScope } from './scopes.ts';
 
-/** What endpoints of keys need beside what every endpoint has. */
-export type KeyServices = {
-  /** Ends the live streams of an account whose keys have ended. */
-  recheckStreams(accountId: string): Promise<void>;
-};
+/** Ends the live streams of an account whose keys have ended. */
+export const recheckStreams = defineService<(accountId: string) => Promise<void>>('recheck of streams');
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -102,16 +99,16 @@ export const keyEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/keys/:id',
+    path: '/rest/v1/keys/{id}',
     scope: 'key:delete',
     id: 'revokeKey',
+    uses: { recheckStreams },
     tag: 'API keys',
     summary: 'End an API key at once',
     reply: keyReply,
-    async handle({ params, principal }, services: CoreServices & KeyServices) {
+    async handle({ params, principal }, services) {
       const revoked = await edit(services, principal, async ({ em, now }) => {
-        const row = await revokeApiKey(em, principal.accountId, params['id'] ?? '', now);
-        if (row === undefined) throw notFound('key');
+        const row = await found(revokeApiKey(em, principal.accountId, params.id, now), 'key');
         recordAudit(em, principal, { action: 'key.revoke', entityId: row.id }, now);
         return viewKey(row);
       });

@@ -4,25 +4,13 @@ import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import { allWork, decodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
 import type { WorkReport } from '../../shared/contracts/work-report.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
-import type { LogFigures } from '../health/log-figures.ts';
+import { defineService } from '../api/services.ts';
+import { logFigures } from '../health/log-figures.ts';
 import type { BucketCache } from '../publishing/bucket-cache.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
-import type { LeaseCache } from '../publishing/publishing-service.ts';
-import { alertsReply } from './read-alerts.ts';
-import type { AlertsReader } from './read-alerts.ts';
-import type { FindingsReader } from './read-findings.ts';
-
-/** What looking at the installation needs beside what every endpoint has. */
-export type OperateServices = {
-  readonly leases: LeaseCache;
-  readonly logFigures: { read(): Promise<LogFigures> };
-  readonly findings: FindingsReader;
-  readonly work: WorkCache;
-  readonly alerts: AlertsReader;
-  /** The revision of the configuration this control plane has heard of. */
-  configRevision(): number;
-};
+import { leases } from '../publishing/publishing-service.ts';
+import { alerts, alertsReply } from './read-alerts.ts';
+import { findings } from './read-findings.ts';
 
 export type WorkCache = BucketCache<WorkReport>;
 
@@ -30,6 +18,11 @@ export type WorkCache = BucketCache<WorkReport>;
 export function createWorkCache(): WorkCache {
   return createBucketCache(allWork, decodeWorkReport);
 }
+
+export const work = defineService<WorkCache>('work reports');
+
+/** The newest revision of the configuration that this control plane has seen. */
+export const configRevision = defineService<() => number>('configuration revision');
 
 const count = Type.Integer({ minimum: 0 });
 const instant = Type.String({ format: 'date-time' });
@@ -40,6 +33,7 @@ export const operateEndpoints = [
     path: '/rest/v1/system/processes',
     scope: 'system:find',
     id: 'listProcesses',
+    uses: { leases, configRevision },
     tag: 'System',
     summary: 'The gateways and pipelines that are alive, and which revision of the configuration each runs',
     reply: Type.Object({
@@ -56,7 +50,7 @@ export const operateEndpoints = [
         }),
       ),
     }),
-    async handle(_input, { leases, configRevision }: CoreServices & OperateServices) {
+    async handle(_input, { leases, configRevision }) {
       const nowMs = performance.now();
       const alive = [...leases.entries.values()].filter(({ heardAtMs }) => nowMs - heardAtMs < leaseTtlMs);
       const entities = alive.map(({ value, heardAtMs }) => ({
@@ -77,6 +71,7 @@ export const operateEndpoints = [
     path: '/rest/v1/system/partitions',
     scope: 'system:find',
     id: 'listPartitions',
+    uses: { logFigures },
     tag: 'System',
     summary: 'What waits to be resolved in each partition of accepted events',
     reply: Type.Object({
@@ -88,7 +83,7 @@ export const operateEndpoints = [
         }),
       ),
     }),
-    handle: async (_input, { logFigures }: CoreServices & OperateServices) => ({
+    handle: async (_input, { logFigures }) => ({
       entities: (await logFigures.read()).partitions,
     }),
   }),
@@ -97,6 +92,7 @@ export const operateEndpoints = [
     path: '/rest/v1/system/work',
     scope: 'system:find',
     id: 'listWork',
+    uses: { leases, work },
     tag: 'System',
     summary: 'The threads of each pipeline that is alive, and which actors each thread runs',
     reply: Type.Object({
@@ -128,7 +124,7 @@ export const operateEndpoints = [
         }),
       ),
     }),
-    async handle(_input, { leases, work }: CoreServices & OperateServices) {
+    async handle(_input, { leases, work }) {
       const nowMs = performance.now();
       const pipelines = [...leases.entries.values()]
         .filter(({ value, heardAtMs }) => value.kind === 'pipeline' && nowMs - heardAtMs < leaseTtlMs)
@@ -148,16 +144,18 @@ export const operateEndpoints = [
     path: '/rest/v1/system/alerts',
     scope: 'system:find',
     id: 'listAlerts',
+    uses: { alerts },
     tag: 'System',
     summary: 'The alerts that are open, as the Prometheus at PROMETHEUS_URL has them',
     reply: alertsReply,
-    handle: (_input, { alerts }: CoreServices & OperateServices) => alerts.read(),
+    handle: (_input, { alerts }) => alerts.read(),
   }),
   defineEndpoint({
     method: 'GET',
     path: '/rest/v1/system/findings',
     scope: 'system:find',
     id: 'listFindings',
+    uses: { findings },
     tag: 'System',
     summary: 'What the doctor finds of the log and its servers as this control plane meets them, the worst first',
     reply: Type.Object({
@@ -171,6 +169,6 @@ export const operateEndpoints = [
         }),
       ),
     }),
-    handle: (_input, { findings }: CoreServices & OperateServices) => findings.read(),
+    handle: (_input, { findings }) => findings.read(),
   }),
 ];

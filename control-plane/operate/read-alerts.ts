@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';
+import { defineService } from '../api/services.ts';
 
 export const alertsEnv = {
   PROMETHEUS_URL: optionalText(
@@ -28,6 +29,8 @@ export const alertsReply = Type.Object({
 
 export type Alerts = Static<typeof alertsReply>;
 export type AlertsReader = { read(): Promise<Alerts> };
+
+export const alerts = defineService<AlertsReader>('alerts');
 
 /** What Prometheus answers at `/api/v1/alerts`: https://prometheus.io/docs/prometheus/latest/querying/api/#alerts */
 const answer = Compile(

@@ -7,8 +7,11 @@ import { readDurability } from '../../shared/nats/monitor/read-durability.ts';
 import { readLogServers } from '../../shared/nats/monitor/read-log-servers.ts';
 import type { TopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { defineService } from '../api/services.ts';
 
 export type FindingsReader = { read(): Promise<JsonObject> };
+
+export const findings = defineService<FindingsReader>('findings');
 
 export type FindingsOptions = {
   readonly connection: LogConnection;

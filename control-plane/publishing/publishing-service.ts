@@ -1,9 +1,10 @@
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { count, flag } from '../../shared/runtime/variables.ts';
-import type { LogBuckets } from './log-buckets.ts';
-import { publishedRevision } from './outbox.ts';
 import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import { decodeReport, leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import { defineService } from '../api/services.ts';
+import type { LogBuckets } from './log-buckets.ts';
+import { publishedRevision } from './outbox.ts';
 import type { BucketCache, CachedEntry } from './bucket-cache.ts';
 import { createBucketCache } from './bucket-cache.ts';
 
@@ -41,6 +42,8 @@ export type PublishingService = {
   whenApplied(outboxId: number): Promise<void>;
 };
 
+export const publishing = defineService<PublishingService>('publishing');
+
 export type PublishingServiceOptions = {
   readonly storage: Storage;
   readonly logBuckets: LogBuckets;
@@ -75,6 +78,8 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
 }
 
 export type LeaseCache = BucketCache<ProcessReport>;
+
+export const leases = defineService<LeaseCache>('leases');
 
 /** What the gateways and pipelines alive report of themselves. */
 export function createLeaseCache(): LeaseCache {

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { badRequest, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { withAudit } from '../draft/audited-effect.ts';
@@ -18,12 +17,8 @@ import {
   viewDeadLetter,
   viewReplay,
 } from './replay-view.ts';
+import { replays } from './replay-service.ts';
 import type { ReplayService } from './replay-service.ts';
-
-/** What replays need beside what every endpoint has. */
-export type ReplayServices = {
-  readonly replays: ReplayService;
-};
 
 /** Which dead letters are meant. */
 const deadLetterFilter = {
@@ -35,9 +30,10 @@ const deadLetterFilter = {
 export const replayEndpoints = [
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/destinations/:id/dead-letters',
+    path: '/rest/v1/destinations/{id}/dead-letters',
     scope: 'destination:find',
     id: 'listDeadLetters',
+    uses: { replays },
     tag: 'Destinations',
     summary:
       'List the events the destination did not take, newest first; with a filter a page may hold fewer than limit and ' +
@@ -47,15 +43,14 @@ export const replayEndpoints = [
       ...deadLetterFilter,
     }),
     reply: pageOf(deadLetterReply),
-    async handle({ params, query, principal }, { storage, paginator, replays }: CoreServices & ReplayServices) {
+    async handle({ params, query, principal }, { storage, paginator, replays }) {
       const { accountId } = principal;
       const { reason, from, to } = query;
-      const id = params['id'] ?? '';
+      const { id } = params;
       const list = { list: 'dead-letters', accountId, filters: { id, reason, from, to } };
       const { limit, after } = paginator.read(query, list);
       const filter = { reason, ...readTimeRange(query) };
-      const row = await findDispatched(storage.fork(), accountId, id);
-      if (row === undefined) throw notFound('destination');
+      const row = await found(findDispatched(storage.fork(), accountId, id), 'destination');
       const beforeSeq = after === undefined ? undefined : Number(after[0]);
       const { letters, nextBeforeSeq } = await replays.deadLetters(row.id, { limit, beforeSeq, filter });
       return paginator.pageUpTo(
@@ -67,9 +62,10 @@ export const replayEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/destinations/:id/dead-letters',
+    path: '/rest/v1/destinations/{id}/dead-letters',
     scope: 'destination:update',
     id: 'deleteDeadLetters',
+    uses: { replays },
     tag: 'Destinations',
     summary:
       'Delete dead letters for good: all there are, or those of a reason or a time, oldest first. Where there are many one ' +
@@ -79,10 +75,10 @@ export const replayEndpoints = [
       deleted: Type.Integer({ minimum: 0, description: 'By this call.' }),
       pagination: Type.Object({ nextCursor: nullable(Type.String()), hasMore: Type.Boolean() }),
     }),
-    async handle({ params, query, principal }, services: CoreServices & ReplayServices) {
+    async handle({ params, query, principal }, services) {
       const { accountId } = principal;
       const { reason, from, to } = query;
-      const id = params['id'] ?? '';
+      const { id } = params;
       const list = { list: 'deleted-dead-letters', accountId, filters: { id, reason, from, to } };
       const { after } = services.paginator.read(query, list);
       const [fromSeq, endSeq] = after ?? [];
@@ -96,7 +92,7 @@ export const replayEndpoints = [
           details: { reason: reason ?? null, from: from ?? null, to: to ?? null },
         },
         async check({ em }) {
-          if ((await findDispatched(em, accountId, id)) === undefined) throw notFound('destination');
+          await found(findDispatched(em, accountId, id), 'destination');
         },
         effect: () => services.replays.deleteDeadLetters(id, { filter, range }),
       });
@@ -106,9 +102,10 @@ export const replayEndpoints = [
   }),
   defineEndpoint({
     method: 'POST',
-    path: '/rest/v1/destinations/:id/replay',
+    path: '/rest/v1/destinations/{id}/replay',
     scope: 'destination:update',
     id: 'startReplay',
+    uses: { replays },
     isCostly: true,
     tag: 'Destinations',
     summary:
@@ -117,13 +114,12 @@ export const replayEndpoints = [
       'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait behind those',
     body: replayBody,
     reply: replayReply,
-    async handle({ params, body, principal }, services: CoreServices & ReplayServices) {
+    async handle({ params, body, principal }, services) {
       const { accountId } = principal;
       const request = readReplayRequest(body);
-      const id = params['id'] ?? '';
+      const { id } = params;
       const check = async ({ em }: Editing): Promise<void> => {
-        const row = await findDispatched(em, accountId, id);
-        if (row === undefined) throw notFound('destination');
+        const row = await found(findDispatched(em, accountId, id), 'destination');
         const live = await findLiveDispatched(em, row);
         if (live === undefined) throw badRequest('the destination is not in the live version: publish it first');
         if (live['status'] !== 'Enabled') {
@@ -145,20 +141,20 @@ export const replayEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/destinations/:id/replays',
+    path: '/rest/v1/destinations/{id}/replays',
     scope: 'destination:find',
     id: 'listReplays',
+    uses: { replays },
     tag: 'Destinations',
     summary: 'List the replays of a destination, newest first; those that are over for 30 days, the last 50 at most',
     query: Type.Object(pageQuery),
     reply: pageOf(replayReply),
-    async handle({ params, query, principal }, { storage, paginator, replays }: CoreServices & ReplayServices) {
+    async handle({ params, query, principal }, { storage, paginator, replays }) {
       const { accountId } = principal;
-      const id = params['id'] ?? '';
+      const { id } = params;
       const list = { list: 'replays', accountId, filters: { id } };
       const { limit, after } = paginator.read(query, list);
-      const row = await findDispatched(storage.fork(), accountId, id);
-      if (row === undefined) throw notFound('destination');
+      const row = await found(findDispatched(storage.fork(), accountId, id), 'destination');
       const jobs = await replays.list(row.id);
       // Ids are made in the order of time.
       const older = after === undefined ? jobs : jobs.filter((job) => job.id < String(after[0]));
@@ -167,43 +163,44 @@ export const replayEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/destinations/:id/replays/:replayId',
+    path: '/rest/v1/destinations/{id}/replays/{replayId}',
     scope: 'destination:find',
     id: 'getReplay',
+    uses: { replays },
     tag: 'Destinations',
     summary: 'Read how far a replay is',
     reply: replayReply,
-    async handle({ params, principal }, { storage, replays }: CoreServices & ReplayServices) {
-      const row = await findDispatched(storage.fork(), principal.accountId, params['id'] ?? '');
-      if (row === undefined) throw notFound('destination');
-      const replayId = params['replayId'] ?? '';
-      const job = isUuid(replayId) ? await replays.find(row.id, replayId) : undefined;
-      if (job === undefined) throw notFound('replay');
-      return viewReplay(job);
+    async handle({ params, principal }, { storage, replays }) {
+      const row = await found(findDispatched(storage.fork(), principal.accountId, params.id), 'destination');
+      const { replayId } = params;
+      return viewReplay(await found(findReplay(replays, row.id, replayId), 'replay'));
     },
   }),
   defineEndpoint({
     method: 'POST',
-    path: '/rest/v1/destinations/:id/replays/:replayId/cancel',
+    path: '/rest/v1/destinations/{id}/replays/{replayId}/cancel',
     scope: 'destination:update',
     id: 'cancelReplay',
+    uses: { replays },
     isCostly: true,
     tag: 'Destinations',
     summary: 'End a replay; what it has put before the destination already is sent, one that is over stays as it is',
     reply: replayReply,
-    async handle({ params, principal }, services: CoreServices & ReplayServices) {
-      const { id = '', replayId = '' } = params;
-      const row = await findDispatched(services.storage.fork(), principal.accountId, id);
-      if (row === undefined) throw notFound('destination');
-      const known = isUuid(replayId) ? await services.replays.find(id, replayId) : undefined;
-      if (known === undefined) throw notFound('replay');
-      const job = await withAudit(services, principal, {
+    async handle({ params, principal }, services) {
+      const { id, replayId } = params;
+      await found(findDispatched(services.storage.fork(), principal.accountId, id), 'destination');
+      await found(findReplay(services.replays, id, replayId), 'replay');
+      const canceled = withAudit(services, principal, {
         audited: { action: 'destination.cancel-replay', collection: 'destinations', entityId: id },
         check: () => Promise.resolve(),
         effect: () => services.replays.cancel(id, replayId),
       });
-      if (job === undefined) throw notFound('replay');
-      return viewReplay(job);
+      return viewReplay(await found(canceled, 'replay'));
     },
   }),
 ];
+
+/** Replays have UUIDs as ids: the store is not asked for anything else. */
+async function findReplay(replays: ReplayService, destinationId: string, replayId: string) {
+  return isUuid(replayId) ? replays.find(destinationId, replayId) : undefined;
+}

@@ -12,6 +12,7 @@ import type { DeletedDeadLetters, DeletionRange } from '../../shared/nats/messag
 import { count } from '../../shared/runtime/variables.ts';
 import { TooManyReplaysError, createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ReplayStore } from '../../shared/nats/buckets/replay-store.ts';
+import { defineService } from '../api/services.ts';
 import type { ApiError } from '../api/api-error.ts';
 import { tooMany, unavailable } from '../api/api-error.ts';
 import type { LogBuckets } from '../publishing/log-buckets.ts';
@@ -24,6 +25,8 @@ export type ReplayService = ReplayStore & {
     request: { readonly filter: DeadLetterFilter; readonly range?: DeletionRange | undefined },
   ): Promise<DeletedDeadLetters>;
 };
+
+export const replays = defineService<ReplayService>('replays');
 
 export const deadLettersEnv = {
   DEAD_LETTERS_PAGE_BYTES_MAX: count(

@@ -3,7 +3,7 @@ import { modificationNames, modifications } from '../../shared/routing/modificat
 import { logicDepthMax, logicNodesMax } from '../../shared/routing/predicate/logic-schema.ts';
 import { operandKinds } from '../../shared/routing/predicate/operands.ts';
 import { operatorNames, operators } from '../../shared/routing/predicate/operators.ts';
-import { forbidden, notFound } from '../api/api-error.ts';
+import { forbidden, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { decideWays, wayReply } from '../events/decide-ways.ts';
 import { findRecentEvent } from '../events/recent-events.ts';
@@ -42,7 +42,7 @@ export const ruleEndpoints = [
   }),
   defineEndpoint({
     method: 'POST',
-    path: '/rest/v1/events/:id/ways',
+    path: '/rest/v1/events/{id}/ways',
     scope: 'event:list',
     id: 'tryRulesOnEvent',
     tag: 'Rules',
@@ -69,8 +69,7 @@ export const ruleEndpoints = [
         throw forbidden('destination:find');
       }
       const { accountId } = principal;
-      const record = await findRecentEvent(pool, accountId, params['id'] ?? '');
-      if (record === undefined) throw notFound('event');
+      const record = await found(findRecentEvent(pool, accountId, params.id), 'event');
       const { destinationId, ...given } = body;
       const draft = await resolveSnapshot(storage.fork(), accountId, 'draft');
       const snapshot = withStandIns(draft, given, now());

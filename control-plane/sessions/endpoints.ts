@@ -1,17 +1,14 @@
 import { Type } from 'typebox';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
+import { defineService } from '../api/services.ts';
 import { badRequest } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 import { makeSignInLink } from './sign-in-links.ts';
 import { signedInReply, viewSignedIn } from './session-view.ts';
 
-/** What sessions need beside what every endpoint has. */
-export type SessionServices = {
-  /** How long a link signs in, in ms. */
-  readonly signInLinkMs: number;
-};
+/** How long a sign-in link is valid, in ms. */
+export const signInLinkMs = defineService<number>('time of sign-in links');
 
 export const sessionEndpoints = [
   defineEndpoint({
@@ -29,11 +26,12 @@ export const sessionEndpoints = [
     path: '/rest/v1/sign-in-links',
     scope: 'key:create',
     id: 'createSignInLink',
+    uses: { signInLinkMs },
     tag: 'Sessions',
     summary: 'Make a code that signs a browser in to the console with the key given, once: /sign-in#<code>',
     body: Type.Object({ key: Type.String({ minLength: 1, maxLength: 200 }) }, { additionalProperties: false }),
     reply: Type.Object({ code: Type.String(), expiresAt: Type.String({ format: 'date-time' }) }),
-    async handle({ body, principal }, services: CoreServices & SessionServices) {
+    async handle({ body, principal }, services) {
       const { key } = body;
       return edit(services, principal, async ({ em, now }) => {
         const [, kid] = key.split('_');

@@ -2,33 +2,21 @@ import { Type } from 'typebox';
 import { enabledStatus, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import { sources } from '../../shared/collections/sources.ts';
-import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
 import { deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
-import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
-import type { LiveValues } from '../health/live-values.ts';
+import { entityPosition, listEntities, requireEntity } from '../draft/entity-store.ts';
+import { liveValues } from '../health/live-values.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
-import type { PublishingService } from '../publishing/publishing-service.ts';
+import { publishing } from '../publishing/publishing-service.ts';
+import { publishedSources } from '../draft/live-version.ts';
+import { ingestUrl } from './ingest-url.ts';
 import { createSource, issueSourceKeys } from './create-source.ts';
 import { revealTokens } from './reveal-tokens.ts';
-import { publishedSources } from '../draft/live-version.ts';
-import { sealSourceSecrets, sourceSealers } from './source-secrets.ts';
+import { sealSourceSecrets, sourceSealers, sourceSecrets } from './source-secrets.ts';
 import { sourceReply, tokensReply, viewSource, viewTokens } from './source-view.ts';
-
-/** What sources need beside what every endpoint has. */
-export type SourceServices = {
-  readonly liveValues: LiveValues;
-  readonly publishing: PublishingService;
-  /** For what gateways open; undefined where there is no key for it. */
-  readonly sourceSecrets: SecretBox | undefined;
-  /** Address of the gateways as clients reach it. */
-  readonly ingestUrl: string;
-};
 
 export const sourceEndpoints = [
   defineEndpoint({
@@ -36,6 +24,7 @@ export const sourceEndpoints = [
     path: '/rest/v1/sources',
     scope: 'source:list',
     id: 'listSources',
+    uses: { liveValues },
     tag: 'Sources',
     summary: 'List sources, newest first',
     query: Type.Object({
@@ -45,7 +34,7 @@ export const sourceEndpoints = [
       nameContains: Type.Optional(Type.String({ maxLength: 250 })),
     }),
     reply: pageOf(sourceReply),
-    async handle({ query, principal }, { storage, paginator, liveValues }: CoreServices & SourceServices) {
+    async handle({ query, principal }, { storage, paginator, liveValues }) {
       const { accountId } = principal;
       const { type, status, nameContains } = query;
       const list = { list: 'sources', accountId, filters: { type, status, nameContains } };
@@ -62,11 +51,12 @@ export const sourceEndpoints = [
     path: '/rest/v1/sources',
     scope: 'source:create',
     id: 'createSource',
+    uses: { liveValues, sourceSecrets },
     tag: 'Sources',
     summary: 'Add a source to the draft; it takes events once it is published',
     body: createSchema(sources),
     reply: sourceReply,
-    async handle({ body, principal }, services: CoreServices & SourceServices) {
+    async handle({ body, principal }, services) {
       const fields = body as Record<string, unknown>;
       const row = await edit(services, principal, (editing) => createSource(editing, services, fields));
       return viewSource(row, new Set(), services.liveValues);
@@ -74,34 +64,35 @@ export const sourceEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/sources/:id',
+    path: '/rest/v1/sources/{id}',
     scope: 'source:find',
     id: 'getSource',
+    uses: { liveValues },
     tag: 'Sources',
     summary: 'Read a source',
     reply: sourceReply,
-    async handle({ params, principal }, { storage, liveValues }: CoreServices & SourceServices) {
+    async handle({ params, principal }, { storage, liveValues }) {
       const em = storage.fork();
-      const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
-      if (row === undefined) throw notFound('source');
+      const row = await requireEntity(em, principal.accountId, 'sources', params.id);
       return viewSource(row, await publishedSources(em, principal.accountId), liveValues);
     },
   }),
   defineEndpoint({
     method: 'PATCH',
-    path: '/rest/v1/sources/:id',
+    path: '/rest/v1/sources/{id}',
     scope: 'source:update',
     id: 'updateSource',
+    uses: { liveValues, sourceSecrets },
     tag: 'Sources',
     summary: 'Change fields of a source',
     body: patchSchema(sources, { status: Type.Optional(nullable(enabledStatus)) }),
     reply: sourceReply,
-    async handle({ params, body, principal }, services: CoreServices & SourceServices) {
+    async handle({ params, body, principal }, services) {
       const { status, ...others } = body as Record<string, unknown>;
       // A null status is one that is left out: a source always has a status.
       const fields = status === null || status === undefined ? others : { ...others, status };
       return edit(services, principal, async (editing) => {
-        const id = params['id'] ?? '';
+        const { id } = params;
         const sealers = sourceSealers(services, principal.accountId, id);
         const row = await patchEntity(editing, sources, id, fields, (next, before) =>
           sealSourceSecrets(next, before, sealers),
@@ -112,44 +103,45 @@ export const sourceEndpoints = [
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/sources/:id',
+    path: '/rest/v1/sources/{id}',
     scope: 'source:delete',
     id: 'deleteSource',
     tag: 'Sources',
     summary: 'Take a source out of the draft; it takes events until that is published',
     reply: Type.Object({ deleted: Type.Literal(true) }),
     async handle({ params, principal }, services) {
-      await edit(services, principal, (editing) => deleteEntity(editing, sources, params['id'] ?? ''));
+      await edit(services, principal, (editing) => deleteEntity(editing, sources, params.id));
       return { deleted: true };
     },
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/sources/:id/tokens',
+    path: '/rest/v1/sources/{id}/tokens',
     scope: 'source:find',
     id: 'getSourceTokens',
+    uses: { ingestUrl },
     tag: 'Sources',
     summary: 'The keys events are sent with',
     reply: tokensReply,
-    async handle({ params, principal }, services: CoreServices & SourceServices) {
-      const { row, tokens } = await revealTokens(services, principal, params['id'] ?? '');
+    async handle({ params, principal }, services) {
+      const { row, tokens } = await revealTokens(services, principal, params.id);
       return viewTokens(row, tokens, services.ingestUrl);
     },
   }),
   defineEndpoint({
     method: 'POST',
-    path: '/rest/v1/sources/:id/tokens/rotate',
+    path: '/rest/v1/sources/{id}/tokens/rotate',
     scope: 'source:update',
     id: 'rotateSourceTokens',
+    uses: { ingestUrl, publishing },
     isCostly: true,
     tag: 'Sources',
     summary: 'Give a source new keys; the old ones end at once, without a new version',
     reply: tokensReply,
-    async handle({ params, principal }, services: CoreServices & SourceServices) {
+    async handle({ params, principal }, services) {
       const { accountId } = principal;
       const { tokens, outboxId } = await edit(services, principal, async ({ em, now }) => {
-        const row = await findEntity(em, accountId, 'sources', params['id'] ?? '');
-        if (row === undefined) throw notFound('source');
+        const row = await requireEntity(em, accountId, 'sources', params.id);
         const issued = await issueSourceKeys(em, services.secretBox, row, now);
         const rotated = { action: 'source.rotate-tokens', collection: 'sources', entityId: row.id };
         recordAudit(em, principal, rotated, now);

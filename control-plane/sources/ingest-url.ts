@@ -1,4 +1,5 @@
 import { text } from '../../shared/runtime/variables.ts';
+import { defineService } from '../api/services.ts';
 
 export const ingestUrlEnv = {
   INGEST_URL: text('Address of the gateways as clients reach it; stands in what is to be pasted into pages', {
@@ -7,3 +8,6 @@ export const ingestUrlEnv = {
     default: 'http://localhost:8080',
   }),
 };
+
+/** Address of the gateways as clients reach it. */
+export const ingestUrl = defineService<string>('ingest URL');

@@ -2,11 +2,15 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretCharactersMax } from '../../shared/collections/sources.ts';
 import { accessTokenContext, isSealed, signingSecretContext } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { defineService } from '../api/services.ts';
 import { badRequest } from '../api/api-error.ts';
 import { secretMask } from '../draft/mask-settings.ts';
 
 /** The boxes of SECRETS_KEY and SOURCE_SECRETS_KEY; of the second this control plane may have none. */
 export type SourceBoxes = { readonly secretBox: SecretBox; readonly sourceSecrets: SecretBox | undefined };
+
+/** Seals what gateways open; undefined where no key is set for it. */
+export const sourceSecrets = defineService<SecretBox | undefined>('source secrets');
 
 type Sealer = { seal(plain: string): string; open(sealed: string): string };
 

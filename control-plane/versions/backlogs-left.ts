@@ -5,6 +5,7 @@ import type { SnapshotEntity } from '../../shared/contracts/config/account-confi
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import { conflict, unavailable } from '../api/api-error.ts';
 import type { ApiError } from '../api/api-error.ts';
+import { defineService } from '../api/services.ts';
 import type { LogLook } from '../health/log-figures.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -54,6 +55,12 @@ export type BacklogServices = {
   readonly backlogAgeMs: number;
   now(): Date;
 };
+
+/** How long events may wait before they count as a backlog, in ms. */
+export const backlogAgeMs = defineService<number>('age of backlogs');
+
+/** Whether a publish that leaves a backlog unsent needs `force`. */
+export const guardsBacklogs = defineService<boolean>('guard of backlogs');
 
 /** What waits for each destination that `next` no longer sends to. A log that cannot be asked is a 503. */
 export async function findBacklogsLeft(

@@ -1,14 +1,14 @@
 import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { sizeOfAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { badRequest } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
-import { sizeOfAccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { buildAccountDocument } from '../publishing/account-document.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
-import { findVersion, setLiveVersion, versionContent } from './version-store.ts';
+import { requireVersion, setLiveVersion, versionContent } from './version-store.ts';
 
 export type Publishing = {
   readonly version: VersionRow;
@@ -28,8 +28,7 @@ export async function publishVersion(
   known?: Snapshot,
 ): Promise<Publishing> {
   const { accountId } = principal;
-  const version = await findVersion(em, accountId, id);
-  if (version === undefined) throw notFound('version');
+  const version = await requireVersion(em, accountId, id);
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
   const content = known ?? (await versionContent(em, accountId, id)) ?? emptySnapshot;
   await setLiveVersion(em, version, principal, now);

@@ -4,14 +4,14 @@ import { uuidv7 } from 'uuidv7';
 import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { Account, Version } from '../../shared/postgres/entities.ts';
 import type { VersionRow } from '../../shared/postgres/entities.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { buildSnapshot, emptySnapshot, withoutDraftExperiments } from '../draft/snapshot.ts';
 import type { AccountLimits } from '../store/account-limits.ts';
 import { containsFolded, foldText, isUuid } from '../store/text.ts';
-import { isJsonObject } from '../../shared/runtime/json.ts';
-import { conflict, notFound } from '../api/api-error.ts';
+import { conflict, found } from '../api/api-error.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { maskSourceSecrets } from '../sources/source-secrets.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
@@ -98,13 +98,17 @@ export async function refuseAnother(
   }
 }
 
+/** The version. Throws the 404 where the account has none of that id. */
+export function requireVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
+  return found(findVersion(em, accountId, id), 'version');
+}
+
 /**
  * Takes a version away. Throws a 404 where the account has none of that id, and a 409 for the one it runs, and for the
  * newest one, whose number the next would have again.
  */
 export async function deleteVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
-  const row = await findVersion(em, accountId, id);
-  if (row === undefined) throw notFound('version');
+  const row = await requireVersion(em, accountId, id);
   if ((await liveVersionId(em, accountId)) === row.id) throw conflict('the version is live: publish another one first');
   const newer = await em.count(Version, { accountId, versionNumber: { $gt: row.versionNumber } });
   if (newer === 0) throw conflict('the newest version cannot be deleted: numbers are given once');
@@ -173,9 +177,7 @@ function complete(content: Snapshot): Snapshot {
 /** The draft as a version would hold it, or a version's content. Throws a 404 for a version the account lacks. */
 export async function resolveSnapshot(em: EntityManager, accountId: string, id: string): Promise<Snapshot> {
   if (id === 'draft') return withoutDraftExperiments(await loadDraft(em, accountId));
-  const content = await versionContent(em, accountId, id);
-  if (content === undefined) throw notFound('version');
-  return content;
+  return found(versionContent(em, accountId, id), 'version');
 }
 
 /** A version, or the draft, and what it is held against: another one, or else what is live. */

@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { eraseVisitor } from '../../shared/visitors/erase-visitor.ts';
+import { badRequest, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { insertAudit, recordAudit } from '../audit/record-audit.ts';
-import { eraseVisitor } from '../../shared/visitors/erase-visitor.ts';
-import type { ErasureService } from './erasure-service.ts';
+import { erasures } from './erasure-service.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
-
-/** What visitors need beside what every endpoint has. */
-export type VisitorServices = { readonly erasures: ErasureService };
 
 const suppress = Type.Optional(
   Type.Boolean({
@@ -68,24 +65,24 @@ export const visitorEndpoints = [
   }),
   defineEndpoint({
     method: 'GET',
-    path: '/rest/v1/visitors/:id',
+    path: '/rest/v1/visitors/{id}',
     scope: 'visitor:find',
     id: 'getVisitor',
     tag: 'Visitors',
     summary: 'Read all that is kept of a visitor; an alias leads to the visitor it became',
     reply: visitorReply,
     async handle({ params, principal }, services) {
-      const visitor = await exportVisitor(services.pool, principal.accountId, { id: params['id'] ?? '' });
-      if (visitor === undefined) throw notFound('visitor');
+      const visitor = await found(exportVisitor(services.pool, principal.accountId, { id: params.id }), 'visitor');
       await recordRead(services, principal, visitor.id, { by: 'id', isFound: true });
       return visitor;
     },
   }),
   defineEndpoint({
     method: 'DELETE',
-    path: '/rest/v1/visitors/:id',
+    path: '/rest/v1/visitors/{id}',
     scope: 'visitor:delete',
     id: 'deleteVisitor',
+    uses: { erasures },
     tag: 'Visitors',
     summary:
       'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
@@ -106,10 +103,10 @@ export const visitorEndpoints = [
       ids: Type.Array(Type.String(), { description: 'The erased id and its aliases.' }),
       recentEventCount: Type.Integer({ minimum: 0, description: 'Events erased from the recent-events view.' }),
     }),
-    async handle({ params, query, body, principal }, services: CoreServices & VisitorServices) {
+    async handle({ params, query, body, principal }, services) {
       const { accountId } = principal;
       const { pool, erasures, now } = services;
-      const id = params['id'] ?? '';
+      const { id } = params;
       const suppressed = query.suppress === true || body.suppress === true;
       const audited = { action: 'visitor.erase', entityId: hashedId(id), details: { suppressed } };
       const { ids, recentEventCount, atMs } = await eraseVisitor(

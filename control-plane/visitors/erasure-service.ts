@@ -3,6 +3,7 @@ import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts'
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { AnnouncedErasure } from '../../shared/visitors/erase-visitor.ts';
+import { defineService } from '../api/services.ts';
 import { unavailable } from '../api/api-error.ts';
 
 /** Tells all who send events of erasures, through the log. */
@@ -12,6 +13,8 @@ export type ErasureService = {
   /** An erasure holds for longer than it has to. */
   warn(error: unknown): void;
 };
+
+export const erasures = defineService<ErasureService>('erasures');
 
 export function createErasureService(connection: LogConnection, logger: Logger): ErasureService {
   return {

@@ -1,0 +1,141 @@
+import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { sumHealthSteps } from '../health/health-series.ts';
+import { healthReply, summarizeHealth } from '../health/summarize-health.ts';
+import { viewSending } from '../health/view-sending.ts';
+import { liveValues } from '../health/live-values.ts';
+import { logFigures } from '../health/log-figures.ts';
+import { requireEntity } from '../draft/entity-store.ts';
+import { listFailures } from './list-failures.ts';
+
+const instant = Type.String({ format: 'date-time' });
+const count = Type.Integer({ minimum: 0 });
+
+/** How sending to a destination goes. */
+export const sendingEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/{id}/health',
+    scope: 'destination:find',
+    id: 'getDestinationHealth',
+    uses: { liveValues },
+    tag: 'Destinations',
+    summary: 'Dispatch health of the last 24 hours',
+    reply: healthReply,
+    async handle({ params, principal }, { storage, liveValues, now }) {
+      const row = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);
+      return summarizeHealth(liveValues.healthReports(row.id), now().getTime());
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/{id}/health/series',
+    scope: 'destination:find',
+    id: 'getDestinationHealthSeries',
+    uses: { liveValues },
+    tag: 'Destinations',
+    summary: 'Dispatch health of the last 24 hours, step by step',
+    query: Type.Object({
+      stepMinutes: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 60, default: 60, description: 'How long a step is.' }),
+      ),
+    }),
+    reply: Type.Object({
+      stepMinutes: count,
+      steps: Type.Array(
+        Type.Object({
+          at: Type.Integer({ description: 'When it began, in ms since the epoch.' }),
+          succeeded: count,
+          failed: count,
+          stopped: count,
+          blocked: { ...count, description: 'By an account-wide dispatch rule.' },
+        }),
+        { description: 'Oldest first; the last one is not over yet.' },
+      ),
+    }),
+    async handle({ params, query, principal }, { storage, liveValues, now }) {
+      const row = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);
+      const stepMinutes = query.stepMinutes ?? 60;
+      const steps = Math.ceil((24 * 60) / stepMinutes);
+      const reports = liveValues.healthReports(row.id);
+      return { stepMinutes, steps: sumHealthSteps(reports, { nowMs: now().getTime(), stepMinutes, steps }) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/{id}/backlog',
+    scope: 'destination:find',
+    id: 'getDestinationBacklog',
+    uses: { logFigures },
+    tag: 'Destinations',
+    summary: 'What waits for a destination in the log',
+    reply: Type.Object({
+      waitingFrames: { ...count, description: 'Messages it has not finished; each is one event or many.' },
+      retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
+      deadLetters: { ...count, description: 'Dead letters, kept until they are replayed, deleted or expire.' },
+    }),
+    async handle({ params, principal }, { storage, logFigures }) {
+      const row = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);
+      return (await logFigures.read()).backlogOf(row.id);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/{id}/sending',
+    scope: 'destination:find',
+    id: 'getDestinationSending',
+    uses: { liveValues },
+    tag: 'Destinations',
+    summary: 'How requests to a destination go: how many at a time, how fast it answers, whether it is left alone',
+    reply: Type.Object({
+      breaker: nullable(
+        Type.Enum(['closed', 'open', 'probing'], {
+          description:
+            'open: it failed too often and is left alone for a while. probing: it is tried out, a request at a time. ' +
+            'Null while nothing was sent yet.',
+        }),
+      ),
+      isAccessRefused: Type.Boolean({ description: 'It refuses its key or token: its events wait.' }),
+      concurrency: nullable({
+        ...count,
+        description: 'Requests that may be in flight, as it has shown that it can take.',
+      }),
+      answerMs: nullable(
+        Type.Object({
+          half: Type.Number({ description: 'Half of the last 64 requests were answered within so many ms.' }),
+          most: Type.Number({ description: '95 of 100 were.' }),
+        }),
+      ),
+      at: nullable({ ...instant, description: 'Of the last attempt: since then nothing has changed.' }),
+    }),
+    async handle({ params, principal }, { storage, liveValues }) {
+      const row = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);
+      return viewSending(liveValues.healthReports(row.id));
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/{id}/failures',
+    scope: 'destination:find',
+    id: 'listDestinationFailures',
+    tag: 'Destinations',
+    summary: 'Why recent events did not reach a destination, by reason, the most frequent first, 50 at most',
+    reply: Type.Object({
+      entities: Type.Array(
+        Type.Object({
+          reason: Type.String(),
+          outcome: Type.Enum(['retrying', 'rejected']),
+          events: { ...count, description: 'Events of the recent-events view.' },
+          lastAt: instant,
+          lastEventId: Type.String(),
+        }),
+      ),
+    }),
+    async handle({ params, principal }, { storage, pool }) {
+      const { accountId } = principal;
+      const row = await requireEntity(storage.fork(), accountId, 'destinations', params.id);
+      return { entities: await listFailures(pool, accountId, row.id) };
+    },
+  }),
+];

@@ -1,0 +1,198 @@
+import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import type { ServiceValues } from '../api/services.ts';
+import { publishesOnCreate } from '../account/endpoints.ts';
+import { forbidden } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { edit } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { loadDraft } from '../draft/entity-store.ts';
+import { liveVersionId } from '../draft/live-version.ts';
+import { hasScope } from '../keys/scopes.ts';
+import { publishing, leases } from '../publishing/publishing-service.ts';
+import { logFigures } from '../health/log-figures.ts';
+import { allowlistFields } from './allowlist-fields.ts';
+import { composeSnapshot, createVersion } from './create-version.ts';
+import type { VersionRequest } from './create-version.ts';
+import { versionName, versionNotes, versionReply, viewVersion } from './version-view.ts';
+import { backlogLeft, findBacklogsLeft, refusalFor, backlogAgeMs, guardsBacklogs } from './backlogs-left.ts';
+import { publishDraft } from './publish-draft.ts';
+import { publishVersion } from './publish-version.ts';
+import { readRollout, rolloutReply } from './read-rollout.ts';
+import { liveContent, resolveSnapshot, versionContent, requireVersion } from './version-store.ts';
+import type { BacklogLeft } from './backlogs-left.ts';
+
+const allowlists = allowlistFields(({ allowlisted }) => allowlisted);
+
+/** What a publish asks before it leaves events unsent. */
+const backlogs = { logFigures, backlogAgeMs, guardsBacklogs };
+
+const force = Type.Optional(
+  nullable(
+    Type.Boolean({
+      description:
+        'Publish though events wait for a destination that the version removes or disables: without it that is a 409 ' +
+        'which says what waits. Nothing more of it is sent; it stays in the log for as long as that is kept, and a ' +
+        'replay from `unsentSince` sends it once the destination is live again.',
+    }),
+  ),
+);
+
+const publishedReply = Type.Object({
+  ...versionReply.properties,
+  backlogsLeft: Type.Optional(
+    Type.Array(backlogLeft, { description: 'What was left unsent; absent where nothing was.' }),
+  ),
+});
+
+/** Making versions live. */
+export const publishEndpoints = [
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/versions',
+    scope: 'version:create',
+    id: 'createVersion',
+    uses: { publishing, ...backlogs },
+    isCostly: true,
+    tag: 'Versions',
+    summary: 'Take a version of the draft, or of the part of it the allowlists name, and publish it if asked to',
+    body: Type.Object(
+      {
+        name: Type.Optional(nullable(versionName)),
+        notes: Type.Optional(nullable(versionNotes)),
+        publish: Type.Optional(
+          nullable(
+            Type.Boolean({
+              description:
+                'True makes the version live at once, for which the key needs the scope version:publish; 409 where it would change nothing. Null or left out: as the account is set.',
+            }),
+          ),
+        ),
+        force,
+        ...allowlists,
+      },
+      { additionalProperties: false },
+    ),
+    bodyOptional: true,
+    reply: publishedReply,
+    async handle({ body, principal }, services) {
+      const { publishing, secretBox, storage } = services;
+      const { publish, force: isForced, ...rest } = body;
+      const request: VersionRequest = rest;
+      const toPublish = publish ?? (await publishesOnCreate(storage.fork(), principal.accountId));
+      if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
+      const left = !toPublish
+        ? []
+        : await leaveBacklogs(services, principal.accountId, isForced === true, async (live) =>
+            composeSnapshot(live, await loadDraft(storage.fork(), principal.accountId, 'destinations'), request),
+          );
+      const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
+        if (toPublish) {
+          const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
+          const published = await publishDraft(editing, request, limits);
+          recordLeft(editing, published.version.id, left);
+          return { ...published, liveId: published.version.id };
+        }
+        const row = await createVersion(editing, request, { secretBox, toPublish });
+        return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
+      });
+      if (outboxId !== undefined) await publishing.whenApplied(outboxId);
+      return { ...viewVersion(version, liveId), ...(left.length === 0 ? {} : { backlogsLeft: left }) };
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/versions/{id}/publish',
+    scope: 'version:publish',
+    id: 'publishVersion',
+    uses: { publishing, ...backlogs },
+    isCostly: true,
+    tag: 'Versions',
+    summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
+    // Clients that know of no body send what they like.
+    body: Type.Object({ force }),
+    bodyOptional: true,
+    reply: publishedReply,
+    async handle({ params, body, principal }, services) {
+      const { publishing, storage } = services;
+      const { accountId } = principal;
+      const { id } = params;
+      const left = await leaveBacklogs(
+        services,
+        accountId,
+        body.force === true,
+        async (live) => (await versionContent(storage.fork(), accountId, id, 'destinations')) ?? live,
+      );
+      const { version, outboxId } = await edit(services, principal, async (editing) => {
+        const published = await publishVersion(editing, id, publishing.documentBytesMax());
+        recordLeft(editing, published.version.id, left);
+        return published;
+      });
+      if (outboxId !== undefined) await publishing.whenApplied(outboxId);
+      return { ...viewVersion(version, version.id), ...(left.length === 0 ? {} : { backlogsLeft: left }) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/versions/{id}/backlogs',
+    scope: 'version:find',
+    id: 'getVersionBacklogs',
+    uses: { logFigures, backlogAgeMs },
+    tag: 'Versions',
+    summary: 'What waits for destinations that a version, or the draft, would remove or disable',
+    reply: Type.Object({ entities: Type.Array(backlogLeft) }),
+    async handle({ params, principal }, services) {
+      const em = services.storage.fork();
+      const next = await resolveSnapshot(em, principal.accountId, params.id);
+      return { entities: await findBacklogsLeft(services, await liveContent(em, principal.accountId), next) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/versions/{id}/rollout',
+    scope: 'version:find',
+    id: 'getVersionRollout',
+    uses: { leases },
+    tag: 'Versions',
+    summary: 'How many processes run the version that is live, and since when',
+    reply: rolloutReply,
+    async handle({ params, principal }, { storage, leases }) {
+      const em = storage.fork();
+      const row = await requireVersion(em, principal.accountId, params.id);
+      if (row.id !== (await liveVersionId(em, principal.accountId))) {
+        return { isLive: false, sentAt: null, processes: [] };
+      }
+      return readRollout(em, principal.accountId, leases);
+    },
+  }),
+];
+
+/**
+ * What waits for destinations that get nothing more once `next` is live. Throws a 409 where something does and nobody
+ * said that it may. Asked before the transaction: the log may take its time.
+ */
+async function leaveBacklogs(
+  services: CoreServices & ServiceValues<typeof backlogs>,
+  accountId: string,
+  isForced: boolean,
+  next: (live: Snapshot) => Promise<Snapshot>,
+): Promise<BacklogLeft[]> {
+  const live = await liveContent(services.storage.fork(), accountId, 'destinations');
+  const isGuarded = services.guardsBacklogs && !isForced;
+  const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
+    // Who publishes in any case does not wait for a log that is away.
+    if (isGuarded) throw error;
+    return [];
+  });
+  const refusal = isGuarded ? refusalFor(found) : undefined;
+  if (refusal !== undefined) throw refusal;
+  return found.filter(({ unsentSince }) => unsentSince !== null);
+}
+
+function recordLeft({ em, principal, now }: Editing, versionId: string, left: readonly BacklogLeft[]): void {
+  if (left.length === 0) return;
+  recordAudit(em, principal, { action: 'version.leave-backlogs', entityId: versionId, details: { left } }, now);
+}
