@@ -79,3 +79,25 @@ test.each(sourceKinds)('source kinds: $type takes whatever comes', (kind) => {
     }
   }
 });
+
+test("segment: an alias is the event of Segment's own alias call, and the other calls are what they were", () => {
+  const read = findSourceKind('SegmentWebPlugin')?.readEvents;
+  const alias = { type: 'alias', messageId: 'm', userId: 'new-7', previousId: 'old-7', anonymousId: 'a' };
+  expect(read?.({ ...alias, context: { traits: { email: 'x@y.test' } }, traits: { email: 'x@y.test' } })).toMatchObject(
+    [
+      {
+        kind: 'track',
+        name: '$alias',
+        userId: 'old-7',
+        externalId: 'old-7',
+        email: undefined,
+        traits: { external_id: 'new-7' },
+        properties: { previous_id: 'old-7', id: 'new-7' },
+      },
+    ],
+  );
+  // Without both ids there is nothing to tie.
+  expect(read?.({ ...alias, previousId: undefined })).toMatchObject([
+    { name: 'alias', userId: 'a', externalId: 'new-7', traits: {} },
+  ]);
+});

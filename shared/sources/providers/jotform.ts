@@ -5,9 +5,6 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { membersAsFields } from '../sdk/form-fields.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
-/** A field's number in front of the name its author gave it: `q3_email`. */
-const fieldNumber = /^q\d+_/;
-
 /**
  * Jotform: multipart/form-data with a few fields; `rawRequest` holds all answers as JSON text. A submission that is edited
  * comes again under its id.
@@ -29,7 +26,7 @@ export const jotform = defineSourceKind({
     const answers = typeof rawRequest === 'string' ? parseObject(rawRequest) : undefined;
     return answers === undefined ? event : { ...event, rawRequest: answers };
   },
-  fields: ({ rawRequest }) => membersAsFields(rawRequest, (key) => key.replace(fieldNumber, '')),
+  fields: ({ rawRequest }) => membersAsFields(rawRequest),
 });
 
 /** Deeper than any form has questions in questions. */

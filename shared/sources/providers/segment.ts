@@ -1,3 +1,4 @@
+import { aliasEvent } from '../../contracts/events/envelope.ts';
 import { textOf } from '../sdk/path.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { bodySignature } from '../sdk/signature.ts';
@@ -7,20 +8,19 @@ const names: Readonly<Record<string, string>> = {
   page: 'Page Viewed',
   screen: 'Screen Viewed',
   group: 'Group',
-  alias: 'Alias',
 };
 
 /**
  * Segment as a source: its webhook destination, and functions that post events as they are. Its userId is the customer's
- * id of a visitor, our externalId; its anonymousId and an alias's previousId are the visitor's own, our userId, so that
- * the two become one visitor here as they do there.
+ * id of a visitor, our externalId; its anonymousId is the visitor's own, our userId. The previousId of an alias may have been
+ * either, so it is both, and the alias's userId becomes an id of the same visitor.
  */
 export const segment = defineSourceKind({
   type: 'SegmentWebPlugin',
   label: 'Segment',
   setUp: 'Connections, Destinations, Webhooks: Webhook URL and Shared Secret; or a function that posts the event',
   notes:
-    'Segment signs only the first event of a batch: with a secret, leave batching off. `page`, `screen`, `group` and `alias` are the events `Page Viewed`, `Screen Viewed`, `Group` and `Alias`; an `identify` changes the visitor.',
+    'Segment signs only the first event of a batch: with a secret, leave batching off. `page`, `screen`, `group` and `alias` are the events `Page Viewed`, `Screen Viewed`, `Group` and `$alias`; an `identify` changes the visitor, and an `alias` makes two ids one visitor.',
   follows: [
     'https://segment.com/docs/connections/destinations/catalog/webhooks/',
     'https://segment.com/docs/connections/spec/common/',
@@ -32,14 +32,16 @@ export const segment = defineSourceKind({
     secretName: 'Shared Secret',
   }),
   table: {
-    name: ({ type, event }) => names[String(type)] ?? textOf(event) ?? textOf(type),
+    name: ({ type, event, aliasId }) =>
+      aliasId === undefined ? (names[String(type)] ?? textOf(event) ?? textOf(type)) : aliasEvent,
     id: ['messageId'],
     time: ['timestamp', 'originalTimestamp', 'sentAt'],
-    userId: ['anonymousId', 'previousId'],
+    userId: ['anonymousId'],
     externalId: ['userId'],
     email: ['traits.email', 'context.traits.email', 'properties.email'],
     fullName: ['traits.name', 'context.traits.name'],
     traits: {
+      external_id: ['aliasId'],
       first_name: ['traits.firstName', 'traits.first_name', 'context.traits.firstName'],
       last_name: ['traits.lastName', 'traits.last_name', 'context.traits.lastName'],
       phone_number: ['traits.phone', 'context.traits.phone'],
@@ -66,13 +68,19 @@ export const segment = defineSourceKind({
     ip: ['context.ip'],
     userAgent: ['context.userAgent'],
   },
-  // The traits of a group are nobody's own.
-  prepare: ({ traits, ...event }) =>
-    event['type'] === 'group' ? { ...event, groupTraits: traits } : { ...event, traits },
+  prepare({ traits, ...event }) {
+    const { type, previousId, userId } = event;
+    // The traits of a group are nobody's own.
+    if (type === 'group') return { ...event, groupTraits: traits };
+    if (type !== 'alias' || textOf(previousId) === undefined || textOf(userId) === undefined)
+      return { ...event, traits };
+    return { ...event, context: {}, anonymousId: previousId, userId: previousId, aliasId: userId };
+  },
   isIdentify: ({ type }) => type === 'identify',
   custom: ({ type, traits }) => (type === 'identify' ? traits : undefined),
-  properties: ({ type, properties, groupTraits, name, category, groupId }) => {
+  properties: ({ type, properties, groupTraits, name, category, groupId, previousId, aliasId }) => {
     const own = isJsonObject(properties) ? properties : {};
+    if (aliasId !== undefined) return { ...own, previous_id: previousId, id: aliasId };
     if (type === 'group') return { ...own, groupId, traits: groupTraits };
     const called = { ...(name === undefined ? {} : { name }), ...(category === undefined ? {} : { category }) };
     return { ...called, ...own };

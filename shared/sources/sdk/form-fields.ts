@@ -13,29 +13,53 @@ const fieldsMax = 1_000;
 const labelCharactersMax = 120;
 
 /**
- * What a field's name says it holds. Authors choose the names, so this is a guess, by the words of a label in English;
- * the whole form stays in the event's properties. The first field that fits counts.
+ * What the name of a field says it holds. Authors choose the names, so this is a guess by English words; the whole form stays
+ * in the properties of the event. A guess has to be safe: a wrong phone number or name reaches every destination. So a name
+ * has to match as a whole, apart from words without meaning, and an e-mail address or a phone number has to look like one.
+ * The first field that fits counts.
  */
 const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = [
-  { trait: 'email', label: /\be ?mail\b/ },
-  { trait: 'phone_number', label: /\b(?:phone|mobile|cell|telephone|tel)\b/ },
-  { trait: 'first_name', label: /\b(?:first|given) ?name\b/ },
-  { trait: 'last_name', label: /\b(?:last|family) ?name\b|\bsurname\b/ },
-  { trait: 'company_name', label: /\b(?:company|organi[sz]ation)\b/ },
-  { trait: 'job_title', label: /\bjob ?title\b/ },
-  { trait: 'full_name', label: /^(?:your )?(?:full )?name$/ },
-  { trait: 'address', label: /^(?:your |home )?address$/ },
+  {
+    trait: 'full_name',
+    label:
+      /^(?:(?:full )?name|fullname|name (?:and )?surname|surname (?:and )?name|first (?:name )?(?:and )?last name)$/,
+  },
+  { trait: 'first_name', label: /^(?:first|given) ?name$|^forename$/ },
+  { trait: 'last_name', label: /^(?:last|family) ?name$|^surname$/ },
+  { trait: 'email', label: /mail/ },
+  { trait: 'phone_number', label: /\b(?:phone|mobile|cell|cellphone|telephone|tel|whatsapp)\b/ },
+  {
+    trait: 'company_name',
+    label: /^(?:(?:which|name of) )?(?:company|organi[sz]ation|business|employer)(?: name)?(?: do you work for)?$/,
+  },
+  { trait: 'job_title', label: /^(?:current )?job ?title$/ },
+  { trait: 'address', label: /^(?:home |mailing |postal )?address$/ },
   { trait: 'city', label: /^(?:city|town)$/ },
   { trait: 'state', label: /^state(?: province| region)?$/ },
-  { trait: 'zip', label: /^(?:zip|postal)(?: ?code)?$/ },
+  { trait: 'zip', label: /^(?:zip|postal|post)(?: ?code)?$|^postcode$/ },
   { trait: 'country', label: /^country$/ },
   { trait: 'date_of_birth', label: /^(?:date of birth|birth ?date|birthday|dob)$/ },
 ];
+
+/** Words around a name that do not change what it is the name of. */
+const fillers =
+  /\b(?:what|whats|s|is|are|your|my|the|please|enter|tell|us|give|provide|can|could|may|we|have|get|i|know|type|write|in|here|optional|required|and (?=your)|contact|customer|billing|lead|client|user|applicant|attendee)\b/g;
+/** Such a field is about somebody else than the person who fills in the form. */
+const isOfAnother =
+  /\b(?:friend|partner|spouse|husband|wife|child|kid|son|daughter|parent|mother|father|guardian|emergency|next of kin|referrer|referred|referral|colleague|manager|boss|supervisor|recipient|maiden|pet|dog|cat|school|product|event|project|domain|file|user ?name)(?: s)?\b/;
 
 const emailShape = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 /** Whether a text can be an e-mail address. */
 export const isEmail = (text: string): boolean => text.length <= 1_000 && emailShape.test(text);
+
+const phoneShape = /^[+(]?[\d\s().\-/]{5,30}(?:(?:x|ext\.?) ?\d{1,6})?$/i;
+
+/** Whether a text can be a phone number: 7 to 15 digits (ITU-T E.164) among the signs that people put between them. */
+const isPhone = (text: string): boolean => {
+  const digits = text.replaceAll(/(?:x|ext).*$|\D/gi, '').length;
+  return digits >= 7 && digits <= 15 && phoneShape.test(text);
+};
 
 /** Reads a person out of a form's answers. */
 export function readFormPerson(fields: Iterable<FormField>): FormPerson {
@@ -47,7 +71,7 @@ export function readFormPerson(fields: Iterable<FormField>): FormPerson {
   for (const { label, value } of fields) {
     looked += 1;
     if (looked > fieldsMax) break;
-    const trait = meaningOf(label);
+    const trait = meaningOf(label, value);
     if (trait === 'full_name') keepName(value, keep);
     else if (trait === 'address') keepAddress(value, keep);
     else if (trait === 'phone_number') keep(trait, phoneOf(value));
@@ -60,15 +84,26 @@ export function readFormPerson(fields: Iterable<FormField>): FormPerson {
 
 type Keep = (trait: string, text: string | undefined) => void;
 
-function meaningOf(label: string): string | undefined {
+function meaningOf(label: string, value: unknown): string | undefined {
   if (label.length > labelCharactersMax) return undefined;
-  // camelCase, snake_case and kebab-case are words as well.
-  const words = label
+  const words = wordsOf(label);
+  if (isOfAnother.test(words)) return undefined;
+  const bare = words.replaceAll(fillers, ' ').replaceAll(/ +/g, ' ').trim();
+  const trait = meanings.find((meaning) => meaning.label.test(bare))?.trait;
+  // A first and a last name together are a person's, whatever the field is called.
+  const isName = isJsonObject(value) && typeof value['first'] === 'string' && typeof value['last'] === 'string';
+  return trait ?? (isName ? 'full_name' : undefined);
+}
+
+/** camelCase, snake_case and kebab-case are words as well, and form builders number their fields: `q4_email4`. */
+function wordsOf(label: string): string {
+  return label
+    .replace(/^q\d+_/i, '')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, ' ')
+    .replace(/(?<=[a-z]) ?\d+ *$/, '')
     .trim();
-  return meanings.find((meaning) => meaning.label.test(words))?.trait;
 }
 
 function emailOf(value: unknown): string | undefined {
@@ -105,10 +140,15 @@ function keepAddress(value: unknown, keep: Keep): void {
 
 /** A number in one piece, or as area and number. */
 function phoneOf(value: unknown): string | undefined {
+  const parts = isJsonObject(value) ? [value['country'], value['area'], value['phone']] : [];
   const whole = isJsonObject(value) ? textOf(value['full']) : textOf(value);
-  if (!isJsonObject(value) || whole !== undefined) return whole;
-  const parts = [value['country'], value['area'], value['phone']].map(textOf).filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : parts.join(' ');
+  const text =
+    whole ??
+    parts
+      .map(textOf)
+      .filter((part) => part !== undefined)
+      .join(' ');
+  return isPhone(text) ? text : undefined;
 }
 
 /** The members of an object as answers; `labelOf` says what the author called each. */

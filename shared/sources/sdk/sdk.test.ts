@@ -58,7 +58,7 @@ test('forms: a person is read by what fields are called', () => {
   const fields = [
     { label: 'What is your e-mail address?', value: ' a@b.test ' },
     { label: 'workEmail', value: 'second@b.test' },
-    { label: 'Mobile phone', value: { area: '555', phone: '0100' } },
+    { label: 'Mobile phone', value: { area: '555', phone: '0100200' } },
     { label: 'full_name', value: 'Ada King Lovelace' },
     { label: 'Postal code', value: 1010 },
     { label: 'Company', value: 'Analytical' },
@@ -68,13 +68,47 @@ test('forms: a person is read by what fields are called', () => {
   expect(readFormPerson(fields)).toEqual({
     email: 'a@b.test',
     traits: {
-      phone_number: '555 0100',
+      phone_number: '555 0100200',
       first_name: 'Ada',
       last_name: 'King Lovelace',
       zip: '1010',
       company_name: 'Analytical',
     },
   });
+});
+
+test.each<[label: string, value: unknown, email: string | undefined, traits: object]>([
+  // Form builders number the fields they name.
+  ['q4_email4', 'ida@example.com', 'ida@example.com', {}],
+  ['email_2', 'ida@example.com', 'ida@example.com', {}],
+  ['q12_workEmailaddress12', 'ida@example.com', 'ida@example.com', {}],
+  ['q3_fullName3', { first: 'Ida', last: 'Example' }, undefined, { first_name: 'Ida', last_name: 'Example' }],
+  ['q3_typeA3', { first: 'Ida', last: 'Example' }, undefined, { first_name: 'Ida', last_name: 'Example' }],
+  ['q6_phoneNumber6', { area: '555', phone: '0100200' }, undefined, { phone_number: '555 0100200' }],
+  ['q5_address5', { city: 'Wien', postal: '1010' }, undefined, { city: 'Wien', zip: '1010' }],
+  ['Your Name and Surname', 'Ada King', undefined, { first_name: 'Ada', last_name: 'King' }],
+  ["What's your full name?", 'Ada King', undefined, { first_name: 'Ada', last_name: 'King' }],
+  ['What is your name?', 'Ada', undefined, { first_name: 'Ada' }],
+  ['First and last name *', 'Ada King', undefined, { first_name: 'Ada', last_name: 'King' }],
+  ['Contact first name', 'Ada', undefined, { first_name: 'Ada' }],
+  ['And your phone?', '+1 (415) 555-2671 ext. 12', undefined, { phone_number: '+1 (415) 555-2671 ext. 12' }],
+  ['Company name', 'Analytical', undefined, { company_name: 'Analytical' }],
+  ['Which company do you work for?', 'Analytical', undefined, { company_name: 'Analytical' }],
+  // Questions about something or somebody else.
+  ['Which phone do you own?', 'Pixel 9', undefined, {}],
+  ['How many mobile devices?', 3, undefined, {}],
+  ['Best time to phone', '10:00 - 12:00', undefined, {}],
+  ['Company size', '11-50', undefined, {}],
+  ['Company website', 'https://a.test', undefined, {}],
+  ['Name of your pet', 'Rex', undefined, {}],
+  ["Mother's maiden name", 'Byron', undefined, {}],
+  ['Emergency contact phone', '+14155552671', undefined, {}],
+  ["Friend's e-mail", 'friend@example.com', undefined, {}],
+  ['q9_child9', { first: 'Ida', last: 'Example' }, undefined, {}],
+  ['Product name', 'Widget', undefined, {}],
+  ['Email me?', 'yes', undefined, {}],
+])('forms: the answer to %s, %o', (label, value, email, traits) => {
+  expect(readFormPerson([{ label, value }])).toEqual({ email, traits });
 });
 
 test('signatures: two texts are the same where they are', () => {
