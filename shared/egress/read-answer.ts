@@ -1,3 +1,4 @@
+import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
 import type { OutboundAnswer } from './outbound.ts';
 
 /** What came is no answer to HTTP/1.1, or ended too early. */
@@ -50,8 +51,8 @@ type AnswerHead = {
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
 
 /**
- * Reads the answers of one connection, one after the other (RFC 9112), each of bounded size. It takes what the standard
- * says and nothing else: where two readings are possible, one of them is somebody else's answer.
+ * Reads the answers of one connection, one after the other (RFC 9112), each of bounded size. Where the end of an answer can
+ * be read in two ways, its status counts and the connection is not used again: the bytes after it may belong to another answer.
  */
 export class AnswerReader {
   #state: State = 'head';
@@ -202,6 +203,7 @@ function readHead(text: string): AnswerHead {
   // Nobody asked to speak anything else.
   if (status === 101) throw malformed('the server changes the protocol');
   let length: string | undefined;
+  let lengthsDiffer = false;
   let coding: string | undefined;
   let keepsOpen = version === '1';
   let idleMs = idleByDefaultMs;
@@ -209,8 +211,13 @@ function readHead(text: string): AnswerHead {
   for (const [name, value] of eachField(fields)) {
     switch (name) {
       case 'content-length':
-        if (length !== undefined || !lengthValue.test(value)) throw malformed('its length is none');
-        length = value;
+        // RFC 9110, section 8.6: a list is one length if all of its members are the same.
+        for (const each of value.split(',')) {
+          const one = each.trim();
+          if (!lengthValue.test(one)) throw malformed('its length is none');
+          lengthsDiffer ||= Number(length ?? one) !== Number(one);
+          length = one;
+        }
         break;
       case 'transfer-encoding':
         coding = coding === undefined ? value.toLowerCase() : `${coding},${value.toLowerCase()}`;
@@ -224,18 +231,23 @@ function readHead(text: string): AnswerHead {
   }
   // RFC 9112, section 6.1: of a server that speaks 1.0 a coding cannot be believed any further than this answer.
   if (version === '0' && coding !== undefined) keepsOpen = false;
-  const framing = framingOf(status, length, coding);
-  return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' ? idleMs : 0 };
+  const isUnclear = lengthsDiffer || (length !== undefined && coding !== undefined);
+  // Where the body ends is anyone's guess: it is not read.
+  const framing = lengthsDiffer && coding === undefined ? noBody : framingOf(status, length, coding);
+  return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' && !isUnclear ? idleMs : 0 };
 }
 
-/** RFC 9112, section 6.3. */
+const noBody: Framing = { kind: 'length', bytes: 0 };
+
+/** RFC 9112, section 6.3: a coding overrides a length. */
 function framingOf(status: number, length: string | undefined, coding: string | undefined): Framing {
-  if (length !== undefined && coding !== undefined) throw malformed('it says two lengths');
-  if (status < 200 || status === 204 || status === 304) return { kind: 'length', bytes: 0 };
+  if (status < 200 || status === 204 || status === 304) return noBody;
   if (coding !== undefined) {
     const codings = coding.split(',').map((each) => each.trim());
     if (codings.indexOf('chunked') !== codings.lastIndexOf('chunked')) throw malformed('it is chunked twice');
-    return codings.at(-1) === 'chunked' ? { kind: 'chunked' } : { kind: 'close' };
+    if (codings.at(-1) === 'chunked') return { kind: 'chunked' };
+    // No coding at all by its old name (RFC 2616, section 3.6).
+    if (coding !== 'identity') return { kind: 'close' };
   }
   return length === undefined ? { kind: 'close' } : { kind: 'length', bytes: Number(length) };
 }
@@ -287,7 +299,26 @@ class Answer implements OutboundAnswer {
     return Object.fromEntries(headers);
   }
 
+  /** Decompressed where the server compresses although no request accepts that; empty where it cannot be. */
   get body(): string {
-    return Buffer.concat(this.#chunks).toString('utf8');
+    const bytes = Buffer.concat(this.#chunks);
+    const [, coding = ''] = /^content-encoding:[\t ]*([^\r]*?)[\t ]*\r$/im.exec(this.#fields) ?? [];
+    const unpack = unpacking[coding.toLowerCase()];
+    if (unpack === undefined) return bytes.toString('utf8');
+    try {
+      return unpack(bytes).subarray(0, keptBytesMax).toString('utf8');
+    } catch {
+      return '';
+    }
   }
 }
+
+/** The end of a body may be missing: see `keptBytesMax`. */
+const partly = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: readBytesMax };
+const unpacking: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
+  gzip: (bytes) => gunzipSync(bytes, partly),
+  'x-gzip': (bytes) => gunzipSync(bytes, partly),
+  deflate: (bytes) => inflateSync(bytes, partly),
+  br: (bytes) =>
+    brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: readBytesMax }),
+};

@@ -12,8 +12,15 @@ const text = (request: Partial<OutboundRequest>): string => wire(request).toStri
 
 test('request: line, own headers, those given and the length of the body', () => {
   expect(text({ headers: { 'X-A': '1' }, body: '{"ä":1}' })).toBe(
-    'POST /in?x=1 HTTP/1.1\r\nhost: a.example:8080\r\nconnection: keep-alive\r\nX-A: 1\r\ncontent-length: 8\r\n\r\n{"ä":1}',
+    'POST /in?x=1 HTTP/1.1\r\nhost: a.example:8080\r\nconnection: keep-alive\r\naccept-encoding: identity\r\nX-A: 1\r\ncontent-length: 8\r\n\r\n{"ä":1}',
   );
+});
+
+test('request: a compressed answer is not accepted, unless the request says so', () => {
+  expect(text({ headers: {} })).toContain('accept-encoding: identity\r\n');
+  const own = text({ headers: { 'Accept-Encoding': 'gzip' } });
+  expect(own).toContain('accept-encoding: gzip\r\n');
+  expect(own).not.toContain('identity');
 });
 
 test.each([

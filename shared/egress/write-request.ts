@@ -22,13 +22,14 @@ const asciiValue = /^[\t\x20-\x7e]*$/;
 const anyValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What a header of the request is to whoever writes it. */
-type HeaderUse = 'plain' | 'host' | 'connection' | 'content-length' | 'refused';
+type HeaderUse = 'plain' | 'host' | 'connection' | 'content-length' | 'accept-encoding' | 'refused';
 
 /** Headers that say how the message is framed or what the connection is for: a second opinion on that is how requests are smuggled. */
 const ownUse: Readonly<Record<string, HeaderUse>> = {
   host: 'host',
   connection: 'connection',
   'content-length': 'content-length',
+  'accept-encoding': 'accept-encoding',
   'transfer-encoding': 'refused',
   'keep-alive': 'refused',
   upgrade: 'refused',
@@ -53,6 +54,8 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   let isAscii = true;
   let ownHost: string | undefined;
   let length: number | undefined;
+  // Without it any coding is accepted (RFC 9110, section 12.5.3).
+  let acceptEncoding = 'identity';
   let fields = '';
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? '';
@@ -73,6 +76,9 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
       case 'content-length':
         length = Number(value);
         break;
+      case 'accept-encoding':
+        acceptEncoding = value;
+        break;
       case 'refused':
         throw new InvalidRequestError(`writing a request: it may not set ${shown(name)}`);
     }
@@ -84,7 +90,8 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   // A method that is not about a body says nothing of one it does not have: RFC 9110, section 8.6.
   if (bodyBytes > 0 || method !== 'GET') fields += `content-length: ${bodyBytes}\r\n`;
   const connection = closes ? 'close' : 'keep-alive';
-  const head = `${method} ${path} HTTP/1.1\r\nhost: ${ownHost ?? host}\r\nconnection: ${connection}\r\n${fields}\r\n`;
+  const own = `host: ${ownHost ?? host}\r\nconnection: ${connection}\r\naccept-encoding: ${acceptEncoding}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\n${own}${fields}\r\n`;
   return {
     parts:
       isAscii && typeof body === 'string' && body.length <= joinedMax
