@@ -44,6 +44,7 @@ import { addDescriptionRoutes } from './api/description-routes.ts';
 import { createPolledFeeds } from './api/polled-feeds.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { loadConsole } from './console-host/serve-console.ts';
+import { loadDocs } from './console-host/serve-docs.ts';
 import { whyLeftOut } from './compat/left-out.ts';
 import {
   createDestinationTests,
@@ -309,6 +310,7 @@ export async function startControlPlane(
   const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const addConsole = await loadConsole();
+  const addDocs = await loadDocs(env.INGEST_URL);
   const isTls = env.CONTROL_PLANE_TLS_CERT !== undefined;
   const shares = { account: createAccountShares(env), address: createLoginShares(env) };
   const addressOf = ({ socket, headers }: IncomingMessage): string =>
@@ -360,6 +362,7 @@ export async function startControlPlane(
         recheckStreams: (accountId: string) => eventStreams.recheck(accountId),
       };
       addSessionRoutes(instance, sessions);
+      addDocs(instance);
       addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },

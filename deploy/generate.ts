@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { topFolder } from '../shared/runtime/compiled-path.ts';
 import { generatedFiles } from './generated-files.ts';
 
-// Writes the files of this folder that are made from the code: the pages of settings, metrics, destination kinds and standard events,
-// and the dashboards.
+// Writes the files of the repository that are made from the code: reply types of the console, dashboards, users of the log.
 for (const { path, text } of await generatedFiles()) {
   const file = fileURLToPath(new URL(`deploy/${path}`, topFolder));
   await mkdir(dirname(file), { recursive: true });

@@ -1,12 +1,7 @@
 import { format } from 'oxfmt';
 import { replyTypes } from './console/reply-types.ts';
 import { dashboards } from './grafana/dashboards.ts';
-import { standardEventsPage } from './destinations/standard-events-page.ts';
-import { destinationsPage } from './destinations/destinations-page.ts';
-import { environmentPage } from './environment/environment-page.ts';
 import { accountsFile, usersFile } from '../shared/nats/users/render-users.ts';
-import { sourcesPage } from './sources/sources-page.ts';
-import { metricsTable } from './prometheus/metrics-table.ts';
 
 export type GeneratedFile = {
   /** From this folder. */
@@ -17,11 +12,6 @@ export type GeneratedFile = {
 /** Every file of this folder that is made from the code, as it should be. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   const formattedFiles = await Promise.all([
-    formatted('ENVIRONMENT.md', environmentPage()),
-    formatted('STANDARD-EVENTS.md', standardEventsPage()),
-    formatted('DESTINATIONS.md', destinationsPage()),
-    formatted('prometheus/METRICS.md', metricsTable()),
-    formatted('SOURCES.md', sourcesPage()),
     formatted('../control-plane/console/api/replies.ts', replyTypes()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),

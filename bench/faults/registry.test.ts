@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { environmentPage } from '../../deploy/environment/environment-page.ts';
+import { metricsTable } from '../../deploy/prometheus/metrics-table.ts';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { drawFaults } from './chaos/draw-faults.ts';
 import { defineFault, obstacleTo } from './families/fault.ts';
@@ -23,8 +25,7 @@ test('faults: say in whole sentences what an operator sees and does', () => {
 });
 
 test('faults: name alerts, metrics and settings that there are', async () => {
-  const pages = ['deploy/runbook/alerts.md', 'deploy/prometheus/METRICS.md', 'deploy/ENVIRONMENT.md'];
-  const known = (await Promise.all(pages.map(read))).join('\n');
+  const known = [await read('deploy/runbook/alerts.md'), metricsTable(), environmentPage()].join('\n');
   const elsewhere = /^(ERR_|LOG_$|NODE_EXTRA_CA_CERTS$|EAI_AGAIN$|CERT_HAS_EXPIRED$)/;
   const named = faults.flatMap(
     ({ sees, does }) => `${sees} ${does}`.match(/\bSluice[A-Z]\w+|\bsluice_\w+|\b[A-Z]+(?:_[A-Z]*)+\b/g) ?? [],

@@ -19,7 +19,7 @@ const gibibyte = 1024 ** 3;
  * themselves, and `--set`, go before it.
  */
 export const benchSettings: Readonly<Record<string, string>> = {
-  // What TUNING.md says, for services that share the machine with their log, database, sink and load.
+  // As the tuning page says, for services that share the machine with their log, database, sink and load.
   LOG_PARTITIONS: String(Math.max(1, Math.floor(availableParallelism() / 2))),
   LOG_LEVEL: 'warn',
   // The streams' limits would end a long run for want of space, which is not what is measured.

@@ -1,4 +1,3 @@
-import { Script } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { documents, endpoints } from '../endpoints.ts';
 import { scopeNames } from '../keys/scopes.ts';
@@ -63,13 +62,7 @@ test('endpoints: ids are unique, and every scope asked for can be given', () => 
   for (const { scope } of endpoints) expect([undefined, ...scopeNames]).toContain(scope);
 });
 
-test('reference: a page that loads nothing from elsewhere', async () => {
-  const answer = await fetch(`${plane.baseUrl}/rest/v1/reference`);
-  const html = await answer.text();
-  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(answer.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'sha256-/);
-  expect(html).not.toMatch(/src=|href="http/);
-  const script = /<script>([\s\S]*)<\/script>/.exec(html)?.[1] ?? '';
-  expect(() => new Script(script)).not.toThrow();
-  expect(script).toContain('fetch');
+test('reference: leads to the documentation', async () => {
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/reference`, { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs/api.html']);
 });

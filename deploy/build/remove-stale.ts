@@ -12,7 +12,7 @@ export async function removeStale(sources: string, build: string): Promise<reado
 }
 
 /** What is put together here of several sources. */
-const bundled = /^(node_modules|console|console\.unfinished)[\\/]/;
+const bundled = /^(node_modules|console|console\.unfinished|docs|docs\.unfinished)[\\/]/;
 
 const isThere = (path: string): Promise<boolean> =>
   access(path).then(

@@ -96,14 +96,10 @@ test('contributing: one of each thing is added as the table says', { timeout: ti
   );
   await copy.insertBefore(head, '    receivedAtMs: event.received_at,', '    accountId: event.account_id,\n');
 
-  const checks = [['types'], ['check:layers'], ['generate']] as const;
+  const checks = [['types'], ['check:layers'], ['generate'], ['docs']] as const;
   for (const [script] of checks) expect({ script, ...(await npmRun(script)) }).toMatchObject({ script, code: 0 });
-  expect(await copy.read('deploy/ENVIRONMENT.md')).toMatch(
-    /\| `EXAMPLE_MS` +\| `20` +\| ms +\| 1 or more +\| How long/,
-  );
-  expect(await copy.read('deploy/prometheus/METRICS.md')).toMatch(
-    /sluice_gateway_examples[\s\S]*sluice_example_turns_total/,
-  );
+  expect(await copy.read('dist/docs/settings.md')).toMatch(/\| `EXAMPLE_MS` \| `20` \| ms \| 1 or more \| How long/);
+  expect(await copy.read('dist/docs/metrics.md')).toMatch(/sluice_gateway_examples[\s\S]*sluice_example_turns_total/);
 });
 
 test('contributing: what was added keeps every contract', { timeout: timeoutMs }, async () => {

@@ -5,25 +5,21 @@ import type { PlatformVocabulary, StandardEvent } from '../../shared/destination
 
 const introduction = `# Standard events
 
-Made from the code by \`npm run generate\`; a test keeps it so, and another looks for every name and parameter below in the
-requests that are sent.
+An event with one of these common names, however it is written (\`Order Completed\`, \`order_completed\`, \`orderCompleted\`), or with a
+platform's own name for it, reaches each platform under that platform's name. A mapping with an \`eventName\` overrides that.
 
-An event that goes by one of these common names, however it is written (\`Order Completed\`, \`order_completed\`,
-\`orderCompleted\`), or by a platform's own name for it, reaches each platform under that platform's name. A mapping with an
-\`eventName\` overrides that: the platform is told the name it gives, in the platform's spelling where it has such a name.
-What is an event's value, its goods and so on is read from the properties that shops send: \`value\`, else \`revenue\`, else
-\`total\`, else the sum of the goods; \`currency\`; \`order_id\`; \`products\`, \`items\` or \`contents\`, or the event itself where
-it is about one product; \`query\`, \`search_term\`.
+The value of an event is read from \`value\`, else \`revenue\`, else \`total\`, else the sum of its products; its currency from \`currency\`;
+its order from \`order_id\`; its products from \`products\`, \`items\` or \`contents\`, or from the event itself where it is about one product;
+a search from \`query\` or \`search_term\`.
 
-An event whose property \`limited_data_use\` is true (a mapping may set it, under whatever condition), or else whose visitor has
-\`consent.limited_data_use\`, is passed on to advertising platforms for limited use, in the words each has for that: LDU of
-Meta, Snap and Reddit, TikTok's \`limited_data_use\`, Pinterest's \`opt_out\` with LDP, Google's denied \`consent\`. LinkedIn has
-none, and is not sent it.
+An event with the property \`limited_data_use\` (a mapping may set it), or whose visitor has \`consent.limited_data_use\`, is sent to
+advertising platforms for limited use, in the words each has for that: LDU of Meta, Snap and Reddit, TikTok's \`limited_data_use\`,
+Pinterest's \`opt_out\` with LDP, Google's denied \`consent\`. LinkedIn has none, and is not sent the event.
 `;
 
 const vocabularies: readonly (readonly [string, PlatformVocabulary])[] = Object.entries(platformEvents);
 
-/** The page of all standard events: what each platform calls them, and where it is told their parameters. */
+/** The page of all standard events: each platform's name for them, and the fields that carry their values. */
 export function standardEventsPage(): string {
   const sections = vocabularies.flatMap(([id, vocabulary]) => section(id, vocabulary));
   return [introduction, '## Common names\n', commonNames(), ...sections].join('\n');
@@ -48,7 +44,7 @@ function section(id: string, { names, others = [], parameters, unnamed, source }
     ...(named.length === 0 ? [] : ['| Event | Sent as |', '| --- | --- |', ...named, '']),
     ...(others.length === 0
       ? []
-      : [`Names of its own beside these: ${others.map((name) => `\`${name}\``).join(', ')}.\n`]),
-    ...(told.length === 0 ? [] : ['| Parameter | Stands at |', '| --- | --- |', ...told, '']),
+      : [`The platform’s own names beside these: ${others.map((name) => `\`${name}\``).join(', ')}.\n`]),
+    ...(told.length === 0 ? [] : ['| Value | Field of the request |', '| --- | --- |', ...told, '']),
   ];
 }

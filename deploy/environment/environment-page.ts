@@ -12,14 +12,13 @@ import { doctorEnv } from '../doctor/env.ts';
 import { stackEnv } from '../local/env.ts';
 import { sinkEnv } from '../local/sink/env.ts';
 
-const introduction = `# Environment
+const introduction = `# Settings
 
-Made from the code by \`npm run generate\`: every variable is declared beside the module that uses it. A service refuses to
-start with a list of everything wrong in its environment, names that are a slip away from a known one included.
+Every setting is a variable of the environment. A service refuses to start with a list of everything that is wrong in its environment,
+misspelled names included.
 
-Every variable may come from a file instead: \`NAME_FILE\` names a file that holds the value of \`NAME\`. That is the way for
-what is marked secret. An empty value counts as not set. Numbers are written in the unit given, without it.
-What to turn when is in [bench/TUNING.md](../bench/TUNING.md).
+Every variable may come from a file: \`NAME_FILE\` names a file that holds the value of \`NAME\`. Use that for secrets. An empty value
+counts as not set. Numbers are written in the unit given, without it. What to change when is on [Tune](/docs/tune.html).
 `;
 
 /** The page of all settings: those of several services first, then those of each. */

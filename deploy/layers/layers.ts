@@ -148,6 +148,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'environment',
     'sources',
     'console',
+    'docs',
+    'docs/site',
   ],
   bench: [
     'machine',

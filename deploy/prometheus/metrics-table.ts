@@ -45,15 +45,12 @@ function row({ name, kind, labels, help }: AnyMetric): string {
 
 const intro = `# Metrics
 
-Made from the code by \`npm run generate\`; a test keeps it so. Each service shows its metrics at \`/metrics\` of its own
-metrics port, beside Node's own figures (\`nodejs_…\`, \`process_…\`).
+Each service shows its metrics at \`/metrics\` of its own metrics port, beside Node's own (\`nodejs_…\`, \`process_…\`).
 
-- Series are there from the start, with zero. Those of a destination end when it is published no more.
-- \`destination_id\` is bounded by \`METRICS_DESTINATIONS_MAX\` (default 1,000); what is beyond is summed up as \`_other\`.
-- Worker threads of a pipeline report to its main thread once a second. What a thread counted stays when it dies, and a
-  thread that hangs does not hold up the page: \`sluice_thread_silence_seconds\` grows.
-- Several gateways on one machine share their port (\`GATEWAY_REUSE_PORT=true\`), never the metrics port: each has its own
-  \`GATEWAY_METRICS_PORT\` and is a target of its own, or a scrape would meet another process each time and counters would
-  go up and down. Sum over \`instance\`.
-- Of several pipelines each shows the actors it runs. Backlogs and the state of the log are read and shown by one of
-  them; another takes over when it goes.`;
+- Series exist from the start, with zero. Series of a destination end when it is no longer published.
+- \`destination_id\` is bounded by \`METRICS_DESTINATIONS_MAX\` (default 1,000); the rest is summed up as \`_other\`.
+- Threads of a pipeline report to its main thread once a second. Counts of a thread stay when it dies. A thread that hangs does not
+  block the page: \`sluice_thread_silence_seconds\` grows.
+- Gateways on one machine may share their port (\`GATEWAY_REUSE_PORT=true\`), never the metrics port: set \`GATEWAY_METRICS_PORT\` for each
+  and make each a target. Sum over \`instance\`.
+- Each pipeline shows the actors it runs. One of them reads and shows backlogs and the state of the log; another takes over when it goes.`;

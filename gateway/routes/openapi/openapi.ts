@@ -11,19 +11,8 @@ const ownPaths = {
 
 /** `GET /api/v1/openapi`, and below it a document for each family of other libraries: for everyone. */
 export function createOpenApiRoutes(routes: readonly Route[]): readonly GetRoute[] {
-  const families = [...new Set(routes.flatMap(({ document }) => document ?? []))];
-  const own = reply(describeRoutes(routes.filter(({ document }) => document === undefined)));
-  const documents = new Map(
-    families.map((family) => [
-      family,
-      reply(
-        describeFamily(
-          family,
-          routes.filter(({ document }) => document === family),
-        ),
-      ),
-    ]),
-  );
+  const own = reply(describeOwn(routes));
+  const documents = new Map([...describeFamilies(routes)].map(([family, document]) => [family, reply(document)]));
   return [
     {
       name: 'openapi',
@@ -45,9 +34,10 @@ export function createOpenApiRoutes(routes: readonly Route[]): readonly GetRoute
 const reply = (document: object): Reply =>
   jsonReply(200, document, { headers: [['cache-control', 'public, max-age=300']], isForAll: true });
 
-/** The OpenAPI 3.1 document of the ingest interface: what the routes say of themselves, in their order. */
-function describeRoutes(routes: readonly Route[]): object {
-  return describe(routes, ownPaths, {
+/** The OpenAPI 3.1 document of the ingest interface: the routes describe themselves, in their order. */
+export function describeOwn(routes: readonly Route[]): object {
+  const own = routes.filter(({ document }) => document === undefined);
+  return describe(own, ownPaths, {
     title: 'Sluice ingest',
     description:
       'A 200 means that the event is stored in the log and survives the loss of every process; it may not have been ' +
@@ -62,17 +52,23 @@ function describeRoutes(routes: readonly Route[]): object {
   });
 }
 
-/** The same of the addresses that libraries of one other family know. */
-function describeFamily(family: string, routes: readonly Route[]): object {
-  return describe(
-    routes,
-    {},
-    {
-      title: `Sluice ingest for libraries of ${family}`,
-      description:
-        'A 200 means that every event is stored in the log. A message sent again with the same id is accepted and ' +
-        'processed once. Errors say `error` as everywhere, and the same as `message` with a `code`.',
-    },
+/** A document for each family of other libraries: of the addresses they know. */
+function describeFamilies(routes: readonly Route[]): ReadonlyMap<string, object> {
+  const families = [...new Set(routes.flatMap(({ document }) => document ?? []))];
+  return new Map(
+    families.map((family) => [
+      family,
+      describe(
+        routes.filter(({ document }) => document === family),
+        {},
+        {
+          title: `Sluice ingest for libraries of ${family}`,
+          description:
+            'A 200 means that every event is stored in the log. A message sent again with the same id is accepted and ' +
+            'processed once. Errors say `error` as everywhere, and the same as `message` with a `code`.',
+        },
+      ),
+    ]),
   );
 }
 

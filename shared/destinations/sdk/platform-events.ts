@@ -6,7 +6,7 @@ const onlyItsOwn = 'passed over: the platform takes no others';
 
 /**
  * What each platform calls the standard events, and where its requests say what they say: one entry a kind, by its id. The
- * page `deploy/STANDARD-EVENTS.md` is made of it, and a test looks for every name and parameter in the kind's requests.
+ * documentation's pages are made of it, and a test looks for every name and parameter in the kind's requests.
  */
 export const platformEvents = {
   AdobeAnalytics: {

@@ -1,0 +1,45 @@
+import { access } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
+import { consolePolicy } from './serve-console.ts';
+
+/** Where `npm run docs` puts the documentation. */
+const docsFolder = new URL('dist/docs/', topFolder);
+
+/**
+ * Serves the documentation at `/docs/`, for everyone. `ingestUrl` is where its page of the ingest interface sends the
+ * requests that a reader tries. A build without documentation answers 404 with the command that makes it.
+ */
+export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Promise<(app: FastifyInstance) => void> {
+  const isBuilt = await access(new URL('index.html', folder)).then(
+    () => true,
+    () => false,
+  );
+  if (!isBuilt) return addMissing;
+  const policy = consolePolicy.replace("connect-src 'self'", `connect-src 'self' ${new URL(ingestUrl).origin}`);
+  return (app) =>
+    void app.register(async (room) => {
+      room.addHook('onRequest', async (_request, reply) => {
+        void reply.header('content-security-policy', policy);
+        void reply.header('referrer-policy', 'no-referrer');
+        void reply.header('cache-control', 'no-cache');
+      });
+      await room.register(fastifyStatic, {
+        root: fileURLToPath(folder),
+        prefix: '/docs/',
+        preCompressed: true,
+        decorateReply: false,
+        cacheControl: false,
+      });
+      // With and without the slash, from which on links of its pages are relative.
+      room.get('/docs', (_request, reply) => reply.redirect('/docs/index.html'));
+      room.get('/docs/instance.json', (_request, reply) => reply.send({ ingestUrl }));
+    });
+}
+
+function addMissing(app: FastifyInstance): void {
+  const answer = { error: 'this build has no documentation: npm run docs makes it' };
+  for (const path of ['/docs', '/docs/*']) app.get(path, (_request, reply) => reply.status(404).send(answer));
+}

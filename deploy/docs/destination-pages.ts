@@ -1,0 +1,149 @@
+import { unavailableDestinationTypes } from '../../shared/collections/unavailable-destination-types.ts';
+import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
+import { destinationKinds } from '../../shared/destinations/registry.ts';
+import type { KindLimits } from '../../shared/destinations/sdk/facts.ts';
+import { platformEvents } from '../../shared/destinations/sdk/platform-events.ts';
+import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
+import { standardEvents } from '../../shared/destinations/sdk/standard-events.ts';
+import type { PlatformVocabulary, StandardEvent } from '../../shared/destinations/sdk/standard-events.ts';
+import { table } from './api-pages.ts';
+import { sampleRequestOf } from './identity-fields.ts';
+import type { Page } from './page.ts';
+
+const kinds: readonly OfferedKind[] = destinationKinds.toSorted((a, b) =>
+  a.descriptor.label.localeCompare(b.descriptor.label, 'en'),
+);
+
+/** A page for each destination kind: its settings, what it sends, and the platform's limits. */
+export function destinationPages(): readonly Page[] {
+  return kinds.map((kind) => ({
+    path: pathOf(kind),
+    label: kind.descriptor.label,
+    source: undefined,
+    markdown: describeKind(kind),
+  }));
+}
+
+const pathOf = ({ descriptor }: OfferedKind): string => `destinations/${descriptor.id.toLowerCase()}`;
+
+/** The rows of the page that lists all kinds, and the types that are known by name and not offered. */
+export function destinationTables(): string {
+  const rows = kinds.map((kind) => [
+    `[${kind.descriptor.label}](/docs/${pathOf(kind)}.html)`,
+    `\`${kind.descriptor.id}\``,
+    kind.facts.sends,
+    String(kind.facts.limits.events),
+  ]);
+  const missing = unavailableDestinationTypes.map(({ id, reason }) => [`\`${id}\``, reason]);
+  return [
+    table(['Destination', 'Type', 'Sends', 'Events a request'], rows),
+    '## Not offered',
+    'These types have a name in the interface, but no documented way to deliver to them. Creating one is refused with the reason.',
+    table(['Type', 'Reason'], missing),
+  ].join('\n\n');
+}
+
+function describeKind(kind: OfferedKind): string {
+  const { descriptor, facts, exampleSettings } = kind;
+  const { id, label, settings } = descriptor;
+  const example = { name: label, type: id, settings: exampleSettings };
+  const vocabulary = (platformEvents as Readonly<Record<string, PlatformVocabulary | undefined>>)[id];
+  return [
+    `# ${label}`,
+    `Type \`${id}\`. Sends: ${sentence(facts.sends)}`,
+    '## Settings',
+    table(['Setting', 'Type', 'Meaning'], settings.flatMap(settingRow)),
+    '```json\n' + JSON.stringify(example, undefined, 2) + '\n```',
+    'Create it in the console, or with `POST /rest/v1/destinations` and this body. The values are made up.',
+    '## Delivery',
+    table(
+      ['Fact', 'Value'],
+      [
+        ['Events in one request', limitsOf(facts.limits)],
+        [
+          'Recognises a repeated event by',
+          facts.deduplicatesBy === undefined ? 'nothing: a repeat counts twice' : `\`${facts.deduplicatesBy}\``,
+        ],
+        ['Reports rejected events by', facts.errors],
+        ['Compared with the platform’s documentation', facts.checked],
+      ],
+    ),
+    `Sources: ${facts.sources.map((source) => `<${source}>`).join(', ')}.`,
+    'Try it without an account: `POST /rest/v1/destinations/{id}/test` with `{"sandbox": true}` sends the request to the documented interface of the platform, played by Sluice.',
+    ...(vocabulary === undefined ? [] : events(vocabulary)),
+    ...identity(kind),
+  ].join('\n\n');
+}
+
+/** Made by the kind itself, of an order of a customer who is known by everything. */
+function identity(kind: OfferedKind): string[] {
+  const sample = sampleRequestOf(kind);
+  if (sample === undefined) return [];
+  const { request, identities } = sample;
+  const rows = identities.map(([label, field, form]) => [label, `\`${field}\``, form]);
+  return [
+    '## Identity',
+    'Fields of the request below that identify the person, for a customer of whom everything is known. A [mapping](/docs/destinations.html#mappings) overrides a value as `visitor.<name>`; the modification `Null` withholds it.',
+    rows.length === 0 ? 'None.' : table(['Of the visitor', 'Field', 'Written'], rows),
+    '## A request',
+    'What this kind sends for an `Order Completed`, with made-up settings.',
+    `\`\`\`http\n${request.method} ${request.url}\n\`\`\``,
+    ...bodyOf(request.body ?? request.bodyBytes?.toString('utf8')),
+  ];
+}
+
+function bodyOf(text: string | undefined): string[] {
+  if (text === undefined || text === '') return [];
+  try {
+    return [`\`\`\`json\n${JSON.stringify(JSON.parse(text), undefined, 2)}\n\`\`\``];
+  } catch {
+    return [`\`\`\`text\n${text.replaceAll('`', '’')}\n\`\`\``];
+  }
+}
+
+function settingRow(setting: SettingDescriptor): string[][] {
+  if (setting.type === 'Alert') return [];
+  const isRequired = 'required' in setting && setting.required === true;
+  const meaning = [setting.label, setting.sublabel ?? '']
+    .filter((part) => part !== '')
+    .map(sentence)
+    .join(' ');
+  const options =
+    setting.type === 'Select' ? ` One of ${setting.options.map(({ value }) => `\`${value}\``).join(', ')}.` : '';
+  return [
+    [
+      `\`${setting.key}\`${isRequired ? ' *' : ''}`,
+      setting.type === 'Secret' ? 'Secret, stored encrypted' : setting.type,
+      `${meaning}${options}`,
+    ],
+  ];
+}
+
+function events({ names, others = [], parameters, unnamed, source }: PlatformVocabulary): string[] {
+  const named = Object.entries(names).map(([event, name]) => [
+    standardEvents[event as StandardEvent].label,
+    `\`${name}\``,
+  ]);
+  const fields = Object.entries(parameters).map(([parameter, path]) => [`\`${parameter}\``, `\`${path}\``]);
+  return [
+    '## Events',
+    `Names after <${source}>. Any other event: ${unnamed}. The common names are on [Standard events](/docs/standard-events.html).`,
+    ...(named.length === 0 ? [] : [table(['Event', 'Sent as'], named)]),
+    ...(others.length === 0
+      ? []
+      : [`The platform’s own names beside these: ${others.map((name) => `\`${name}\``).join(', ')}.`]),
+    ...(fields.length === 0 ? [] : [table(['Value', 'Field of the request'], fields)]),
+  ];
+}
+
+function limitsOf({ events: eventsMax, bytes, ageDays, rate }: KindLimits): string {
+  const number = new Intl.NumberFormat('en-GB');
+  return [
+    eventsMax === 1 ? '1 event' : `${number.format(eventsMax)} events`,
+    ...(bytes === undefined ? [] : [`${number.format(bytes)} bytes`]),
+    ...(ageDays === undefined ? [] : [`events up to ${ageDays} days old`]),
+    ...(rate === undefined ? [] : [rate]),
+  ].join(', ');
+}
+
+const sentence = (text: string): string => (/[.!?:]$/.test(text) ? text : `${text}.`);

@@ -1,0 +1,36 @@
+import { readGatewayEnv } from '../../gateway/env.ts';
+import { readRememberedRequestsSettings } from '../../gateway/ingest/remembered-requests.ts';
+import { describeOwn } from '../../gateway/routes/openapi/openapi.ts';
+import { createRoutes } from '../../gateway/routes/registry.ts';
+import type { RoutesOptions } from '../../gateway/routes/registry.ts';
+import { createUnpackingShares, readRoutesSettings } from '../../gateway/routes/routes-settings.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+
+/** The OpenAPI document of the ingest interface, as a gateway with default settings serves it. */
+export function ingestDocument(): JsonObject {
+  const env = readGatewayEnv({});
+  const messageBytesMax = 8 * 1024 ** 2;
+  const { routes } = createRoutes({
+    ...answersNothing,
+    isSecure: false,
+    remembering: readRememberedRequestsSettings(env),
+    ...readRoutesSettings(env, 1, messageBytesMax, createUnpackingShares(env)),
+  });
+  return describeOwn(routes) as JsonObject;
+}
+
+/** What routes use once a request comes, which none does here. */
+const unused = new Proxy(
+  {},
+  {
+    get: (_, name) => {
+      throw new Error(`routes that are only described use ${String(name)}`);
+    },
+  },
+);
+const answersNothing = {
+  admission: unused,
+  sources: unused,
+  commit: unused,
+  experiments: { controlPlane: undefined, clientAddress: unused },
+} as Pick<RoutesOptions, 'admission' | 'sources' | 'commit' | 'experiments'>;

@@ -1,0 +1,79 @@
+import { createRequire } from 'node:module';
+import type { MarkdownLibrary, MarkdownToken } from '@11ty/eleventy';
+import { slugOf } from './page.ts';
+
+type Highlighter = {
+  getLanguage(name: string): unknown;
+  highlight(code: string, options: { language: string }): { readonly value: string };
+};
+// Its declarations would bring those of a browser into all of the project.
+const hljs = createRequire(import.meta.url)('highlight.js/lib/common') as Highlighter;
+const languages: Readonly<Record<string, string>> = {
+  sh: 'bash',
+  js: 'javascript',
+  ts: 'typescript',
+  html: 'xml',
+  conf: 'ini',
+};
+
+export type MarkdownHooks = {
+  /** The address to write for one that a page has; undefined: there is nothing to lead to, and the text stays. */
+  resolveHref(inputPath: string, href: string): string | undefined;
+};
+
+/** Sets the Markdown library up: marked code, headings with addresses of their own, links of the site, wide tables that scroll. */
+export function amendMarkdown(library: MarkdownLibrary, { resolveHref }: MarkdownHooks): void {
+  library.set({ html: true, highlight });
+  library.core.ruler.push('site', ({ tokens, env }) => {
+    const used = new Map<string, number>();
+    tokens.forEach((token, at) => {
+      if (token.type === 'heading_open') nameHeading(token, tokens[at + 1], used);
+      for (const child of token.children ?? [])
+        mendLink(child, token.children ?? [], (href) => resolveHref(env.page.inputPath, href));
+    });
+  });
+  const { rules } = library.renderer;
+  rules['table_open'] = () => '<div class="scroll" tabindex="0"><table>\n';
+  rules['table_close'] = () => '</table></div>\n';
+  rules['heading_close'] = (tokens, index, options, _env, self) => {
+    const id = openingOf(tokens, index)?.attrGet('id');
+    const anchor =
+      id === null || id === undefined ? '' : ` <a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`;
+    return `${anchor}${self.renderToken(tokens, index, options)}`;
+  };
+}
+
+function highlight(code: string, language: string): string {
+  const known = languages[language] ?? language;
+  return hljs.getLanguage(known) === undefined ? '' : hljs.highlight(code, { language: known }).value;
+}
+
+function nameHeading(heading: MarkdownToken, content: MarkdownToken | undefined, used: Map<string, number>): void {
+  if (heading.tag === 'h1') return;
+  const slug = slugOf((content?.children ?? []).map((child) => child.content).join(''));
+  const before = used.get(slug) ?? 0;
+  used.set(slug, before + 1);
+  heading.attrSet('id', before === 0 ? slug : `${slug}-${before}`);
+}
+
+function mendLink(
+  token: MarkdownToken,
+  among: readonly MarkdownToken[],
+  resolve: (href: string) => string | undefined,
+): void {
+  const name = token.type === 'image' ? 'src' : 'href';
+  const href = token.type === 'link_open' || token.type === 'image' ? token.attrGet(name) : null;
+  if (href === null) return;
+  const resolved = resolve(href);
+  if (resolved !== undefined) {
+    token.attrSet(name, resolved);
+    return;
+  }
+  // A file that is not on the site: its text stays, the link goes.
+  const close =
+    among.indexOf(token) + 1 + among.slice(among.indexOf(token) + 1).findIndex(({ type }) => type === 'link_close');
+  for (const each of [token, among[close]]) if (each !== undefined) each.hidden = true;
+}
+
+const openingOf = (tokens: readonly MarkdownToken[], closing: number): MarkdownToken | undefined =>
+  tokens.slice(0, closing).findLast(({ type }) => type === 'heading_open');
