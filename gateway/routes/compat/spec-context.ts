@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { clickParameters, mayHaveClick } from '../../../shared/contracts/events/click-ids.ts';
 import { readId } from './translation.ts';
 
 /** What surrounds an event, in our fields. */
@@ -75,7 +76,7 @@ export function completePage(to: Record<string, unknown>): void {
     to['pathname'] ??= path === '' ? '/' : path;
   }
   const query = typeof search === 'string' && search !== '' ? search : url;
-  if (mayTellOrigin.test(query)) addOrigin(query, to);
+  if (mayTellOrigin(query)) addOrigin(query, to);
 }
 
 const pageProperties = ['url', 'path', 'referrer', 'title', 'search'] as const;
@@ -87,15 +88,17 @@ export const pageOf = (properties: JsonObject): JsonObject =>
 /** Host and path of an absolute address. */
 const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)([^?#]*)/i;
 
-const mayTellOrigin = /clid=|utm_/;
-const originNames = /^(utm_[a-z_]{1,32}|fbclid|gclid|gbraid|wbraid|ttclid|msclkid|twclid|li_fat_id)$/;
+const campaignName = /^utm_[a-z_]{1,32}$/;
+const clickNames: ReadonlySet<string> = new Set(clickParameters);
+const mayTellOrigin = (query: string): boolean => query.includes('utm_') || mayHaveClick.test(query);
 
 /** Campaign and click ids of an address. */
 function addOrigin(query: string, to: Record<string, unknown>): void {
   const start = query.indexOf('?');
   const end = query.indexOf('#', start + 1);
   for (const [name, value] of new URLSearchParams(query.slice(start + 1, end < 0 ? undefined : end))) {
-    if (originNames.test(name) && value !== '') to[name] ??= value.slice(0, contextTextCharactersMax);
+    if ((clickNames.has(name) || campaignName.test(name)) && value !== '')
+      to[name] ??= value.slice(0, contextTextCharactersMax);
   }
 }
 

@@ -1,3 +1,4 @@
+import { clickIdsIn, clickIdsProperty } from '../../../shared/contracts/events/click-ids.ts';
 import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
@@ -107,6 +108,8 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
     const members = cleanMembers(custom);
     if (members !== undefined) given.push({ custom_properties: members });
   }
+  const clicks = clickIdsIn({ ...ctx?.defaultProperties, ...objectOf(body['defaultProperties']) }, timeOf(envelope));
+  if (clicks !== undefined) given.push({ [clickIdsProperty]: clicks });
   const touch = {
     accountId: account,
     claim,
