@@ -38,6 +38,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     facts,
     loadPlatform,
     addresses: (settings) => kind.addresses(settings),
+    warnings: (settings) => kind.warnings(settings),
     prepare: (settings) => ({ ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') }),
   };
 }
