@@ -9,6 +9,8 @@ export type TranslatedContext = {
   readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
   /** What the visitor agrees to, by category; undefined where the sender does not say. */
   readonly consent: JsonObject | undefined;
+  /** The same as the sender wrote it: what is not named may mean something. */
+  readonly ownConsent: JsonObject | undefined;
 };
 
 /** Longest texts of a context that are taken for an address or a User-Agent. */
@@ -41,6 +43,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
   const defaultProperties: Record<string, unknown> = {};
   const network: { ip?: string; userAgent?: string } = {};
   let consent: JsonObject | undefined;
+  let ownConsent: JsonObject | undefined;
   for (const name in context) {
     const value = context[name];
     if (value === null || value === undefined) continue;
@@ -50,11 +53,15 @@ export function translateContext(context: JsonObject): TranslatedContext {
     else if (name === 'ip' && isShort(value)) network.ip = value;
     else if (name === 'userAgent' && isShort(value)) network.userAgent = value;
     else if (name === 'sessionId') defaultProperties['sid'] = readId(value);
-    else if (name === 'consent' || name === 'consentManagement') consent = readConsent(value) ?? consent;
-    else if (name !== 'traits') defaultProperties[name] = value;
+    else if (name === 'consent' || name === 'consentManagement') {
+      const read = readConsent(value);
+      if (read === undefined) continue;
+      consent = read;
+      ownConsent = value as JsonObject;
+    } else if (name !== 'traits') defaultProperties[name] = value;
   }
   const known = network.ip !== undefined || network.userAgent !== undefined;
-  return { defaultProperties, identityContext: known ? network : undefined, consent };
+  return { defaultProperties, identityContext: known ? network : undefined, consent, ownConsent };
 }
 
 /** What is known of the page, from a context or from the properties of a page call; what is there already stays. */

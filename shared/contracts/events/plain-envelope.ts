@@ -58,6 +58,7 @@ const bodyMembers: readonly BodyMember[] = [
   { kind: 'parsed', name: 'userProperties' },
   { kind: 'parsed', name: 'custom_properties' },
   { kind: 'parsed', name: 'identityContext' },
+  { kind: 'parsed', name: 'consent' },
   { kind: 'integrations', name: 'integrations' },
 ];
 
@@ -208,8 +209,8 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
   }
   // The body is the last of the line.
   if (at !== end - 2 || bytes[at + 1] !== closeBrace || body.event === undefined) return undefined;
-  const { v, account, source, at: atMs, test, ip, ua, trace, batchMembers } = head;
-  const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, bot, body };
+  const { v, account, source, at: atMs, test, ip, ua, trace, gpc, batchMembers } = head;
+  const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, gpc, bot, body };
   return { envelope: envelope as Envelope, properties, batchMembers, defaultMembers, bodyBytes: end - 1 - bodyStart };
 }
 
