@@ -1,5 +1,6 @@
 import { format } from 'oxfmt';
 import { replyTypes } from './console/reply-types.ts';
+import { runbookPage } from './prometheus/runbook-page.ts';
 import { dashboards } from './grafana/dashboards.ts';
 import { accountsFile, usersFile } from '../shared/nats/users/render-users.ts';
 
@@ -13,6 +14,7 @@ export type GeneratedFile = {
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   const formattedFiles = await Promise.all([
     formatted('../control-plane/console/api/replies.ts', replyTypes()),
+    formatted('runbook/alerts.md', runbookPage()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),
     ),

@@ -9,7 +9,9 @@ import { writeSiteFiles } from './site-files.ts';
 const inputFolder = 'deploy/docs/site';
 /** Files that pages link to and that are on the site as text; others are in the repository alone. */
 const isShown = (path: string): boolean =>
-  /^deploy\/(?!docs\/).+\.(?:conf|ya?ml|service|tf)$|^deploy\/console\/.+\.png$/.test(path);
+  /^deploy\/(?!docs\/).+\.(?:conf|ya?ml|service|tf)$|^deploy\/console\/.+\.png$|^shared\/experiments\/.+\.json$/.test(
+    path,
+  );
 
 /** Builds the site into a folder. Throws where a link leads nowhere. */
 export async function buildSite(target: string): Promise<{ readonly pages: number }> {

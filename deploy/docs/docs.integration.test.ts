@@ -36,7 +36,7 @@ afterAll(async () => {
 async function pagesWithCommands(): Promise<readonly string[]> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '*.md'], { cwd: top });
   const read =
-    /^(?:README\.md|SECURITY\.md|deploy\/docs\/pages\/.+|deploy\/(?:runbook|docker|compose|helm|systemd|nats)\/.+)$/;
+    /^(?:README\.md|SECURITY\.md|bench\/faults\/README\.md|deploy\/docs\/pages\/.+|deploy\/(?:runbook|docker|compose|helm|systemd|nats)\/.+)$/;
   return stdout.split('\n').filter((path) => read.test(path));
 }
 

@@ -32,7 +32,6 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'routing/modifications',
     'routing/predicate',
     'routing/mapping',
-    'routing/consent',
     'routing',
     'experiments',
     'web-snippet',

@@ -46,7 +46,6 @@ export class Intake {
       ip: this.#admission.keptAddress(exchange, source),
       ua: source.excludesContext || userAgent === '' ? undefined : userAgent.slice(0, userAgentCharactersMax),
       trace: trace !== '' && traceparent.test(trace) ? trace : undefined,
-      gpc: exchange.head.hasGpc,
       ctxJson,
     });
   }

@@ -7,21 +7,36 @@ import type { Weighted } from './bucketing.ts';
 
 type Experiment = { readonly id: string; readonly trafficAllocation: number; readonly variants: readonly Weighted[] };
 
+/** One of the published vectors; hashes are hexadecimal. */
+type Vector = {
+  readonly experiment: string;
+  readonly visitorId: string;
+  readonly allocationHash: string;
+  readonly allocationBucket: number;
+  readonly variantHash: string;
+  readonly variantBucket: number;
+  /** Null: the visitor does not take part. */
+  readonly variant: string | null;
+};
+
 const page = readFileSync(new URL('BUCKETING.md', import.meta.url), 'utf8');
-const experiments = JSON.parse(fenced('json')) as Readonly<Record<string, Experiment>>;
-const vectors = tableRows();
+const file = JSON.parse(readFileSync(new URL('bucketing-vectors.json', import.meta.url), 'utf8')) as {
+  readonly experiments: Readonly<Record<string, Experiment>>;
+  readonly vectors: readonly Vector[];
+};
+const vectors = file.vectors.map(readVector);
 const published = runInNewContext(`${fenced('js')}; ({ hash, assign })`, { TextEncoder }) as {
   hash(text: string): number;
   assign(experiment: Experiment, visitorId: string): string | null;
 };
 
-test('BUCKETING.md: holds vectors for every experiment it shows, inside and outside', () => {
-  expect(new Set(vectors.map(({ name }) => name))).toEqual(new Set(Object.keys(experiments)));
+test('bucketing vectors: cover every experiment they show, inside and outside', () => {
+  expect(new Set(vectors.map(({ name }) => name))).toEqual(new Set(Object.keys(file.experiments)));
   expect(vectors.filter(({ variant }) => variant === 'none').length).toBeGreaterThan(2);
   expect(vectors.length).toBeGreaterThan(30);
 });
 
-test.each(vectors)('BUCKETING.md: $name / $visitorId comes to the published $variant', (vector) => {
+test.each(vectors)('bucketing vectors: $name / $visitorId gets the published $variant', (vector) => {
   const { id, trafficAllocation, variants } = vector.experiment;
   const inside = allocationBucket(id, vector.visitorId) < bucketsOfPercent(trafficAllocation);
   const variant = variantAt(rangeVariants(variants), variantBucket(id, vector.visitorId));
@@ -34,7 +49,7 @@ test.each(vectors)('BUCKETING.md: $name / $visitorId comes to the published $var
   }).toEqual(vector.expected);
 });
 
-test.each(vectors)('BUCKETING.md: its JavaScript comes to $variant for $name / $visitorId', (vector) => {
+test.each(vectors)('BUCKETING.md: its JavaScript gives $variant to $name / $visitorId', (vector) => {
   const { experiment, visitorId, expected } = vector;
   expect(published.hash(`${experiment.id}:allocation:${visitorId}`)).toBe(expected.allocationHash);
   expect(published.hash(`${experiment.id}:variant:${visitorId}`)).toBe(expected.variantHash);
@@ -47,19 +62,10 @@ function fenced(language: string): string {
   return block;
 }
 
-function tableRows() {
-  const rows = page.split('\n').filter((line) => line.startsWith('|'));
-  // The first two rows are the table's head.
-  return rows.slice(2).map((row) => {
-    const [name = '', visitorId = '', ...cells] = row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-    const [allocationHash, allocationBucket, variantHash, variantBucket] = cells.slice(0, 4).map(Number);
-    const variant = cells[4] ?? '';
-    const experiment = experiments[name];
-    if (experiment === undefined) throw new Error(`BUCKETING.md shows no experiment ${name}`);
-    const expected = { allocationHash, allocationBucket, variantHash, variantBucket, variant };
-    return { name, visitorId, experiment, variant, expected };
-  });
+function readVector({ experiment: name, visitorId, allocationHash, variantHash, variant, ...buckets }: Vector) {
+  const experiment = file.experiments[name];
+  if (experiment === undefined) throw new Error(`the vectors have no experiment ${name}`);
+  const shown = variant ?? 'none';
+  const hashes = { allocationHash: Number(allocationHash), variantHash: Number(variantHash) };
+  return { name, visitorId, experiment, variant: shown, expected: { ...buckets, ...hashes, variant: shown } };
 }

@@ -1861,7 +1861,6 @@ export type Replies = {
         readonly retryingFrames: number;
         readonly deadLetters: number;
       };
-      readonly warnings: readonly string[];
     }[];
     readonly oldestUnresolvedMs: number | null;
     readonly resolveLagMs: readonly (number | null)[];
@@ -1946,7 +1945,6 @@ export type Replies = {
         readonly retryingFrames: number;
         readonly deadLetters: number;
       };
-      readonly warnings: readonly string[];
     }[];
     readonly oldestUnresolvedMs: number | null;
     readonly resolveLagMs: readonly (number | null)[];

@@ -30,14 +30,13 @@ describe('BingAds', () => {
           adStorageConsent: 'G',
           userData: {
             em: sha256('ada@example.com'),
-            anonymousId: 'sample-visitor',
-            ph: sha256('+448444124653'),
-            externalId: sha256('customer-7'),
+            ph: sha256('448444124653'),
+            externalId: 'customer-7',
             clientIpAddress: '203.0.113.7',
             clientUserAgent: 'Example/1.0',
           },
           customData: {
-            value: 42.5,
+            eventValue: 42.5,
             currency: 'EUR',
             transactionId: 'A-1001',
             itemIds: ['tea-1'],

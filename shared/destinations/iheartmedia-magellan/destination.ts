@@ -13,7 +13,6 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
-import { adSettings } from '../sdk/reading-settings.ts';
 
 const lineItemsMax = 100;
 
@@ -27,7 +26,6 @@ const settings = {
     },
     matching(/^[0-9a-f]{32}$/i, 'must be 32 hexadecimal digits'),
   ),
-  ...adSettings,
   baseUrl: baseUrl('https://mgln.ai'),
 };
 
@@ -63,7 +61,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: (event) => acceptsUnlimitedEvents(event) && actionOf(sentEvent(event)) !== undefined,
     buildRequest(events) {
-      const event = sentEvent(onlyEvent(events), given);
+      const event = sentEvent(onlyEvent(events));
       const action = actionOf(event);
       if (action === undefined) throw new UnfitEventError('Magellan AI has no such event');
       const body = { token: given.pixelToken, ...client(event), ...detailsOf(action, event) };
@@ -81,7 +79,7 @@ function client(event: SentEvent): JsonObject {
 
 /** What each action carries beside the visitor; amounts need their currency. */
 function detailsOf(action: string, event: SentEvent): JsonObject {
-  const commerce = commerceOf(event);
+  const commerce = commerceOf(event.properties);
   const [item] = commerce.items;
   switch (action) {
     case 'view':
@@ -94,14 +92,11 @@ function detailsOf(action: string, event: SentEvent): JsonObject {
         ...(action === 'addToCart' ? { quantity: item?.quantity ?? 1 } : {}),
       };
     case 'lead':
-      return {
-        ...money(action, { ...commerce, value: commerce.value ?? 0 }, 'USD'),
-        id: commerce.orderId ?? event.deduplicationId,
-      };
+      return { ...money(action, { ...commerce, value: commerce.value ?? 0 }, 'USD'), id: commerce.orderId ?? event.id };
     default:
       return {
         ...money(action, commerce),
-        id: commerce.orderId ?? event.deduplicationId,
+        id: commerce.orderId ?? event.id,
         ...present({
           quantity: commerce.itemCount,
           discountCode: textOf(event.properties['coupon']),

@@ -11,7 +11,6 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
-import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const actionCharactersMax = 100;
 
@@ -23,7 +22,6 @@ const settings = {
     example: 'example-brand',
   }),
   userId: optionalText({ label: 'User ID', sublabel: 'Of your Podscribe account, where you were given one.' }),
-  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://verifi.podscribe.com'),
 };
 
@@ -58,9 +56,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: acceptsUnlimitedEvents,
     buildRequest(events) {
-      const event = sentEvent(onlyEvent(events), given);
+      const event = sentEvent(onlyEvent(events));
       const { url: page, referrer, userAgent } = browserContext(event);
-      const { value, currency, orderId, itemCount } = commerceOf(event);
+      const { value, currency, orderId, itemCount } = commerceOf(event.properties);
       const query = {
         action: actionOf(event),
         advertiser: given.advertiser.trim(),

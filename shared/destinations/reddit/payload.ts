@@ -2,12 +2,11 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { checkAge, numberOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
 import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
-import { hashDatum, knownPerson, e164Of, matchingId, normaliseEmail } from '../sdk/person.ts';
+import { hashDatum, knownPerson, e164Of, normaliseEmail } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
@@ -16,8 +15,7 @@ const daysMax = 7;
  * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events.
  * Throws UnfitEventError where it is too old or nothing tells Reddit whose event it is.
  */
-export function redditEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
-  const actionSource = standardSource === 'WEBSITE' && isOfApp(event) ? 'APP' : standardSource;
+export function redditEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
   const type = standardName(event);
   const click = browserId(event, ['rdt_cid']);
@@ -40,16 +38,13 @@ const standardName = platformEventNames('Reddit');
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const person = knownPerson(event);
-  const { email, phone } = person;
-  const { platform, advertisingId } = deviceOf(event);
+  const { email, phone, externalId } = person;
   const { ip, userAgent } = browserContext(event);
   const trim = (text: string): string => text.trim();
   const keys = present({
     email: hashDatum(email, canonicalEmail),
     phone_number: hashDatum(phone, e164Of(person)),
-    external_id: hashDatum(matchingId(event), trim),
-    idfa: hashDatum(platform === 'ios' ? advertisingId : undefined, trim),
-    aaid: hashDatum(platform === 'android' ? advertisingId : undefined, trim),
+    external_id: hashDatum(externalId, trim),
     ip_address: hashDatum(ip, trim),
     uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
   });
@@ -82,9 +77,9 @@ function canonicalEmail(text: string): string | undefined {
 }
 
 function metadata(event: SentEvent): JsonObject {
-  const { value, currency, items, itemCount } = commerceOf(event);
+  const { value, currency, items, itemCount } = commerceOf(event.properties);
   return {
-    conversion_id: event.deduplicationId,
+    conversion_id: event.id,
     ...present({
       value,
       currency,

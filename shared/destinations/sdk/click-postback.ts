@@ -5,10 +5,9 @@ import type { Commerce } from './commerce.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from './destination.ts';
 import type { DestinationDefinition, DestinationKind, OutboundEvent } from './destination.ts';
 import { acceptsCustomerEvents, sentEvent } from './event.ts';
-import type { ReadingSettings, SentEvent } from './event.ts';
+import type { SentEvent } from './event.ts';
 import { getWith } from './http.ts';
 import type { SettingDeclarations, SettingsOf } from './settings.ts';
-import { defaultCurrency } from './reading-settings.ts';
 
 /** An event that somebody did after a click, as a postback tells it. */
 export type ClickConversion = SentEvent & {
@@ -48,7 +47,7 @@ export function defineClickPostback<Declarations extends SettingDeclarations>(
   return defineDestination({
     id,
     label,
-    settings: { ...settings, defaultCurrency: defaultCurrency() },
+    settings,
     facts,
     loadPlatform,
     exampleProperties: { [clickNames[0]]: 'example-click-1', ...exampleProperties },
@@ -58,12 +57,12 @@ export function defineClickPostback<Declarations extends SettingDeclarations>(
         batchEventsMax: 1,
         accepts: (event) => acceptsCustomerEvents(event) && accepts?.(event) !== false,
         buildRequest(events) {
-          const event = sentEvent(onlyEvent(events), given as ReadingSettings);
+          const event = sentEvent(onlyEvent(events));
           const click = browserId(event, clickNames)?.trim();
           if (click === undefined || click === '') {
             throw new UnfitEventError(`the event has no id of a click (${clickNames[0]})`);
           }
-          const conversion = { ...event, click, commerce: commerceOf(event) };
+          const conversion = { ...event, click, commerce: commerceOf(event.properties) };
           const { url, query = {} } = definition.postback(given, conversion);
           return getWith({ url, query, events });
         },

@@ -25,7 +25,6 @@ const user = partly({
   city: someText,
   state: someText,
   country: someText,
-  locale: someText,
 });
 
 const row = Type.Object({
