@@ -9,9 +9,12 @@ test.each([200, 201, 202, 204, 206])('classify answer: %i: delivered', (status) 
   expect(classify(status)).toEqual({ kind: 'delivered' });
 });
 
-test.each([408, 425, 429, 500, 502, 503, 504, 599])('classify answer: %i: worth another attempt', (status) => {
-  expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
-});
+test.each([408, 421, 423, 425, 429, 500, 502, 503, 504, 599])(
+  'classify answer: %i: worth another attempt',
+  (status) => {
+    expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
+  },
+);
 
 test.each([401, 403])('classify answer: %i: the destination refuses the key, and its events wait', (status) => {
   expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}`, refusesAccess: true });
@@ -27,6 +30,26 @@ test('classify answer: Retry-After: goes with what is tried again only', () => {
 });
 
 test.each([
+  [{ 'ratelimit-reset': '45' }, 45_000],
+  [{ 'x-ratelimit-reset': '45.5' }, 45_500],
+  [{ 'x-ratelimit-reset': String(nowMs / 1_000 + 45) }, 45_000],
+  [{ 'x-rate-limit-reset': String(nowMs + 45_000) }, 45_000],
+  [{ 'x-ratelimit-reset': String(nowMs / 1_000 - 45) }, 0],
+  [{ ratelimit: 'limit=10, remaining=0, reset=45' }, 45_000],
+  [{ ratelimit: '"default";r=0;t=45' }, 45_000],
+  [{ 'ratelimit-reset': '5', 'x-ratelimit-reset': '45' }, 45_000],
+  [{ 'retry-after': '7', 'x-ratelimit-reset': '45' }, 7_000],
+  [{ 'x-ratelimit-reset': 'Thu' }, undefined],
+  [{ 'x-ratelimit-remaining': '0' }, undefined],
+])('classify answer: 429 with %o: the wait', (headers, afterMs) => {
+  expect(classify(429, headers)).toEqual({
+    kind: 'retry',
+    reason: 'status 429',
+    ...(afterMs === undefined ? {} : { afterMs }),
+  });
+});
+
+test.each([
   [undefined, undefined],
   ['0', 0],
   ['120', 120_000],
@@ -36,7 +59,10 @@ test.each([
   ['1000000000', 1e12],
   ['soon', undefined],
   ['-5', undefined],
-  ['1.5', undefined],
+  ['1.5', 1_500],
+  ['5, 60', 60_000],
+  ['5, Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+  ['soon, 7', 7_000],
   ['2026-01-01', undefined],
   ['', undefined],
 ])('retry-after: %s: %s', (value, afterMs) => {

@@ -13,26 +13,59 @@ export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   const reason = `status ${status}`;
   if (status === 401 || status === 403) return { kind: 'retry', reason, refusesAccess: true };
   if (!isWorthAnotherAttempt(status)) return { kind: 'reject', reason };
-  const afterMs = readRetryAfter(answer.headers['retry-after'], nowMs);
+  const afterMs = readRetryAfter(answer.headers['retry-after'], nowMs) ?? readReset(answer, nowMs);
   return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs };
 }
 
-// Request Timeout, Too Early, Too Many Requests, and the server's own trouble. A redirect is never followed: the
-// address of a destination is what its owner wrote down.
-function isWorthAnotherAttempt(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || status >= 500;
-}
+// Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and the server's own trouble. A redirect is
+// never followed: the address of a destination is what its owner wrote down.
+const worthAnotherAttempt: ReadonlySet<number> = new Set([408, 421, 423, 425, 429]);
+const isWorthAnotherAttempt = (status: number): boolean => worthAnotherAttempt.has(status) || status >= 500;
 
 /**
- * How long a Retry-After header asks to wait, in ms: a number of seconds or a date (RFC 9110, section 10.2.3).
- * Undefined when there is none or it says nothing readable; never negative.
+ * How long a Retry-After header asks to wait, in ms: a number of seconds or a date (RFC 9110, section 10.2.3). Some servers send
+ * fractions, and proxies add a header of their own: the longest wait counts. Undefined when nothing is readable; never
+ * negative.
  */
 export function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) return undefined;
-  const text = value.trim();
-  if (/^\d+$/.test(text)) return Number(text) * 1_000;
+  // The comma of a date separates no values.
+  const waits = (value ?? '').split(/,(?![^,]*GMT)/).map((each) => readWait(each.trim(), nowMs));
+  return longest(waits);
+}
+
+function readWait(text: string, nowMs: number): number | undefined {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1_000);
   // Date.parse takes nearly anything; an HTTP date begins with the day's name.
   if (!/^[A-Za-z]{3}/.test(text)) return undefined;
   const dateMs = Date.parse(text);
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+}
+
+const resetNames = ['ratelimit-reset', 'x-ratelimit-reset', 'x-rate-limit-reset'] as const;
+
+/**
+ * When the quota of a refused request is renewed, in ms from now: `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and the
+ * headers before it, which hold seconds to wait, or a time since the epoch.
+ */
+function readReset({ status, headers }: OutboundAnswer, nowMs: number): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const [, inRateLimit] = /(?:^|[;,\s])(?:t|reset)=(\d{1,13})(?:$|[;,\s])/.exec(headers['ratelimit'] ?? '') ?? [];
+  const texts = [inRateLimit, ...resetNames.map((name) => headers[name])];
+  return longest(
+    texts.map((text) => {
+      if (text === undefined || !/^\d{1,13}(?:\.\d+)?$/.test(text.trim())) return undefined;
+      const value = Number(text);
+      if (value >= epochMsMin) return Math.max(0, value - nowMs);
+      return value >= epochSecondsMin ? Math.max(0, value * 1_000 - nowMs) : Math.ceil(value * 1_000);
+    }),
+  );
+}
+
+/** Larger numbers are times since the epoch: thirty years are no wait. */
+const epochSecondsMin = 1e9;
+const epochMsMin = 1e12;
+
+function longest(waits: readonly (number | undefined)[]): number | undefined {
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 }

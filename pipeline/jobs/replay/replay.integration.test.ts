@@ -128,13 +128,13 @@ test('replay: dead letters: all are sent again with the ids they had, and are no
 test('replay: dead letters: only those of a reason', async () => {
   const dispatcher = await refuseAll(2, 422);
   await dispatcher.stop(1_000);
-  sink.answer(() => 404);
+  sink.answer(() => 410);
   const next = await rig.start();
   await rig.send([{ id: 'other' }]);
   await idle();
   sink.answer(() => 200);
   await run();
-  const { id } = await replay({ what: 'dead-letters', reason: 'status 404' });
+  const { id } = await replay({ what: 'dead-letters', reason: 'status 410' });
   await until('it is done', () => isDone(id));
   next.retriesStored(replayTier);
   await until('it arrived', () => sink.taken().join() === 'other');

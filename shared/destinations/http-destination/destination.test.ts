@@ -105,4 +105,16 @@ describe('HTTPDestination', () => {
   ])('prepare: refuses a bad %s in %o', (key, settings) => {
     expect(() => httpDestination.prepare(settings)).toThrow(`settings.${key} `);
   });
+
+  it.each([
+    [404, 'retry'],
+    [409, 'retry'],
+    [410, undefined],
+    [400, undefined],
+    [200, undefined],
+  ])('answer: %i is read as %s', (status, kind) => {
+    const { readAnswer } = httpDestination.prepare({ httpDestinationUrl: url });
+    const read = readAnswer?.({ status, headers: {}, body: '' }, [...one, ...one]);
+    expect(read?.map((outcome) => outcome.kind)).toEqual(kind === undefined ? undefined : [kind, kind]);
+  });
 });

@@ -3,6 +3,7 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson, eventsJsonBytes } from '../sdk/event.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
+import { readOwnAnswer } from '../sdk/own-answers.ts';
 import { jsonArrayOf } from '../sdk/json.ts';
 import {
   address,
@@ -62,7 +63,7 @@ export const httpDestination = defineDestination({
     sends: 'Every event with its visitor, as JSON',
     limits: { events: 1_000 },
     deduplicatesBy: 'idempotency-key',
-    errors: 'status, for the whole request',
+    errors: 'status, for the whole request; 404 and 409 are retried',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
     namesElsewhere: ['Webhooks (Actions)', 'Webhook', 'Extensible Webhook', 'HTTP', 'HTTP API'],
@@ -80,6 +81,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: given.batchSize,
+    readAnswer: readOwnAnswer,
     buildRequest(events): OutboundRequest {
       const request = (body: string | Buffer): OutboundRequest => ({
         method,
