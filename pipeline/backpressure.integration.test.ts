@@ -41,7 +41,7 @@ const ageOf = async (metricsPort: number, destinationId: string): Promise<number
   );
 };
 
-test('backpressure: an account is told of while its events wait for a slow destination, and no other, until they are there', async () => {
+test('backpressure: an account is reported while its events wait for a slow destination, until they have arrived, and no other stays reported', async () => {
   const { rig, sink } = await openRig(nats.url, database.url, { BACKPRESSURE_AGE_MAX_MS: '1500' });
   const [slow, quick, down] = [randomUUID(), randomUUID(), randomUUID()];
   let isSlow = true;
@@ -55,8 +55,9 @@ test('backpressure: an account is told of while its events wait for a slow desti
   await startOn(rig);
   // In time first: what waits from the start on is caught up with in peace.
   for (const account of [slow, quick, down]) await rig.accept(account, numbered(0, 400));
-  await until('the account is told of', async () => (await toldOf(rig)).length > 0);
-  expect(await toldOf(rig)).toEqual([slow]);
+  await until('the events of the quick account arrived', () => new Set(sink.taken('/quick')).size === 400);
+  // On a busy machine the events of the others are late as well, for a moment.
+  await expect.poll(() => toldOf(rig), { timeout: 60_000 }).toEqual([slow]);
   isSlow = false;
   await until('all arrived', () => new Set(sink.taken('/slow')).size === 400);
   await until('nobody is told of', async () => (await toldOf(rig)).length === 0);
