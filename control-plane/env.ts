@@ -9,7 +9,6 @@ import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/roles/role-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
-import { count, flag } from '../shared/runtime/variables.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
 import { eventStreamsEnv } from './api/event-streams.ts';
 import { requestSharesEnv } from './api/request-shares.ts';
@@ -24,20 +23,8 @@ import { publishingEnv } from './publishing/publishing-service.ts';
 import { deadLettersEnv } from './replays/replay-service.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { accountLimitsEnv } from './store/account-limits.ts';
+import { databasesEnv } from './store/databases-settings.ts';
 import { sessionEnv } from './sessions/session-settings.ts';
-
-const storageEnv = {
-  CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(
-    'Connections to PostgreSQL for the configuration. Four more are for visitors and recent events, four for assignments to experiments',
-    10,
-    { minimum: 2 },
-  ),
-  CONTROL_PLANE_LOGIN_CONNECTIONS_MAX: count(
-    'Connections to PostgreSQL for looking up API keys, beside all others: whatever accounts do, a key is looked up',
-    4,
-  ),
-  MIGRATE_ON_START: flag('Whether a start brings the schema up to date; turn it off where a job of its own does', true),
-};
 
 /** Every variable of the control plane. */
 export const controlPlaneEnv = {
@@ -52,7 +39,7 @@ export const controlPlaneEnv = {
   ...trustedProxiesEnv,
   ...egressEnv,
   ...destinationTestsEnv,
-  ...storageEnv,
+  ...databasesEnv,
   ...publishingEnv,
   ...scopesEnv,
   ...alertsEnv,

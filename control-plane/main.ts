@@ -6,8 +6,8 @@ import { startControlPlane } from './start-control-plane.ts';
 await runService(
   'control-plane',
   () => readControlPlaneEnv(),
-  async (env, logger, shutdown) => {
-    const controlPlane = await startControlPlane(env, logger, shutdown);
+  async (env, logger, scope) => {
+    const controlPlane = await startControlPlane(env, logger, scope);
     const statusServer = await serveStatus({
       port: env.CONTROL_PLANE_METRICS_PORT,
       host: env.METRICS_HOST,
@@ -15,10 +15,10 @@ await runService(
       page: controlPlane.page,
       checks: [
         ...controlPlane.checks,
-        { name: 'running', check: () => (shutdown.stopping ? { ok: false, detail: 'stopping' } : { ok: true }) },
+        { name: 'running', check: () => (scope.ending ? { ok: false, detail: 'stopping' } : { ok: true }) },
       ],
     });
-    shutdown.add('status server', () => statusServer.close());
+    scope.use('status server', statusServer, (server) => server.close());
     logger.info({ port: controlPlane.port, metricsPort: statusServer.port }, 'control plane ready');
   },
 );

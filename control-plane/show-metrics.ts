@@ -1,6 +1,15 @@
 import type { PoolFigures } from '../shared/postgres/database-metrics.ts';
 import { showPools } from '../shared/postgres/database-metrics.ts';
-import type { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
+import { showUnreadable } from '../shared/collections/unreadable-entities.ts';
+import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
+import type { LogConnection } from '../shared/nats/connection/connection.ts';
+import { showLog } from '../shared/nats/monitor/log-metrics.ts';
+import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
+import type { Scope } from '../shared/runtime/scope.ts';
+import { showProcess } from '../shared/runtime/status/process-metrics.ts';
+import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import type { HttpCounts } from './api/http-counts.ts';
 import type { AssignmentShares } from './experiments/assignment/assignment-shares.ts';
 import type { ExperimentLimits } from './experiments/assignment/experiment-limits.ts';
@@ -24,8 +33,32 @@ export type MetricsSources = {
   leading(): boolean;
 };
 
-/** Shows everything the control plane tells of itself. */
-export function showMetrics(
+type PageVariables = {
+  readonly NATS_MONITOR_URL?: Parameters<typeof watchLogServers>[0];
+  readonly CLOCK_JUMP_MS: number;
+};
+
+export type PageParts = MetricsSources & {
+  readonly connection: LogConnection;
+  readonly unreadable: UnreadableEntities;
+  readonly logger: Logger;
+  configRevision(): number;
+};
+
+/** The page of metrics, with what is watched for it alone. */
+export function openMetricsPage(env: PageVariables, parts: PageParts, scope: Scope): MetricsPage {
+  const { connection, unreadable, logger, configRevision } = parts;
+  const logServers = scope.use('log servers', watchLogServers(env.NATS_MONITOR_URL), (one) => one.stop());
+  const clock = scope.use('clock', watchClock(env.CLOCK_JUMP_MS, logJump(logger)), (one) => one.stop());
+  const page = new MetricsPage();
+  showProcess(page, { component: 'control-plane', clock, configRevision });
+  showLog(page, { connection, logServers });
+  showUnreadable(page, unreadable);
+  showMetrics(page, parts);
+  return page;
+}
+
+function showMetrics(
   page: MetricsPage,
   {
     http,

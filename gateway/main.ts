@@ -5,7 +5,7 @@ import { startGateway } from './start-gateway.ts';
 await runService(
   'gateway',
   () => readGatewayEnv(),
-  async (env, logger, shutdown) => {
-    await startGateway(env, logger, shutdown);
+  async (env, logger, scope) => {
+    await startGateway(env, logger, scope);
   },
 );

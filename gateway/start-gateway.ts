@@ -20,7 +20,7 @@ import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import { readShareSettings } from '../shared/shares/share-settings.ts';
-import type { Shutdown } from '../shared/runtime/shutdown.ts';
+import type { Scope } from '../shared/runtime/scope.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
@@ -58,38 +58,19 @@ const closingMs = 2_000;
 /** What one step of closing may take, in ms. */
 const stepMs = 400;
 
-/** What ends, from the first to the last: no request is taken any more before what answers the others goes. */
-const stopOrder = [
-  'answers',
-  'status server',
-  'clock',
-  'log servers',
-  'canary',
-  'http',
-  'control plane',
-  'reopening',
-  'configuration',
-  'backpressure',
-  'lease',
-  'source activity',
-  'frames',
-  'publisher',
-  'log',
-] as const;
-
 /** Other streams may be missing while a gateway is upgraded first: a later service creates them. */
 const streamsNeeded = [streams.ingest, streams.canary];
 
-/** Builds and starts the gateway; what it started ends with `shutdown`. */
-export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Shutdown): Promise<{ port: number }> {
-  const endsAs = shutdown.inOrder(stopOrder);
+/** Builds and starts the gateway; what it opens ends with `scope`. */
+export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope): Promise<{ port: number }> {
   const instanceId = env.INSTANCE_ID ?? `gateway-${randomBytes(6).toString('hex')}`;
   // Frames of an earlier life of this instance must never pass for repeats of this one's.
   const writerId = `${instanceId}-${randomBytes(6).toString('hex')}`;
   const uws = loadUws();
 
-  const connection = await connectLog({ ...logAccess(env), name: instanceId });
-  endsAs('log', () => connection.close(stepMs));
+  const connection = scope.use('log', await connectLog({ ...logAccess(env), name: instanceId }), (log) =>
+    log.close(stepMs),
+  );
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'gateway', instanceId } as const;
@@ -113,7 +94,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const commit = new GroupCommit(committing, pace, gate, store, (partition, accountId, bytes) =>
     waiting.add(partition, accountId, bytes),
   );
-  endsAs('frames', () => commit.stop());
+  scope.use('frames', commit, (one) => one.stop());
 
   const sources = new PublishedSources(
     {
@@ -130,14 +111,14 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     hoursKept: env.ACTIVITY_HOURS_KEPT,
     onError: (error) => logger.warn({ err: error }, 'writing source activity failed'),
   });
-  endsAs('source activity', () => withDeadline(activity.stop(), stepMs));
+  scope.use('source activity', activity, (one) => withDeadline(one.stop(), stepMs));
   const lease = holdProcessLease(buckets.leases, { ...instance, holder }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),
   );
-  endsAs('lease', () => withDeadline(lease.release(), stepMs));
+  scope.use('lease', lease, (one) => withDeadline(one.release(), stepMs));
   const unreadable = createUnreadableEntities(logger);
   const feed = await followSources(buckets.config, sources, lease, unreadable, logger);
-  endsAs('configuration', () => feed.stop());
+  scope.use('configuration', feed, (one) => one.stop());
   const intakes = () => sources.intakes;
   const backpressure = await followBackpressure({
     bucket: buckets.leases,
@@ -148,7 +129,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     shares: readShareSettings(env),
     logger,
   });
-  endsAs('backpressure', () => backpressure.stop());
+  scope.use('backpressure', backpressure, (one) => one.stop());
   const reopening = afterReconnect(
     connection,
     async () => {
@@ -156,19 +137,19 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
       if (found.created.length > 0) logger.error({ created: found.created }, 'the log came back without its streams');
       if (found.partitions !== partitions) {
         logger.fatal({ from: partitions, to: found.partitions }, 'the number of partitions of the log has changed');
-        await endProcess('partitions changed', shutdown);
+        await endProcess('partitions changed', scope);
       }
       await feed.restart((await openBuckets(connection, env.LOG_REPLICAS)).config);
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
-  endsAs('reopening', () => reopening.stop());
+  scope.use('reopening', reopening, (one) => one.stop());
 
   const trusted = compileAddressRanges(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0);
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
-  endsAs('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
+  scope.use('control plane', controlPlane, (one) => withDeadline(one?.close() ?? Promise.resolve(), stepMs));
   const tls = readTlsFiles(env);
   const unpacking = createUnpackingShares(env);
   const { routes, compatCounts } = createRoutes({
@@ -202,16 +183,16 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
   });
-  endsAs('http', () => server.close());
+  scope.use('http', server, (one) => one.close());
 
   const canarySettings = { instanceId, writerId, everyMs: env.CANARY_EVERY_MS, timeoutMs: env.PUBLISH_TIMEOUT_MS };
   const canary = startCanary(connection, canarySettings, () => gate.noteAlive());
-  endsAs('canary', () => canary.stop());
+  scope.use('canary', canary, (one) => one.stop());
 
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
-  endsAs('log servers', () => logServers.stop());
+  scope.use('log servers', logServers, (one) => one.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
-  endsAs('clock', () => clock.stop());
+  scope.use('clock', clock, (one) => one.stop());
   const page = new MetricsPage();
   const configRevision = (): number => feed.revision;
   showProcess(page, { component: 'gateway', clock, configRevision });
@@ -236,10 +217,10 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     host: env.METRICS_HOST,
     portVariable: 'GATEWAY_METRICS_PORT',
     page,
-    checks: readinessChecks({ connection, canary, gate, feed, logServers, shutdown }),
+    checks: readinessChecks({ connection, canary, gate, feed, logServers, scope }),
   });
-  endsAs('status server', () => statusServer.close());
-  endsAs('answers', async () => {
+  scope.use('status server', statusServer, (one) => one.close());
+  scope.use('answers', server, async () => {
     await server.drain({
       acceptMs: env.SHUTDOWN_ACCEPT_MS,
       idleMs: env.SHUTDOWN_IDLE_MS,
@@ -248,7 +229,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     await withDeadline(commit.drained(), stepMs);
   });
 
-  void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
+  void connection.closed.then((error) => endWithoutLog(error, logger, scope));
   const { packageName, version } = uws;
   logger.info(
     { port: server.port, partitions, instanceId, uws: packageName, uwsVersion: version },
@@ -265,14 +246,14 @@ function openControlPlane(env: GatewayEnv, logger: Logger): ControlPlane | undef
 }
 
 /** A gateway whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */
-async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown: Shutdown): Promise<void> {
-  if (shutdown.stopping) return;
+async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
+  if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
-  await endProcess('log closed', shutdown);
+  await endProcess('log closed', scope);
 }
 
 /** Ends in good order, with 1: whoever runs the gateway starts it again. */
-async function endProcess(reason: string, shutdown: Shutdown): Promise<never> {
-  await shutdown.run(reason);
+async function endProcess(reason: string, scope: Scope): Promise<never> {
+  await scope.end(reason);
   process.exit(1);
 }

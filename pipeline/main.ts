@@ -5,7 +5,7 @@ import { startPipeline } from './start-pipeline.ts';
 await runService(
   'pipeline',
   () => readPipelineEnv(),
-  async (env, logger, shutdown) => {
-    await startPipeline(env, logger, shutdown);
+  async (env, logger, scope) => {
+    await startPipeline(env, logger, scope);
   },
 );

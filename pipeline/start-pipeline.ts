@@ -13,7 +13,7 @@ import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { ReadyCheck } from '../shared/runtime/status/serve-status.ts';
-import type { Shutdown } from '../shared/runtime/shutdown.ts';
+import type { Scope } from '../shared/runtime/scope.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { every } from '../shared/runtime/every.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
@@ -52,6 +52,8 @@ import { Supervisor } from './supervisor/supervisor.ts';
 const closingMs = 3_000;
 /** What one step of closing may take, in ms. */
 const stepMs = 400;
+/** Actors are handed over first, while the rest still works and reports. */
+const handOver = { endsBefore: 'status server' } as const;
 const forgottenEveryMs = 60_000;
 const retirementEveryMs = 10_000;
 const deploymentEveryMs = 5_000;
@@ -62,39 +64,17 @@ export type RunningPipeline = {
   readonly pool: Piscina;
 };
 
-/** What ends, from the first to the last: no actor is started any more, then those that run end, then what they need. */
-const stopOrder = [
-  'configuration',
-  'actors',
-  'lease',
-  'status server',
-  'clock',
-  'log servers',
-  'work',
-  'backpressure',
-  'backlog',
-  'replays',
-  'erasures',
-  'retention',
-  'deployment',
-  'reopening',
-  'instance id',
-  'log',
-  'threads',
-] as const;
-
-/** Builds and starts the pipeline; what it started ends with `shutdown`. */
-export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
-  const endsAs = shutdown.inOrder(stopOrder);
+/** Builds and starts the pipeline; what it opens ends with `scope`. */
+export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Scope): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
   // Threads load their code while the rest begins.
   const poolSettings = readPoolSettings(env);
   const pool = createPool(poolSettings);
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
-  endsAs('threads', () => pool.destroy());
+  scope.use('threads', pool, (one) => one.destroy());
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
-  endsAs('log', () => connection.close(stepMs));
+  scope.use('log', connection, (log) => log.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'pipeline', instanceId } as const;
@@ -112,7 +92,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     // In good order it would give back what the other one holds.
     process.exit(1);
   });
-  endsAs('instance id', () => claim.stop());
+  scope.use('instance id', claim, (one) => one.stop());
   const reopening = afterReconnect(
     connection,
     async () => {
@@ -123,15 +103,23 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
-  endsAs('reopening', () => reopening.stop());
+  scope.use('reopening', reopening, (one) => one.stop());
   if (deploymentId === undefined) {
     // Without the database everything but new visitors goes on; whose log it is can wait.
     const awaiting = awaitDeploymentId(databaseAccess(env), deploymentEveryMs, (id) => {
       deploymentId = id;
-      ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, shutdown));
+      ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, scope));
     });
-    endsAs('deployment', () => awaiting.stop());
+    scope.use('deployment', awaiting, (one) => one.stop());
   }
+
+  const lease = holdProcessLease(
+    buckets.leases,
+    { ...instance, holder },
+    (error) => logger.warn({ err: error }, 'renewing the lease failed'),
+    env.PIPELINE_LEASE_RENEW_MS,
+  );
+  scope.use('lease', lease, (one) => withDeadline(one.release(), stepMs), handOver);
 
   const stats = createStatsLedger();
   const { threads } = poolSettings;
@@ -145,14 +133,10 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     stopDeadlineMs: env.PIPELINE_HAND_OVER_MS,
     silenceMaxMs: env.PIPELINE_THREAD_SILENT_MS,
   });
+  const actorsDeadlineMs = Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs);
+  scope.use('actors', supervisor, (one) => one.stop(actorsDeadlineMs), handOver);
   supervisor.start();
 
-  const lease = holdProcessLease(
-    buckets.leases,
-    { ...instance, holder },
-    (error) => logger.warn({ err: error }, 'renewing the lease failed'),
-    env.PIPELINE_LEASE_RENEW_MS,
-  );
   // Others know of us from here on.
   lease.report(0);
   const { placement, membership } = await shareActors({
@@ -164,6 +148,12 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     supervisor,
     logger,
   });
+
+  const leave = (): void => {
+    membership.stop();
+    lease.leave();
+  };
+  scope.use('membership', membership, leave, handOver);
 
   const retirement = new Retirement({
     connection,
@@ -184,11 +174,12 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     onApplied: (revision) => lease.report(revision),
     onDropped: (spec) => retirement.suspect(spec),
   });
+  scope.use('configuration', accounts, (one) => one.stop(), handOver);
   const erasures = followErasures({
     connection,
     onError: (error) => logger.warn({ err: error }, 'reading erasures failed; replays are paused until it succeeds'),
   });
-  endsAs('erasures', () => withDeadline(erasures.stop(), stepMs));
+  scope.use('erasures', erasures, (one) => withDeadline(one.stop(), stepMs));
   const replays = await startReplayRunner({
     connection,
     bucket: buckets.replays,
@@ -197,7 +188,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logger,
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
-  endsAs('replays', () => withDeadline(replays.stop(), stepMs));
+  scope.use('replays', replays, (one) => withDeadline(one.stop(), stepMs));
   const deadLetterShares = createDeadLetterShares(connection, readShareSettings(env), (id) => accounts.accountOf(id));
   const retention = startRetention({
     connection,
@@ -211,7 +202,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     },
     logger,
   });
-  endsAs('retention', () => withDeadline(retention.stop(), stepMs));
+  scope.use('retention', retention, (one) => withDeadline(one.stop(), stepMs));
   for (const spec of logActors(partitions)) void placement.want(spec);
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.isCurrent) return;
@@ -224,10 +215,14 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const forgotten = every(forgottenEveryMs, () =>
     removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'checking for orphaned consumers failed')),
   );
-
   const retiring = every(retirementEveryMs, () =>
     retirement.round().catch((error: unknown) => logger.warn({ err: error }, 'retiring actors failed')),
   );
+  const stopRetiring = (): void => {
+    void forgotten.stop();
+    void retiring.stop();
+  };
+  scope.use('retirement', retirement, stopRetiring, handOver);
 
   const backlog = watchBacklog({
     connection,
@@ -237,7 +232,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     framesRead: () => stats.framesRead(),
     resolveLag: createResolveLag({ bucket: buckets.health, instanceId, hoursKept: env.ACTIVITY_HOURS_KEPT }),
   });
-  endsAs('backlog', () => withDeadline(backlog.stop(), stepMs));
+  scope.use('backlog', backlog, (one) => withDeadline(one.stop(), stepMs));
   const backpressure = tellBackpressure({
     bucket: buckets.leases,
     instanceId,
@@ -248,7 +243,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     accountOf: (destinationId) => accounts.accountOf(destinationId),
     onError: (error) => logger.warn({ err: error }, 'reporting backpressure to gateways failed'),
   });
-  endsAs('backpressure', () => withDeadline(backpressure.stop(), stepMs));
+  scope.use('backpressure', backpressure, (one) => withDeadline(one.stop(), stepMs));
   const work = tellWork({
     bucket: buckets.leases,
     instanceId,
@@ -259,11 +254,11 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     readyThreads: () => supervisor.readyThreads,
     onError: (error) => logger.warn({ err: error }, 'reporting placement failed'),
   });
-  endsAs('work', () => withDeadline(work.stop(), stepMs));
+  scope.use('work', work, (one) => withDeadline(one.stop(), stepMs));
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
-  endsAs('log servers', () => logServers.stop());
+  scope.use('log servers', logServers, (one) => one.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
-  endsAs('clock', () => clock.stop());
+  scope.use('clock', clock, (one) => one.stop());
   const page = showMetrics({
     stats,
     supervisor,
@@ -300,18 +295,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
       }),
     ],
   });
-  endsAs('status server', () => statusServer.close());
-  endsAs('lease', () => withDeadline(lease.release(), stepMs));
-  endsAs('actors', () => supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)));
-  endsAs('configuration', () => {
-    void forgotten.stop();
-    void retiring.stop();
-    accounts.stop();
-    membership.stop();
-    lease.leave();
-  });
+  scope.use('status server', statusServer, (one) => one.close());
 
-  void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
+  void connection.closed.then((error) => endWithoutLog(error, logger, scope));
   const { heapMaxMib: threadHeapMib } = poolSettings;
   logger.info({ instanceId, threads, threadHeapMib, partitions, metricsPort: statusServer.port }, 'pipeline started');
   return { metricsPort: statusServer.port, supervisor, pool };
@@ -358,17 +344,17 @@ function readyWhen(name: string, missing: () => string | undefined): ReadyCheck 
 }
 
 /** A pipeline whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */
-async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown: Shutdown): Promise<void> {
-  if (shutdown.stopping) return;
+async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
+  if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
-  await shutdown.run('log closed');
+  await scope.end('log closed');
   process.exit(1);
 }
 
-async function endOnForeignLog(error: unknown, logger: Logger, shutdown: Shutdown): Promise<void> {
+async function endOnForeignLog(error: unknown, logger: Logger, scope: Scope): Promise<void> {
   // Any other failure is one of a log that is away: the next reconnect checks again.
-  if (!(error instanceof ForeignLogError) || shutdown.stopping) return;
+  if (!(error instanceof ForeignLogError) || scope.ending) return;
   logger.fatal({ err: error }, 'the log belongs to another deployment than this database');
-  await shutdown.run('foreign log');
+  await scope.end('foreign log');
   process.exit(1);
 }

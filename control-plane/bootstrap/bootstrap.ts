@@ -6,6 +6,7 @@ import { Account, ConfigEntity } from '../../shared/postgres/entities.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -40,6 +41,16 @@ export type BootstrapOptions = {
 };
 
 const bootstrapLock = 7_305_213;
+
+/** Bootstraps where a file for the credentials is set. */
+export async function bootstrapAtStart(
+  env: { readonly BOOTSTRAP_FILE?: string | undefined; readonly BOOTSTRAP_SINK_URL?: string | undefined },
+  { logger, ...parts }: Omit<BootstrapOptions, 'file' | 'sinkUrl'> & { readonly logger: Logger },
+): Promise<void> {
+  if (env.BOOTSTRAP_FILE === undefined) return;
+  const did = await bootstrap({ ...parts, file: env.BOOTSTRAP_FILE, sinkUrl: env.BOOTSTRAP_SINK_URL });
+  logger.info({ did }, 'bootstrap done');
+}
 
 /**
  * Makes an empty database usable: an account, a key with every scope, those of the installation included, two sources and a destination, published as

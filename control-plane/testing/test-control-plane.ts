@@ -7,8 +7,8 @@ import { databaseTimeoutsEnv } from '../../shared/postgres/database-access.ts';
 import { databaseRolesEnv } from '../../shared/postgres/roles/role-settings.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { createShutdown } from '../../shared/runtime/shutdown.ts';
-import type { Shutdown } from '../../shared/runtime/shutdown.ts';
+import { createScope } from '../../shared/runtime/scope.ts';
+import type { Scope } from '../../shared/runtime/scope.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
@@ -62,7 +62,7 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
   const first = await start(env);
   const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });
   const log = await connectLog({ url: nats.url, name: 'test' });
-  const others: Shutdown[] = [];
+  const others: Scope[] = [];
   const addKey = async (accountId: string, scopes: readonly string[], expiresAt: Date | null): Promise<Client> => {
     const { key, row } = await addApiKey(storage.fork(), accountId, { name: 'test', scopes, expiresAt }, new Date());
     return createClient({ baseUrl: first.baseUrl, accountId, key, keyId: row.id, check });
@@ -84,28 +84,28 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
     newKey: (client, scopes, expiresAt = null) => addKey(client.accountId, scopes, expiresAt),
     async startAnother(more = {}) {
       const another = await start({ ...env, ...more });
-      others.push(another.shutdown);
-      return { baseUrl: another.baseUrl, metrics: another.metrics, stop: () => another.shutdown.run('test') };
+      others.push(another.scope);
+      return { baseUrl: another.baseUrl, metrics: another.metrics, stop: () => another.scope.end('test') };
     },
     async stop() {
-      for (const shutdown of [...others, first.shutdown]) await shutdown.run('test over');
+      for (const scope of [...others, first.scope]) await scope.end('test over');
       await Promise.all([storage.close(), log.close()]);
       await Promise.all([database.drop(), nats.stop()]);
     },
   };
 }
 
-type Started = Pick<TestControlPlane, 'baseUrl' | 'metrics'> & { readonly shutdown: Shutdown };
+type Started = Pick<TestControlPlane, 'baseUrl' | 'metrics'> & { readonly scope: Scope };
 
 async function start(env: ControlPlaneEnv): Promise<Started> {
   const logger = createLogger('test', env.LOG_LEVEL);
-  const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
+  const scope = createScope(logger, env.SHUTDOWN_DEADLINE_MS);
   const { port, page } = await startControlPlane(
     { ...env, NATS_URL: asLogUser(env.NATS_URL, 'controlPlane') },
     logger,
-    shutdown,
+    scope,
   );
-  return { baseUrl: `http://127.0.0.1:${port}`, metrics: () => page.text(), shutdown };
+  return { baseUrl: `http://127.0.0.1:${port}`, metrics: () => page.text(), scope };
 }
 
 function testEnv(): ControlPlaneEnv {

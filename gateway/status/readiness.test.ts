@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import type { LogServer } from '../../shared/nats/monitor/read-log-servers.ts';
-import { createLogger } from '../../shared/runtime/logger.ts';
-import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import { LogGate } from '../commit/log-gate.ts';
 import { readinessChecks } from './readiness.ts';
 
@@ -21,7 +19,7 @@ function logCheck(of: { connection?: string; canary?: string; servers?: readonly
     gate: new LogGate(() => true),
     feed: { ready: true, revision: 1, restart: () => Promise.resolve(), stop: () => undefined },
     logServers: { servers: of.servers ?? [] },
-    shutdown: createShutdown(createLogger('gateway', 'silent'), 1_000),
+    scope: { ending: false },
   });
   return checks.find(({ name }) => name === 'log')?.check();
 }

@@ -2,7 +2,7 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { complaintsOf } from '../../shared/nats/monitor/watch-log-servers.ts';
 import type { LogServersWatch } from '../../shared/nats/monitor/watch-log-servers.ts';
 import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
-import type { Shutdown } from '../../shared/runtime/shutdown.ts';
+import type { Scope } from '../../shared/runtime/scope.ts';
 import type { SourceFeed } from '../ingest/follow-sources.ts';
 import type { LogGate } from '../commit/log-gate.ts';
 import type { Canary } from './canary.ts';
@@ -13,12 +13,12 @@ export type ReadinessOf = {
   readonly gate: LogGate;
   readonly feed: SourceFeed;
   readonly logServers: Pick<LogServersWatch, 'servers'>;
-  readonly shutdown: Shutdown;
+  readonly scope: Pick<Scope, 'ending'>;
 };
 
 /** What has to hold for this gateway to be sent requests. */
 export function readinessChecks(of: ReadinessOf): ReadyCheck[] {
-  const { connection, canary, gate, feed, logServers, shutdown } = of;
+  const { connection, canary, gate, feed, logServers, scope } = of;
   const notStored = (): string | undefined => {
     const problem = canary.problem(performance.now());
     // Only a publish tells whether the log stores; the servers may know why it does not.
@@ -29,7 +29,7 @@ export function readinessChecks(of: ReadinessOf): ReadyCheck[] {
     { name: 'log', check: () => asResult(connection.problem ?? notStored()) },
     { name: 'frames', check: () => asResult(gate.problem(performance.now())) },
     { name: 'configuration', check: () => asResult(feed.ready ? undefined : 'not read yet') },
-    { name: 'running', check: () => asResult(shutdown.stopping ? 'the gateway is stopping' : undefined) },
+    { name: 'running', check: () => asResult(scope.ending ? 'the gateway is stopping' : undefined) },
   ];
 }
 

@@ -1,5 +1,5 @@
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { createShutdown } from '../../shared/runtime/shutdown.ts';
+import { createScope } from '../../shared/runtime/scope.ts';
 import { readGatewayEnv } from '../env.ts';
 import { startGateway } from '../start-gateway.ts';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
@@ -39,9 +39,9 @@ export async function startGatewayHere(
   // A gateway waits until a control plane has made the log.
   if (makesLog) await makeTestLog({ ...logAccess(env), url: natsUrl }, readTopologySettings(env));
   const logger = createLogger('gateway', env.LOG_LEVEL);
-  const shutdown = createShutdown(logger, 60_000);
-  const { port } = await startGateway(env, logger, shutdown);
-  const gateway = gatewayAt(port, metricsPort, () => shutdown.run('test ended'));
+  const scope = createScope(logger, 60_000);
+  const { port } = await startGateway(env, logger, scope);
+  const gateway = gatewayAt(port, metricsPort, () => scope.end('test ended'));
   await until('the gateway is ready', async () => (await gateway.readiness()).status === 200);
   return gateway;
 }

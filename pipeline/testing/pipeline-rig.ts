@@ -9,7 +9,7 @@ import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.
 import { accountKey, ingestSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { createShutdown } from '../../shared/runtime/shutdown.ts';
+import { createScope } from '../../shared/runtime/scope.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
 import { readPipelineEnv } from '../env.ts';
@@ -63,10 +63,10 @@ export async function createPipelineRig(
     variables,
     /** Starts a pipeline and waits until it is ready. */
     async start(instanceId = 'test') {
-      const shutdown = createShutdown(logger, 20_000);
-      const pipeline = await startPipeline({ ...env, INSTANCE_ID: instanceId }, logger, shutdown);
+      const scope = createScope(logger, 20_000);
+      const pipeline = await startPipeline({ ...env, INSTANCE_ID: instanceId }, logger, scope);
       await until('the pipeline is ready', () => isReady(pipeline));
-      return { ...pipeline, stop: () => shutdown.run('test') };
+      return { ...pipeline, stop: () => scope.end('test') };
     },
     /** Publishes an account's configuration, as the control plane does; returns its revision. */
     configure: (accountId: string, collections: TestCollections) =>

@@ -4,33 +4,33 @@ import { EnvError } from './env.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
 import { readMachine } from './machine.ts';
-import { createShutdown, exitOnSignals } from './shutdown.ts';
-import type { Shutdown } from './shutdown.ts';
+import { createScope, exitOnSignals } from './scope.ts';
+import type { Scope } from './scope.ts';
 
 export type ServiceEnv = { readonly LOG_LEVEL: string; readonly SHUTDOWN_DEADLINE_MS: number };
 
 /**
  * The frame of every service's main: reads the environment (all problems listed), starts, and ends cleanly on a signal.
- * `start` registers with `shutdown` whatever it starts. A start that fails ends with 1, and with `cannotStartExitCode`
+ * `start` registers with `scope` what it opens, which ends if the start fails. A start that fails ends with 1, and with `cannotStartExitCode`
  * where the next one would fail as well.
  */
 export async function runService<Env extends ServiceEnv>(
   name: string,
   read: () => Env,
-  start: (env: Env, logger: Logger, shutdown: Shutdown) => Promise<void>,
+  start: (env: Env, logger: Logger, scope: Scope) => Promise<void>,
 ): Promise<void> {
   const env = readOrExit(name, read);
   const logger = createLogger(name, env.LOG_LEVEL);
-  const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
-  exitOnSignals(shutdown, logger);
+  const scope = createScope(logger, env.SHUTDOWN_DEADLINE_MS);
+  exitOnSignals(scope, logger);
   logger.info(describeMachine(), 'starting');
   try {
-    await start(env, logger, shutdown);
+    await start(env, logger, scope);
   } catch (error) {
     const isFinal = error instanceof CannotStartError;
     // What is wrong with the machine is in no stack.
     logger.fatal(isFinal ? { reason: error.message } : { err: error }, isFinal ? 'cannot start' : 'start failed');
-    await shutdown.run('start failed');
+    await scope.end('start failed');
     process.exit(isFinal ? cannotStartExitCode : 1);
   }
 }

@@ -6,7 +6,7 @@ import { createSink } from './server.ts';
 await runService(
   'sink',
   () => readSinkEnv(),
-  async (env, logger, shutdown) => {
+  async (env, logger, scope) => {
     const server = createSink({
       requestsMax: env.SINK_REQUESTS_MAX,
       bytesMax: env.SINK_BYTES_MAX,
@@ -14,7 +14,7 @@ await runService(
       credentialsFile: env.SINK_CREDENTIALS_FILE,
     });
     const port = await listen(server, env.SINK_PORT, env.SINK_HOST, 'SINK_PORT');
-    shutdown.add('http', () => {
+    scope.use('http', server, () => {
       server.close();
       server.closeAllConnections();
     });

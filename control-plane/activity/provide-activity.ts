@@ -1,0 +1,25 @@
+import type { Scope } from '../../shared/runtime/scope.ts';
+import { createPolledFeeds } from '../api/polled-feeds.ts';
+import type { Services } from '../api/services.ts';
+import { activityFeeds } from './endpoints.ts';
+import type { ActivityKey } from './endpoints.ts';
+import { readActivity } from './read-activity.ts';
+import type { ActivityServices } from './read-activity.ts';
+
+export function provideActivity(
+  env: { readonly CONSOLE_ACTIVITY_EVERY_MS: number },
+  { onFailure, ...read }: ActivityServices & { onFailure(error: unknown): void },
+  services: Services,
+  scope: Scope,
+): void {
+  const feeds = createPolledFeeds<ActivityKey, unknown>({
+    everyMs: env.CONSOLE_ACTIVITY_EVERY_MS,
+    load: ({ accountId, range }) => readActivity(read, accountId, range),
+    onFailure,
+  });
+  // Open streams would keep answers from ending.
+  services.provide(
+    activityFeeds,
+    scope.use('activity feeds', feeds, (one) => one.stop(), { endsBefore: 'http' }),
+  );
+}

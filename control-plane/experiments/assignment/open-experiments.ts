@@ -1,0 +1,52 @@
+import type { Pool } from 'pg';
+import type { LogBuckets } from '../../publishing/log-buckets.ts';
+import { createAssigner } from './assigner.ts';
+import { createAssignmentShares } from './assignment-shares.ts';
+import type { AssignmentShares } from './assignment-shares.ts';
+import { countAssignments } from './assignment-store.ts';
+import { createExperimentLimits, readExperimentRates } from './experiment-limits.ts';
+import type { ExperimentLimits } from './experiment-limits.ts';
+import type { ExperimentPlans } from './experiment-plans.ts';
+import { createExperimentService } from './experiment-service.ts';
+import type { ExperimentService } from './experiment-service.ts';
+import { createImpressionLog } from './impression-log.ts';
+
+type ExperimentVariables = Parameters<typeof readExperimentRates>[0] & {
+  readonly EXPERIMENT_ASSIGNMENTS_MAX: number;
+  readonly EXPERIMENT_WAITING_MAX: number;
+};
+
+export type Experiments = {
+  readonly service: ExperimentService;
+  readonly experimentLimits: ExperimentLimits;
+  readonly assignmentShares: AssignmentShares;
+};
+
+/** What answers assignments to experiments. */
+export function openExperiments(
+  env: ExperimentVariables,
+  {
+    plans,
+    pool,
+    logBuckets,
+  }: { readonly plans: ExperimentPlans; readonly pool: Pool; readonly logBuckets: LogBuckets },
+  now: () => Date,
+): Experiments {
+  const { connection } = logBuckets;
+  const experimentLimits = createExperimentLimits(readExperimentRates(env));
+  const assignmentsMax = env.EXPERIMENT_ASSIGNMENTS_MAX;
+  const assignmentShares = createAssignmentShares({
+    assignmentsMax,
+    count: (accountId) => countAssignments(pool, accountId, assignmentsMax),
+    nowMs: () => performance.now(),
+  });
+  const assigner = createAssigner({
+    pool,
+    impressions: createImpressionLog({ connection, partitions: () => logBuckets.partitions }),
+    limits: experimentLimits,
+    shares: assignmentShares,
+    waitingMax: env.EXPERIMENT_WAITING_MAX,
+    now,
+  });
+  return { service: createExperimentService(plans, assigner), experimentLimits, assignmentShares };
+}

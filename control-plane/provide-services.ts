@@ -1,0 +1,60 @@
+import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import type { Scope } from '../shared/runtime/scope.ts';
+import { provideActivity } from './activity/provide-activity.ts';
+import type { CoreServices } from './api/define-endpoint.ts';
+import type { EventStreams } from './api/event-streams.ts';
+import type { Services } from './api/services.ts';
+import type { DestinationTests } from './destinations/destination-tests.ts';
+import { provideDestinations } from './destinations/provide-destinations.ts';
+import type { ControlPlaneEnv } from './env.ts';
+import { provideEvents } from './events/provide-events.ts';
+import { liveValues } from './health/live-values.ts';
+import { createLogFigures, logFigures } from './health/log-figures.ts';
+import { recheckStreams } from './keys/endpoints.ts';
+import { provideSystem } from './operate/provide-system.ts';
+import type { LogBuckets } from './publishing/log-buckets.ts';
+import { provideReplays } from './replays/provide-replays.ts';
+import { signInLinkMs } from './sessions/endpoints.ts';
+import { ingestUrl } from './sources/ingest-url.ts';
+import { sourceSecrets } from './sources/source-secrets.ts';
+import type { LogFollowers } from './log-followers.ts';
+import { backlogAgeMs, guardsBacklogs } from './versions/backlogs-left.ts';
+import { createErasureService, erasures } from './visitors/erasure-service.ts';
+
+export type ServiceParts = {
+  readonly core: CoreServices;
+  readonly logBuckets: LogBuckets;
+  readonly followers: LogFollowers;
+  readonly eventStreams: EventStreams;
+  readonly logger: Logger;
+};
+
+/** Provides what endpoints use, apart from publishing. */
+export function provideServices(
+  env: ControlPlaneEnv,
+  { core, logBuckets, followers, eventStreams, logger }: ServiceParts,
+  services: Services,
+  scope: Scope,
+): DestinationTests {
+  const { storage, pool, secretBox, now } = core;
+  const { connection } = logBuckets;
+  const figures = createLogFigures({ connection, partitions: () => logBuckets.partitions, now });
+  const onFailure = (err: unknown): void => logger.warn({ err }, 'polling for configuration changes failed');
+  services.provide(liveValues, followers.liveValues);
+  services.provide(logFigures, figures);
+  services.provide(recheckStreams, (accountId) => eventStreams.recheck(accountId));
+  services.provide(guardsBacklogs, env.PUBLISH_GUARDS_BACKLOGS);
+  services.provide(backlogAgeMs, env.PUBLISH_BACKLOG_AGE_MS);
+  services.provide(signInLinkMs, env.CONSOLE_SIGN_IN_LINK_MS);
+  services.provide(sourceSecrets, createSourceSecretBox(env));
+  services.provide(ingestUrl, env.INGEST_URL);
+  services.provide(erasures, createErasureService(connection, logger));
+  provideReplays(env, { logBuckets, logger }, services, scope);
+  const { leases, plans, work } = followers;
+  const read = { storage, liveValues: followers.liveValues, leases, logFigures: figures, now };
+  provideActivity(env, { ...read, onFailure }, services, scope);
+  provideEvents(env, { pool, now, onFailure }, services, scope);
+  provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);
+  return provideDestinations(env, { logBuckets, secretBox }, services, scope);
+}

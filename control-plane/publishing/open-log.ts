@@ -1,0 +1,48 @@
+import { checkAtStart } from '../../shared/doctor/check-at-start.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { logAccess } from '../../shared/nats/connection/log-access.ts';
+import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { refuseFewerCopies } from '../../shared/nats/streams/topology.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
+import { readDeploymentId } from '../../shared/postgres/deployment-id.ts';
+import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Scope } from '../../shared/runtime/scope.ts';
+import { openLogBuckets } from './log-buckets.ts';
+import type { LogBuckets } from './log-buckets.ts';
+
+type LogVariables = Parameters<typeof logAccess>[0] &
+  Parameters<typeof readTopologySettings>[0] & {
+    readonly NATS_MONITOR_URL?: Parameters<typeof checkAtStart>[0]['monitorUrls'];
+    readonly LOG_REPLICAS: number;
+  };
+
+/** Reads a bucket of the log from its start and goes on, again each time the buckets are reopened. */
+export type BucketFollower = { follow(buckets: Buckets): Promise<void>; stop(): void };
+
+/** Connects to the log and makes what is missing there; `followers` have read their buckets once it returns. */
+export async function openLog(
+  env: LogVariables,
+  access: DatabaseAccess,
+  followers: readonly BucketFollower[],
+  logger: Logger,
+  scope: Scope,
+): Promise<LogBuckets> {
+  const name = 'sluice control plane';
+  const connection = scope.use('log', await connectLog({ ...logAccess(env), name }), (log) => log.close());
+  void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
+  await refuseFewerCopies(connection, env.LOG_REPLICAS);
+  scope.use('followers of the log', followers, (all) => {
+    for (const follower of all) follower.stop();
+  });
+  const buckets = await openLogBuckets({
+    connection,
+    deploymentId: await readDeploymentId(access),
+    topology: readTopologySettings(env),
+    logger,
+    async onOpened(opened) {
+      await Promise.all(followers.map((follower) => follower.follow(opened)));
+    },
+  });
+  return scope.use('log buckets', buckets, (opened) => opened.stop());
+}

@@ -1,0 +1,49 @@
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Scope } from '../../shared/runtime/scope.ts';
+import type { Services } from '../api/services.ts';
+import type { Databases } from '../store/open-databases.ts';
+import { createConfigPublisher } from './config-publisher.ts';
+import type { ConfigPublisher } from './config-publisher.ts';
+import { competeForLeadership } from './leader-lock.ts';
+import type { LogBuckets } from './log-buckets.ts';
+import { createPublishingService, leases, publishing } from './publishing-service.ts';
+import type { LeaseCache } from './publishing-service.ts';
+
+export type Publishing = { readonly publisher: ConfigPublisher; leading(): boolean };
+
+export type PublishingParts = {
+  readonly databases: Databases;
+  readonly logBuckets: LogBuckets;
+  readonly leaseCache: LeaseCache;
+  readonly logger: Logger;
+  readonly now: () => Date;
+};
+
+/** Publishes what versions make live, while this control plane leads. */
+export function startPublishing(
+  env: { readonly CONFIG_PUSH_BYTES_PER_S: number; readonly CONFIG_BYTES_MAX: number },
+  { databases, logBuckets, leaseCache, logger, now }: PublishingParts,
+  services: Services,
+  scope: Scope,
+): Publishing {
+  const { storage, access } = databases;
+  const wake = (): void => publisher.wake();
+  const lock = competeForLeadership({ ...access, logger, onWake: () => wake() });
+  scope.use('leadership', lock, (one) => one.stop());
+  const publisher = createConfigPublisher({
+    storage,
+    logBuckets,
+    logger,
+    pushBytesPerS: env.CONFIG_PUSH_BYTES_PER_S,
+    leading: () => lock.leading,
+    now,
+  });
+  scope.use('publisher', publisher, (one) => one.stop());
+  const documentBytesMax = env.CONFIG_BYTES_MAX;
+  services.provide(
+    publishing,
+    createPublishingService({ storage, logBuckets, leases: leaseCache, documentBytesMax, wake }),
+  );
+  services.provide(leases, leaseCache);
+  return { publisher, leading: () => lock.leading };
+}

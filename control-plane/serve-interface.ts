@@ -1,0 +1,91 @@
+import { createDrainServer } from '../shared/runtime/drain-server.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import type { Scope } from '../shared/runtime/scope.ts';
+import { PortBusyError } from '../shared/runtime/status/serve-status.ts';
+import { limitConnections, readConnectionLimits } from './api/connection-limits.ts';
+import { createApp } from './api/create-app.ts';
+import type { AppOptions } from './api/create-app.ts';
+import { addDescriptionRoutes } from './api/description-routes.ts';
+import { createHttpCounts } from './api/http-counts.ts';
+import { readTlsTexts } from './api/http-settings.ts';
+import { readProxies } from './api/proxies.ts';
+import { createAccountShares } from './api/request-shares.ts';
+import { whyLeftOut } from './compat/left-out.ts';
+import { loadPages } from './console-host/load-pages.ts';
+import { documents, endpoints } from './endpoints.ts';
+import type { ControlPlaneEnv } from './env.ts';
+import type { ExperimentService } from './experiments/assignment/experiment-service.ts';
+import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
+import { hasScope } from './keys/scopes.ts';
+import { controlPlaneMetrics } from './metrics.ts';
+import { openLogins } from './sessions/open-logins.ts';
+import { addSessionRoutes } from './sessions/session-routes.ts';
+import type { MetricsSources } from './show-metrics.ts';
+import type { Databases } from './store/open-databases.ts';
+
+/** Part of the stop deadline that is left for what ends after the last answers, in ms. */
+const closingMs = 2_000;
+
+export type InterfaceParts = Pick<AppOptions, 'core' | 'services' | 'eventStreams'> & {
+  readonly logins: Databases['logins'];
+  readonly experiments: ExperimentService;
+  readonly logger: Logger;
+};
+
+/** What serves the interface, for metrics. */
+export type Served = Pick<MetricsSources, 'http' | 'shares' | 'connections' | 'refusedLogins'> & {
+  readonly port: number;
+};
+
+/** Serves the configuration interface, the console and assignments to experiments. Its name in `scope` is `http`. */
+export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts, scope: Scope): Promise<Served> {
+  const { core, services, eventStreams, logger } = parts;
+  const { clientAddress, addressOf, isProxy } = readProxies(env);
+  const { secretBox, now } = core;
+  const logins = openLogins(env, { storage: parts.logins, secretBox, logger, addressOf, now }, scope);
+  const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
+  const addPages = await loadPages(env.INGEST_URL);
+  const shares = { account: createAccountShares(env), address: logins.shares };
+  const app = createApp({
+    authenticate: logins.principalOf,
+    authenticateAgain: logins.principalAgain,
+    hasScope,
+    shares: shares.account,
+    eventStreams,
+    endpoints,
+    whyMissing: whyLeftOut,
+    tls: readTlsTexts(env),
+    core,
+    services,
+    logger,
+    counts: http,
+    addPublicRoutes: (instance) => {
+      addDescriptionRoutes(instance, documents);
+      addSessionRoutes(instance, {
+        ...logins,
+        isTls: env.CONTROL_PLANE_TLS_CERT !== undefined,
+        sessionMs: env.CONSOLE_SESSION_MS,
+        recheckStreams: (accountId) => eventStreams.recheck(accountId),
+      });
+      addPages(instance);
+      serveExperiments(instance, { experiments: parts.experiments, clientAddress, counts: http, logger });
+    },
+  });
+  const connections = limitConnections(app.server, { ...readConnectionLimits(env), isProxy });
+  const drain = createDrainServer(app.server);
+  scope.use('http', app, async () => {
+    await drain({
+      acceptMs: env.SHUTDOWN_ACCEPT_MS,
+      idleMs: env.SHUTDOWN_IDLE_MS,
+      deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
+    });
+    await app.close();
+  });
+  await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
+  });
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : env.CONTROL_PLANE_PORT;
+  return { port, http, shares, connections, refusedLogins: logins.refusedLogins };
+}

@@ -1,0 +1,111 @@
+import type { Logger } from './logger.ts';
+
+type End<Resource> = (resource: Resource) => Promise<void> | void;
+
+type Step = { readonly name: string; readonly endsBefore: string | undefined; run(): Promise<void> | void };
+
+/** What a process has opened. It ends in reverse order of `use`, apart from the exceptions that are stated there. */
+export type Scope = {
+  /**
+   * Registers a resource where it is opened, with what ends it:
+   *
+   *     const connection = scope.use('log', await connectLog(…), (log) => log.close());
+   *     const tests = scope.use('tests', createTests(…), (one) => one.stop(), { endsBefore: 'http' });
+   *
+   * `endsBefore` names a resource that is opened later and yet ends after this one. A resource that is registered while the scope
+   * ends is ended next. Throws for a name that is in use.
+   */
+  use<Resource>(
+    name: string,
+    resource: Resource,
+    end: End<Resource>,
+    order?: { readonly endsBefore: string },
+  ): Resource;
+  /** Runs `start`. If that fails, ends what it has opened before it passes the error on. */
+  start<Result>(start: () => Promise<Result>): Promise<Result>;
+  /** Ends all resources once, one after the other; later calls wait for the same end. */
+  end(reason: string): Promise<void>;
+  readonly ending: boolean;
+};
+
+/** A failure to end one resource is logged, and the others end all the same. Past the deadline the process exits with 1. */
+export function createScope(
+  logger: Logger,
+  deadlineMs: number,
+  exit: (code: number) => void = (code) => process.exit(code),
+): Scope {
+  const open: Step[] = [];
+  let ended: Promise<void> | undefined;
+  const runSteps = async (): Promise<void> => {
+    for (let step = takeNext(open); step !== undefined; step = takeNext(open)) {
+      try {
+        await step.run();
+      } catch (error) {
+        logger.error({ step: step.name, err: error }, 'ending a resource failed');
+      }
+    }
+  };
+  const endAll = async (reason: string): Promise<void> => {
+    logger.info({ reason }, 'stopping');
+    const deadline = setTimeout(() => {
+      logger.error({ deadlineMs, open: open.map(({ name }) => name) }, 'shutdown deadline passed');
+      exit(1);
+    }, deadlineMs);
+    await runSteps();
+    clearTimeout(deadline);
+    logger.info('stopped');
+  };
+  const scope: Scope = {
+    use(name, resource, end, order) {
+      if (open.some((step) => step.name === name)) throw new Error(`the resource ${name} is opened twice`);
+      open.push({ name, endsBefore: order?.endsBefore, run: () => end(resource) });
+      if (ended !== undefined) ended = ended.then(runSteps);
+      return resource;
+    },
+    async start(start) {
+      try {
+        return await start();
+      } catch (error) {
+        await scope.end('start failed');
+        throw error;
+      }
+    },
+    end: (reason) => (ended ??= endAll(reason)),
+    get ending() {
+      return ended !== undefined;
+    },
+  };
+  return scope;
+}
+
+/** Removes the step that ends next: the newest one that ends before the newest of all, else that. */
+function takeNext(open: Step[]): Step | undefined {
+  let next = open.at(-1);
+  const passed = new Set<Step>();
+  while (next !== undefined && !passed.has(next)) {
+    passed.add(next);
+    const { name } = next;
+    const earlier = open.findLast((step) => step.endsBefore === name && !passed.has(step));
+    if (earlier === undefined) break;
+    next = earlier;
+  }
+  if (next !== undefined) open.splice(open.indexOf(next), 1);
+  return next;
+}
+
+/** Ends the process cleanly on SIGTERM and SIGINT, with 0, and on an uncaught failure, with 1. */
+export function exitOnSignals(scope: Scope, logger: Logger): void {
+  const stop = (signal: NodeJS.Signals): void => {
+    void scope.end(signal).then(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  // A process with a channel to its launcher does not outlive it.
+  process.on('disconnect', () => stop('SIGTERM'));
+  const fail = (error: unknown): void => {
+    logger.fatal({ err: error }, 'uncaught failure');
+    void scope.end('uncaught failure').then(() => process.exit(1));
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+}
