@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { findLayerViolations, findReserved, findSpelledBytes, findUnlistedRooms } from './find-layer-violations.ts';
+import {
+  findLayerViolations,
+  findReserved,
+  findSpelledBytes,
+  findUnlistedRooms,
+  findUnusedEdges,
+} from './find-layer-violations.ts';
 
 const layers = { app: ['low', 'low/inner', 'high'], other: ['room'] };
 const at = (path: string, ...imported: string[]) => ({
@@ -32,6 +38,22 @@ test.each([
 
 test('layers: a folder may not import the files above all folders', () => {
   expect(findLayerViolations([at('app/high/a.ts', '../main.ts')], layers)).toHaveLength(1);
+});
+
+test('layers: a feature imports the layers of its app and the siblings it declares, and no other', () => {
+  const features = { app: { one: ['two'], two: [], three: [] } };
+  const check = (...files: ReturnType<typeof at>[]) => findLayerViolations(files, { app: ['low'] }, {}, features);
+  const declared = at('app/one/a.ts', '../low/b.ts', '../two/c.ts');
+  expect(check(declared, at('app/main.ts', './one/a.ts', './three/d.ts'))).toEqual([]);
+  expect(check(at('app/two/c.ts', '../one/a.ts'))).toEqual([
+    'app/two/c.ts imports app/one/a.ts, but two declares no edge to one',
+  ]);
+  expect(check(at('app/one/a.ts', '../three/d.ts'), at('app/low/b.ts', '../one/a.ts'))).toHaveLength(2);
+  expect(check(at('app/one/a.ts', '../main.ts'))).toHaveLength(1);
+  expect(findUnusedEdges([declared], features)).toEqual([]);
+  expect(findUnusedEdges([at('app/one/a.test.ts', '../two/c.ts')], features)).toEqual([
+    'app/one imports nothing of app/two: its edge is not needed',
+  ]);
 });
 
 test('layers: a folder without a place is named, once', () => {

@@ -11,6 +11,9 @@ type Layers = Readonly<Record<string, readonly string[]>>;
 /** The apps each app may import; one that is not named may import any. */
 type Walls = Readonly<Record<string, readonly string[]>>;
 
+/** Folders of an app that stand side by side above its layers: each with those of its siblings that it may import. */
+type Features = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
 /** Where a file stands: its app and the height of its folder there; undefined for one that may import anything. */
 type Place = { readonly app: string; readonly folder: string; readonly height: number };
 
@@ -19,10 +22,34 @@ type Place = { readonly app: string; readonly folder: string; readonly height: n
  * place, one sentence each; types and dynamic imports count. Tests and what only they use may import any room of their
  * app: they stand above it.
  */
-export function findLayerViolations(files: readonly SourceFile[], layers: Layers, walls: Walls = {}): string[] {
+export function findLayerViolations(
+  files: readonly SourceFile[],
+  layers: Layers,
+  walls: Walls = {},
+  features: Features = {},
+): string[] {
   const imports = new Map(files.map(({ path, text }) => [path, importedFiles(path, text)]));
-  const violations = [...findUpward(imports, layers), ...findThroughWalls(imports, walls), ...findCircles(imports)];
+  const upward = findUpward(imports, layers, features);
+  const violations = [...upward, ...findThroughWalls(imports, walls), ...findCircles(imports)];
   return violations.toSorted();
+}
+
+/** Edges between features that no import needs, one sentence each. Tests need none. */
+export function findUnusedEdges(files: readonly SourceFile[], features: Features): string[] {
+  return Object.entries(features).flatMap(([app, edges]) => {
+    const used = new Set(
+      files
+        .filter(({ path }) => !isForTests(path))
+        .flatMap(({ path, text }) =>
+          importedFiles(path, text).map((target) => `${posix.dirname(path)} ${posix.dirname(target)}`),
+        ),
+    );
+    return Object.entries(edges).flatMap(([from, targets]) =>
+      targets
+        .filter((to) => !used.has(`${app}/${from} ${app}/${to}`))
+        .map((to) => `${app}/${from} imports nothing of ${app}/${to}: its edge is not needed`),
+    );
+  });
 }
 
 /** Bytes of JSON that are looked for or put together by hand: a member's name with its colon, in a buffer. */
@@ -99,21 +126,24 @@ function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[]
 /** What each file imports, by its path. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 
-function findUpward(imports: Imports, layers: Layers): Iterable<string> {
+function findUpward(imports: Imports, layers: Layers, features: Features): Iterable<string> {
   const violations = new Set<string>();
   for (const [path, targets] of imports) {
     if (isForTests(path)) continue;
-    const from = placeOf(path, layers);
+    const from = placeOf(path, layers, features);
     if (from === 'unknown') {
       violations.add(`${posix.dirname(path)} has no place among the layers`);
       continue;
     }
     if (from === undefined) continue;
     for (const target of targets) {
-      const to = placeOf(target, layers);
+      const to = placeOf(target, layers, features);
       if (to === undefined || to === 'unknown' || to.app !== from.app || to.folder === from.folder) continue;
       if (isForTests(target)) violations.add(`${path} imports ${target}, which is for tests`);
-      else if (to.height >= from.height) violations.add(`${path} imports ${target}, which stands above it`);
+      else if (areFeatures(from, to, features)) {
+        if (!features[from.app]?.[from.folder]?.includes(to.folder))
+          violations.add(`${path} imports ${target}, but ${from.folder} declares no edge to ${to.folder}`);
+      } else if (to.height >= from.height) violations.add(`${path} imports ${target}, which stands above it`);
     }
   }
   return violations;
@@ -165,12 +195,18 @@ function findCircles(imports: Imports): Iterable<string> {
   return violations;
 }
 
-function placeOf(path: string, layers: Layers): Place | 'unknown' | undefined {
+function areFeatures(from: Place, to: Place, features: Features): boolean {
+  const ofApp = features[from.app];
+  return ofApp?.[from.folder] !== undefined && ofApp[to.folder] !== undefined;
+}
+
+function placeOf(path: string, layers: Layers, features: Features): Place | 'unknown' | undefined {
   const app = appOf(path, layers);
   const order = layers[app];
   if (order === undefined) return undefined;
   const folder = posix.dirname(path).slice(app.length + 1);
-  if (folder === '') return { app, folder, height: order.length };
+  if (folder === '') return { app, folder, height: order.length + 1 };
+  if (features[app]?.[folder] !== undefined) return { app, folder, height: order.length };
   const named = order.indexOf(folder);
   const height = named === -1 ? order.indexOf(posix.join(posix.dirname(folder), '*')) : named;
   return height === -1 ? 'unknown' : { app, folder, height };

@@ -85,33 +85,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'jobs/replay',
     'status',
   ],
-  'control-plane': [
-    'store',
-    'api',
-    'audit',
-    'draft',
-    'account',
-    'collections',
-    'publishing',
-    'health',
-    'operate',
-    'destinations',
-    'keys',
-    'sessions',
-    'sources',
-    'versions',
-    'rotation',
-    'events',
-    'rules',
-    'visitors',
-    'replays',
-    'activity',
-    'experiments',
-    'experiments/assignment',
-    'compat',
-    'bootstrap',
-    'console-host',
-  ],
+  // Its features stand side by side above these: see below.
+  'control-plane': ['store', 'api', 'audit', 'draft'],
   // What runs in the browser: an app of its own.
   'control-plane/console': [
     'api',
@@ -176,6 +151,36 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'faults/chaos',
     'faults',
   ],
+};
+
+/**
+ * Features: folders that stand side by side above the layers of their app. Each imports those layers, and of its siblings
+ * the ones it names. An edge that no import needs is an error, as is an import without its edge.
+ */
+export const features: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'control-plane': {
+    account: [],
+    activity: ['health', 'publishing', 'versions'],
+    bootstrap: ['destinations', 'keys', 'sources', 'versions'],
+    collections: [],
+    compat: ['collections', 'experiments', 'publishing', 'sources', 'versions'],
+    'console-host': [],
+    destinations: ['collections', 'health', 'publishing'],
+    events: ['destinations', 'versions'],
+    experiments: ['collections', 'versions'],
+    'experiments/assignment': ['publishing'],
+    health: ['publishing'],
+    keys: [],
+    operate: ['health', 'publishing'],
+    publishing: [],
+    replays: ['publishing'],
+    rotation: ['publishing'],
+    rules: ['collections', 'events', 'keys', 'versions'],
+    sessions: ['keys'],
+    sources: ['collections', 'health', 'publishing'],
+    versions: ['account', 'destinations', 'health', 'keys', 'publishing', 'sources'],
+    visitors: ['events'],
+  },
 };
 
 /**

@@ -1,7 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findLayerViolations, findReserved, findSpelledBytes, findUnlistedRooms } from './find-layer-violations.ts';
-import { layers, reserved, rooms, walls } from './layers.ts';
+import {
+  findLayerViolations,
+  findReserved,
+  findSpelledBytes,
+  findUnlistedRooms,
+  findUnusedEdges,
+} from './find-layer-violations.ts';
+import { features, layers, reserved, rooms, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
@@ -10,7 +16,8 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 const paths = listed.split('\n').filter((path) => path !== '' && existsSync(path));
 const files = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 const violations = [
-  ...findLayerViolations(files, layers, walls),
+  ...findLayerViolations(files, layers, walls, features),
+  ...findUnusedEdges(files, features),
   ...findReserved(files, reserved),
   ...findUnlistedRooms(files, rooms),
   ...findSpelledBytes(files),
