@@ -69,6 +69,7 @@ const activityReply = Type.Object({
       succeeded: perStep('Attempts that succeeded'),
       failed: perStep('Attempts that failed'),
       backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
+      warnings: Type.Array(Type.String(), { description: 'What its live settings have the operator know.' }),
     }),
   ),
   oldestUnresolvedMs: nullable(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { findProblems } from './find-problems.ts';
 import type { LookedAt } from './find-problems.ts';
 
@@ -11,6 +12,7 @@ const destination = (own: Partial<Destination> = {}): Destination => ({
   health: { status: 'HEALTHY', successRate: 1, failureCount: 0 },
   lately: { succeeded: 10, failed: 0 },
   backlog: { waitingFrames: 0, retryingFrames: 0, deadLetters: 0 },
+  warnings: [],
   ...own,
 });
 
@@ -48,6 +50,15 @@ test('problems: the worst comes first, and says what it is about', () => {
 test('problems: a destination that has begun to fail is named before its day looks bad', () => {
   const problems = findProblems(look({ destinations: [destination({ lately: { succeeded: 1, failed: 3 } })] }));
   expect(problems).toMatchObject([{ level: 'bad', text: 'Failing: 3 of 4 attempts in the last 15 minutes failed.' }]);
+});
+
+test('problems: what the settings of a live destination have the operator know', () => {
+  const kind = findDestinationKind('XAds');
+  const warnings = kind?.warnings({ ...kind.exampleSettings, eventNames: ' , ' }) ?? [];
+  expect(kind?.warnings(kind.exampleSettings)).toEqual([]);
+  expect(findProblems(look({ destinations: [destination({ warnings })] }))).toEqual([
+    { level: 'warn', kind: 'destination', id: 'd', name: 'Shop', text: 'Names no event: it sends nothing.' },
+  ]);
 });
 
 test('problems: what is not in the live version is none', () => {

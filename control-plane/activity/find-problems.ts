@@ -20,6 +20,8 @@ export type LookedAt = {
     /** What became of its dispatches in the last minutes. */
     readonly lately: { readonly succeeded: number; readonly failed: number };
     readonly backlog: DestinationBacklog;
+    /** What its settings have the operator know. */
+    readonly warnings: readonly string[];
   }[];
   readonly oldestUnresolvedMs: number | null;
   readonly pipelines: number;
@@ -44,7 +46,7 @@ export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gate
     const text = `The oldest event that waits to be resolved came ${Math.round(oldestUnresolvedMs / 1_000)} s ago.`;
     add('bad', 'resolver', 'Resolving', text);
   }
-  for (const { id, name, isLive, health, lately, backlog } of destinations) {
+  for (const { id, name, isLive, health, lately, backlog, warnings } of destinations) {
     if (!isLive) continue;
     const percent = Math.round((health.successRate ?? 1) * 100);
     const failsNow = lately.failed > 0 && lately.failed >= lately.succeeded;
@@ -56,6 +58,7 @@ export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gate
     } else if (health.status === 'DEGRADED') {
       add('warn', 'destination', name, `${percent} % of its attempts in the last 24 hours succeeded.`, id);
     }
+    for (const warning of warnings) add('warn', 'destination', name, warning, id);
     if (backlog.deadLetters > 0) {
       const what = backlog.deadLetters === 1 ? '1 dead letter waits' : `${backlog.deadLetters} dead letters wait`;
       add('warn', 'destination', name, `${what} for a replay.`, id);

@@ -1,6 +1,8 @@
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
@@ -35,6 +37,7 @@ export type ActivityServices = {
 };
 
 const minuteMs = 60_000;
+const noWarnings: readonly string[] = [];
 
 /** What comes in, what goes out and what is not well, of one account. */
 export async function readActivity(services: ActivityServices, accountId: string, range: ActivityRange) {
@@ -57,6 +60,7 @@ export async function readActivity(services: ActivityServices, accountId: string
     const lately = sum(sumHealthSteps(reports, { nowMs, stepMinutes: 1, steps: 15 }));
     const liveEntity = live.destinations.find(({ id }) => id === entity.id);
     const points = sumHealthSteps(reports, stepRange);
+    const settings = liveEntity?.['settings'];
     return {
       id: entity.id,
       name: nameOf(entity),
@@ -69,6 +73,8 @@ export async function readActivity(services: ActivityServices, accountId: string
       succeeded: points.map((point) => point.succeeded),
       failed: points.map((point) => point.failed),
       backlog: figures.backlogOf(entity.id),
+      warnings:
+        findDestinationKind(textOf(entity['type']))?.warnings(isJsonObject(settings) ? settings : {}) ?? noWarnings,
     };
   });
   const sources = union(draft.sources, live.sources).map((entity) => {

@@ -44,6 +44,7 @@ const kind: DestinationKind = {
     url: String(url).replace(/(?<=\w)\/.*/, ''),
     region: JSON.stringify(region ?? 'eu'),
   }),
+  warnings: () => [],
   prepare({ url, region, account }) {
     if (url === 'nowhere') throw new SettingError('url', 'must be a URL');
     if (region === 'us' && account === undefined) throw new SettingError('account', 'is required in the US');

@@ -122,6 +122,14 @@ function decideWay(config: LiveConfig, destination: PublishedDestination, asked:
   }
 }
 
+const layerWords = {
+  event: 'the event',
+  visitor: 'the visitor',
+  signal: 'a signal',
+  default: "the purpose's default",
+  withdrawal: 'a later refusal of the visitor',
+} as const;
+
 function explainStop(
   decision: Exclude<Decision, { kind: 'send' }>,
 ): Pick<Way, 'decision' | 'why'> & { ruleId?: string } {
@@ -130,6 +138,12 @@ function explainStop(
       return { decision: 'skip', why: skipReasons[decision.rule] };
     case 'stop':
       return { decision: 'stop', why: 'A mapping stops it.', ruleId: decision.ruleId };
+    case 'no-consent': {
+      const answers = decision.answers.map(
+        ({ purpose, isGranted, layer }) => `${purpose} is ${isGranted ? 'granted' : 'denied'} by ${layerWords[layer]}`,
+      );
+      return { decision: 'stop', why: `Consent is missing: ${answers.join(', ')}.` };
+    }
     case 'global-stop':
       return { decision: 'globalStop', why: `The dispatch rule ${decision.category} stops it.` };
   }

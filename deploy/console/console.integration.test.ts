@@ -87,7 +87,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/rules/events', 'Every event goes to every destination'],
   [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
   ['/rules/consent', 'advertising'],
-  ['/rules/purposes/advertising', 'Create the dispatch rule'],
+  ['/rules/purposes/advertising', 'Signals of consent platforms'],
   ['/experiments', 'Banner for free shipping'],
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   [`/sources/${account.sourceId}`, 'With curl'],
@@ -410,16 +410,20 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await page.waitForURL('**/rules');
 });
 
-test('rules: of a purpose a dispatch rule is made, and it and an allowed event say whom they keep an event from', async () => {
+test('rules: a purpose keeps the signals that speak for it, and an allowed event says whom it keeps an event from', async () => {
   await open('/rules/new-purpose', 'Partner postback');
   await page.getByLabel('Name', { exact: true }).fill('personalisation');
   await page.getByLabel('Partner postback').check();
+  await page.getByText('Signals of consent platforms').click();
+  await page.getByLabel('Cookiebot categories').fill('marketing, statistics');
+  await page.getByLabel('TCF purposes').fill('1, 3');
+  await page.getByLabel('Global Privacy Control of the browser').selectOption('deny');
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft.');
-  await page.getByRole('link', { name: 'Create the dispatch rule' }).click();
-  await waitForText(page, 'The dispatch rule No consent: personalisation stops it.');
-  await press('Save in the draft');
-  await waitForText(page, 'Saved in the draft.');
+  await open('/rules/purposes/personalisation', 'Signals of consent platforms');
+  expect(await page.getByLabel('Cookiebot categories').inputValue()).toBe('marketing, statistics');
+  expect(await page.getByLabel('TCF purposes').inputValue()).toBe('1, 3');
+  expect(await page.getByLabel('Global Privacy Control of the browser').inputValue()).toBe('deny');
   await open('/rules/new-event', 'Destinations for this event');
   await page.getByLabel('Event name', { exact: true }).fill('Nothing Else');
   expect(await showsText(page, 'Its name is not among the allowed events')).toBe(true);

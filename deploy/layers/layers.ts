@@ -32,6 +32,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'routing/modifications',
     'routing/predicate',
     'routing/mapping',
+    'routing/consent',
     'routing',
     'experiments',
     'web-snippet',

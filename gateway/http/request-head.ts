@@ -12,6 +12,8 @@ export class RequestHead {
   forwardedFor = '';
   traceparent = '';
   cookie = '';
+  /** Global Privacy Control. Of several headers one `1` is enough, and any other value says nothing. */
+  hasGpc = false;
   /** The other headers that the route asked for, and where they were sent to. */
   more: AskedHead | undefined = undefined;
   authorization = '';
@@ -54,6 +56,9 @@ export class RequestHead {
         break;
       case 'traceparent':
         this.traceparent = value;
+        break;
+      case 'sec-gpc':
+        this.hasGpc ||= value === '1';
         break;
       case 'content-encoding':
         this.contentEncoding = value;

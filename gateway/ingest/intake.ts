@@ -46,6 +46,7 @@ export class Intake {
       ip: this.#admission.keptAddress(exchange, source),
       ua: source.excludesContext || userAgent === '' ? undefined : userAgent.slice(0, userAgentCharactersMax),
       trace: trace !== '' && traceparent.test(trace) ? trace : undefined,
+      gpc: exchange.head.hasGpc,
       ctxJson,
     });
   }

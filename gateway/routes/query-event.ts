@@ -1,7 +1,10 @@
+import { clickIdNames } from '../../shared/contracts/events/click-ids.ts';
 import type { TrackPayload } from '../payload/track-payload.ts';
 
 /** Parameters that describe where the event happened; they belong to its context. */
-const contextNames = /^(utm_[a-z_]{1,32}|fbclid|gclid|ttclid|msclkid|current_url|host|pathname|title|referrer|sid)$/;
+const contextNames = new RegExp(
+  `^(?:utm_[a-z_]{1,32}|${clickIdNames.join('|')}|current_url|host|pathname|title|referrer|sid)$`,
+);
 const valueCharactersMax = 2000;
 const parametersMax = 100;
 

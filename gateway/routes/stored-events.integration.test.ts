@@ -67,6 +67,20 @@ test('stored: events of a source with bot control carry a score', async () => {
   expect(['crawler', 'browser', 'said', 'behind'].map((id) => scores.get(id))).toEqual([100, 0, 100, 0]);
 });
 
+test.each([
+  ['1', true],
+  ['0', undefined],
+  ['true', undefined],
+  ['', undefined],
+])('stored: Global Privacy Control counts where the header Sec-GPC is exactly 1: %j', async (value, expected) => {
+  const distinctId = `gpc-${value}`;
+  const consent = { advertising: false };
+  await rig.post('track', track({ distinctId, consent }), { 'sec-gpc': value });
+  const found = (await rig.log.envelopes()).find((envelope) => envelope.id === distinctId);
+  expect(found?.gpc).toBe(expected);
+  expect(found?.body['consent']).toEqual(consent);
+});
+
 test('stored: a wrong method is 405 and names the right one', async () => {
   const answer = await fetch(`${rig.gateway.url}/api/v1/track`);
   expect(answer.status).toBe(405);

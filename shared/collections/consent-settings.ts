@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { gppOptOuts } from '../contracts/events/consent-words.ts';
 import {
   defineCollection,
   descriptionField,
@@ -9,6 +10,57 @@ import {
   references,
 } from '../contracts/config/define-collection.ts';
 
+/** Ids of categories of a consent platform, each once. */
+const categoryIds = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 250 }), {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description,
+    }),
+  );
+const numbers = (maximum: number, description: string) =>
+  Type.Array(Type.Integer({ minimum: 1, maximum }), { minItems: 1, maxItems: 100, uniqueItems: true, description });
+
+/** Where consent for the purpose is read from, beside an event's own consent and the visitor's. */
+const signals = Type.Object(
+  {
+    segment: categoryIds("Segment's categories that the purpose stands for; all of them must be allowed."),
+    rudderstack: categoryIds("RudderStack's consent ids that the purpose stands for."),
+    oneTrust: categoryIds("OneTrust's groups, such as C0004; all of them must be allowed."),
+    cookiebot: categoryIds("Cookiebot's categories: preferences, statistics or marketing."),
+    didomi: categoryIds("Didomi's purposes."),
+    tcf: Type.Optional(
+      Type.Object(
+        {
+          purposes: numbers(24, 'Purposes of the IAB that all need consent.'),
+          vendors: Type.Optional(numbers(65_535, 'Vendors of the IAB that all need consent.')),
+          onlyWhereGdprApplies: Type.Optional(Type.Boolean()),
+          segment: Type.Optional(
+            Type.Enum(['core', 'publisher'], { description: 'Whose purposes count. Defaults to core.' }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    gpp: Type.Optional(
+      Type.Array(Type.Enum([...gppOptOuts]), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Opt-outs of the Global Privacy Platform that deny the purpose.',
+      }),
+    ),
+    gpc: Type.Optional(
+      Type.Enum(['off', 'deny', 'always'], {
+        description:
+          "What the browser's Global Privacy Control does. deny: it denies where neither the event nor the visitor says anything. always: it denies whatever they say. Defaults to off.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const body = Type.Object({
   /** Name of the purpose: analytics, advertising. */
   name: nameField,
@@ -16,10 +68,11 @@ const body = Type.Object({
   isEnabled: Type.Boolean(),
   /** What holds for a visitor who has not decided. */
   defaultState: Type.Enum(['Granted', 'Denied']),
-  /** Regions it applies in, as ISO 3166 codes (`DE`, `US-CA`); null is everywhere. */
-  regions: nullable(Type.Array(Type.String({ pattern: '^[A-Z]{2}(-[A-Z0-9]{1,3})?$' }), { maxItems: 500 })),
+  /** Regions its default applies in: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null is everywhere. */
+  regions: nullable(Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { maxItems: 500 })),
   /** Destinations that serve this purpose. */
   destinationIds: idList(),
+  signals: nullable(signals),
 });
 
 type ConsentSettingBody = Static<typeof body>;
@@ -30,7 +83,14 @@ export const consentSettings = defineCollection({
   ids: 'slug',
   uniqueNames: true,
   body,
-  defaults: { description: null, isEnabled: true, defaultState: 'Denied', regions: null, destinationIds: [] },
+  defaults: {
+    description: null,
+    isEnabled: true,
+    defaultState: 'Denied',
+    regions: null,
+    destinationIds: [],
+    signals: null,
+  },
   references: [references('destinationIds', 'destinations')],
   describe: (setting) => {
     const { defaultState, isEnabled } = setting as ConsentSettingBody;

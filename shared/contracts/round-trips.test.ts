@@ -8,6 +8,7 @@ import type { AccountConfig } from './config/account-config.ts';
 import type { Snapshot } from '../collections/registry.ts';
 import { testLiveConfig } from '../testing/test-account-config.ts';
 import { decodeBackpressure, encodeBackpressure } from './backpressure.ts';
+import { decodeWithdrawalNotice, encodeWithdrawalNotice } from './withdrawal-notice.ts';
 import { decodeErasureNotice, encodeErasureNotice, hashedVisitor } from './erasure-notice.ts';
 import { decodeDeadLetter, encodeDeadLetter, encodeUnreadable } from './events/dead-letter.ts';
 import { FrameWriter } from './events/frame.ts';
@@ -54,6 +55,20 @@ test('round trip: a dead letter', () => {
     }),
   );
   expect(decodeDeadLetter(encodeUnreadable('d', 'no JSON', Buffer.from('{')))).toBeUndefined();
+});
+
+test('round trip: a notice of withdrawn consents', () => {
+  const change = fc.record(
+    { visitors: fc.array(text), words: fc.dictionary(text, fc.boolean()), atMs: fc.nat() },
+    plain,
+  );
+  const notice = fc.record({ v: fc.constant(1 as const), changes: fc.array(change) }, plain);
+  fc.assert(
+    fc.property(notice, (one) => {
+      expect(decodeWithdrawalNotice(encodeWithdrawalNotice(one))).toEqual(one);
+    }),
+  );
+  expect(decodeWithdrawalNotice(Buffer.from('{"v":2,"changes":[]}'))).toBeUndefined();
 });
 
 test('round trip: a notice of an erasure', () => {

@@ -63,6 +63,10 @@ export const deduplicationSubject = (partition: number): string => `deduplicatio
 
 /** Which visitors of an account were erased, and when. */
 export const erasuresSubject = (accountId: string): string => `erasures.${assertId(accountId)}`;
+/** Withdrawn consents of an account. */
+export const withdrawalsSubject = (accountId: string): string => `withdrawals.${assertId(accountId)}`;
+export const withdrawalsOfAll = 'withdrawals.*';
+export const accountOfWithdrawals = (subject: string): string => subject.slice('withdrawals.'.length);
 export const erasuresOfAll = 'erasures.*';
 export const accountOfErasures = (subject: string): string => subject.slice('erasures.'.length);
 

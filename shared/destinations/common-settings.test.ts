@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { orderSetting } from './common-settings.ts';
+import { consentRuleSetting, orderSetting } from './common-settings.ts';
 import { destinationKinds } from './registry.ts';
 import { SettingError } from './sdk/settings.ts';
 
@@ -8,6 +8,13 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(kind.descriptor.settings.filter(({ key }) => key === 'order')).toEqual([orderSetting.describe('order')]);
     expect(kind.prepare(kind.exampleSettings).order).toBe('visitor');
     expect(kind.prepare({ ...kind.exampleSettings, order: 'none' }).order).toBe('none');
+  });
+
+  it('consentRule: is offered, every purpose by default, and what it is not is refused', () => {
+    const offered = kind.descriptor.settings.filter(({ key }) => key === 'consentRule');
+    expect(offered).toEqual([consentRuleSetting.describe('consentRule')]);
+    expect(() => kind.prepare({ ...kind.exampleSettings, consentRule: 'any' })).not.toThrow();
+    expect(() => kind.prepare({ ...kind.exampleSettings, consentRule: 'some' })).toThrow('settings.consentRule');
   });
 
   it('order: what it is not is refused, naming it', () => {

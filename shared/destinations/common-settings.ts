@@ -19,17 +19,31 @@ export const orderSetting = choice<DeliveryOrder>({
   fallback: 'visitor',
 });
 
+/** Which of the purposes that a destination serves an event's visitor has to allow. */
+export const consentRuleSetting = choice<'all' | 'any'>({
+  label: 'Consent',
+  options: [
+    { label: 'Every purpose', value: 'all' },
+    { label: 'One purpose is enough', value: 'any' },
+  ],
+  sublabel:
+    'Which of the purposes that this destination serves a visitor must allow. Without purposes it has no effect.',
+  fallback: 'all',
+});
+
 /** A destination made ready, with what the settings that every kind has say. */
 export type OfferedDestination = PreparedDestination & { readonly order: DeliveryOrder };
 
 /** A kind with the settings that every kind has. */
 export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings: JsonObject): OfferedDestination };
 
+const commonSettings = [orderSetting.describe('order'), consentRuleSetting.describe('consentRule')];
+
 /** Adds to a kind the settings that every kind has, behind its own. */
 export function withCommonSettings(kind: DestinationKind): OfferedKind {
   const { descriptor, exampleSuccess, exampleProperties, facts, loadPlatform } = kind;
   return {
-    descriptor: { ...descriptor, settings: [...descriptor.settings, orderSetting.describe('order')] },
+    descriptor: { ...descriptor, settings: [...descriptor.settings, ...commonSettings] },
     get exampleSettings() {
       return kind.exampleSettings;
     },
@@ -38,6 +52,11 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     facts,
     loadPlatform,
     addresses: (settings) => kind.addresses(settings),
-    prepare: (settings) => ({ ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') }),
+    warnings: (settings) => kind.warnings(settings),
+    prepare(settings) {
+      // The rules of the account read it; here it is checked.
+      consentRuleSetting.read(settings['consentRule'], 'consentRule');
+      return { ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') };
+    },
   };
 }

@@ -3,6 +3,8 @@ import type { EventHead } from '../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import type { AllowedEvent } from './allowed-events.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
+import { compileConsent } from './consent/compile-consent.ts';
+import type { ConsentNow, ConsentSetting, ConsentVerdict, PurposeAnswer } from './consent/compile-consent.ts';
 import { compileIntegrations } from './integrations.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';
@@ -20,6 +22,8 @@ export type Decision =
   | { readonly kind: 'stop'; readonly ruleId: string }
   /** An account-wide dispatch rule stopped it. */
   | { readonly kind: 'global-stop'; readonly category: string }
+  /** Its visitor does not allow a purpose that the destination serves. */
+  | { readonly kind: 'no-consent'; readonly purpose: string; readonly answers: readonly PurposeAnswer[] }
   /** As a mapping rule says or, without one, as it is. */
   | { readonly kind: 'send'; readonly ruleId?: string; readonly mapped?: MappedEvent };
 
@@ -31,7 +35,9 @@ export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integra
 export type DispatchPlan = {
   readonly destination: PublishedDestination;
   /** `subject` is the event with that head; it is looked at only where there are rules that do. */
-  decide(head: EventHead, subject: Subject): Decision;
+  decide(head: EventHead, subject: Subject, now?: ConsentNow): Decision;
+  /** Whether consent still allows to send an event that was decided to be sent. */
+  isConsented(head: EventHead, subject: Subject, now: ConsentNow): boolean;
 };
 
 type Category = {
@@ -48,6 +54,7 @@ export type GlobalDispatchCenter = { readonly isEnabled: boolean; readonly categ
 export type DispatchRules = {
   readonly collections: {
     readonly allowedEvents: readonly AllowedEvent[];
+    readonly consentSettings: readonly ConsentSetting[];
     readonly globalDispatchCenters: readonly GlobalDispatchCenter[];
     readonly mappings: readonly (MappingRule & { readonly id: string; readonly destinationId: string })[];
   };
@@ -74,21 +81,25 @@ export function compileDispatchPlan(
   namesElsewhere: readonly string[],
 ): DispatchPlan {
   refuseUnreadable(config.unreadable, destination);
-  const { id, isEnabled, limitedToSourceIds, hashingSalt } = destination;
-  const { allowedEvents, globalDispatchCenters, mappings } = config.collections;
+  const { id, isEnabled, limitedToSourceIds, hashingSalt, settings } = destination;
+  const { allowedEvents, consentSettings, globalDispatchCenters, mappings } = config.collections;
   const isAllowed = compileAllowedEvents(allowedEvents, limitsEvents(config), id);
   const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
   const own = mappings.filter(({ destinationId }) => destinationId === id);
   const applyMappings = compileMappings(own, hashingSalt);
   const isWanted = compileIntegrations(destination, namesElsewhere);
+  const judgeConsent = compileConsent(consentSettings, id, settings['consentRule'] === 'any' ? 'any' : 'all');
   return {
     destination,
-    decide(head, subject) {
+    isConsented: (head, subject, now) => judgeConsent?.(head, subject, now).isGranted !== false,
+    decide(head, subject, now = nothingWithdrawn) {
       if (head.isTest) return skips.test;
       if (!isAllowed(head.name)) return skips.not_allowed;
       if (!isEnabled) return skips.disabled;
       if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(head.sourceId)) return skips.source;
       if (head.integrations !== undefined && !isWanted(head.integrations)) return skips.integrations;
+      const verdict = judgeConsent?.(head, subject, now);
+      if (verdict?.isGranted === false) return withoutConsent(verdict);
       const category = findGlobalStop(subject);
       if (category !== undefined) return { kind: 'global-stop', category };
       const outcome = applyMappings(subject);
@@ -104,6 +115,13 @@ export function compileDispatchPlan(
       }
     },
   };
+}
+
+/** For who asks about an event without sending it. */
+const nothingWithdrawn: ConsentNow = { lastWords: () => undefined, onUnreadable: () => undefined };
+
+function withoutConsent({ answers }: ConsentVerdict): Decision {
+  return { kind: 'no-consent', purpose: answers.find(({ isGranted }) => !isGranted)?.purpose ?? '', answers };
 }
 
 /** Whether an account has published allowed events at all: one that cannot be read allows nothing, and is one. */
@@ -128,6 +146,10 @@ const cannotBeRead = 'cannot be read by this build';
 function mayBeAbout({ collection, entity, isDefaulted }: UnreadableEntity, destinationId: string): boolean {
   if (isDefaulted || entity['isEnabled'] === false) return false;
   if (collection === 'globalDispatchCenters') return true;
+  if (collection === 'consentSettings') {
+    const destinationIds = entity['destinationIds'];
+    return !Array.isArray(destinationIds) || destinationIds.includes(destinationId);
+  }
   const about = entity['destinationId'];
   return collection === 'mappings' && (about === destinationId || typeof about !== 'string');
 }

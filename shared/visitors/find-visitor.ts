@@ -75,3 +75,24 @@ async function clusterOf(db: Queryable, accountId: string, id: string): Promise<
   const { rows } = await db.query<{ id: string }>(selectCluster('$1::uuid', '$2::text'), [accountId, id]);
   return rows.map((row) => row.id);
 }
+
+/** The ids that lead to each of some visitors since they were merged into it; a visitor without any is not among them. */
+export async function findAliases(
+  db: Queryable,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await db.query<{ root: string; id: string }>({
+    name: 'select-aliases',
+    text: `select k.id as root, c.id from unnest($2::text[]) as k (id)
+      cross join lateral (${selectCluster('$1::uuid', 'k.id')}) c where c.id <> k.id`,
+    values: [accountId, ids],
+  });
+  const aliases = new Map<string, string[]>();
+  for (const { root, id } of rows) {
+    const own = aliases.get(root);
+    if (own === undefined) aliases.set(root, [id]);
+    else own.push(id);
+  }
+  return aliases;
+}

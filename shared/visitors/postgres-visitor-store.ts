@@ -6,7 +6,7 @@ import { shortenChains } from './alias-chains.ts';
 import type { AliasRow } from './alias-chains.ts';
 import { marksOfAll, selectAccountErasures } from './erasures.ts';
 import type { ErasuresByAccount } from './erasures.ts';
-import { findVisitor } from './find-visitor.ts';
+import { findAliases, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors, sumLeftOut } from './plan-visitors.ts';
@@ -194,6 +194,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
       touches.length === 0 ? Promise.resolve(nothing) : resolve(touches, () => attemptAtOnce(touches)),
     lookUp: (touches) => classified('looking visitors up', lookUp(touches)),
     forgetOldChanges: () => classified('forgetting changes of visitors', changes.forgetOld()),
+    aliasesOf: (accountId, ids) => classified('finding aliases', findAliases(pool, accountId, ids)),
     find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
   };
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../runtime/json.ts';
 import { isJsonObject } from '../runtime/json.ts';
+import { clickIdsProperty, mergeClickIds } from '../contracts/events/click-ids.ts';
 import { textNestsDeeper } from '../runtime/json-depth.ts';
 
 /** What a line of the log has of its visitor: text that stands before and behind the event, and how many bytes that is. */
@@ -66,7 +67,8 @@ export class VisitorProperties {
 
 /**
  * Properties of a visitor after an event gave it some. At the top level a value sets, null clears, absent and `""` are
- * ignored; inside `custom_properties` and `consent` null, absent and `""` are all ignored, so they only merge.
+ * ignored; inside `custom_properties` and `consent` null, absent and `""` are all ignored, so they only merge. Of the ids of
+ * clicks see `mergeClickIds`.
  * Returns `current` itself when nothing changes.
  */
 export function applyProperties(current: JsonObject, given: JsonObject): JsonObject {
@@ -74,7 +76,7 @@ export function applyProperties(current: JsonObject, given: JsonObject): JsonObj
   for (const name of Object.keys(given)) {
     const value = given[name];
     if (value === undefined || value === '') continue;
-    const merged = isMergeOnly(name, value) ? mergeMembers(current[name], value) : value;
+    const merged = mergedValue(name, current[name], value);
     if (merged === undefined) continue;
     if (merged === null) {
       if (!Object.hasOwn(next ?? current, name)) continue;
@@ -93,10 +95,19 @@ export function mergeVisitorProperties(earlier: JsonObject, later: JsonObject): 
   const merged: Record<string, unknown> = { ...earlier };
   for (const [name, value] of Object.entries(later)) {
     const before = earlier[name];
-    const both = mergeOnlyNames.has(name) && isJsonObject(before) && isJsonObject(value);
-    define(merged, name, both ? { ...before, ...value } : value);
+    const both = isJsonObject(before) && isJsonObject(value);
+    if (both && name === clickIdsProperty) define(merged, name, mergeClickIds(before, value));
+    else define(merged, name, both && mergeOnlyNames.has(name) ? { ...before, ...value } : value);
   }
   return merged;
+}
+
+/** What a property becomes; undefined where nothing of it changes. */
+function mergedValue(name: string, current: unknown, given: unknown): unknown {
+  if (isMergeOnly(name, given)) return mergeMembers(current, given);
+  if (name !== clickIdsProperty || !isJsonObject(given)) return given;
+  const ids = mergeClickIds(current, given);
+  return ids === current || Object.keys(ids).length === 0 ? undefined : ids;
 }
 
 const mergeOnlyNames: ReadonlySet<string> = new Set(['custom_properties', 'consent']);

@@ -97,6 +97,8 @@ export type VisitorStore = {
    * Throws as `resolve` does.
    */
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
+  /** Ids that lead to each of some visitors since they were merged into it, `aliasesMax` a visitor at most. */
+  aliasesOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
   /** The visitor an id, an alias, an externalId or an e-mail address leads to. */
   find(accountId: string, key: VisitorKey): Promise<FoundVisitor | undefined>;
 };

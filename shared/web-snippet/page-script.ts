@@ -58,6 +58,10 @@ const textCharactersMax = 2_000;
 const idCharactersMax = 400;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
+/** What ad platforms add to addresses, and the cookies of theirs that a page has: names as in shared/contracts/events/click-ids.ts. */
+const clickParameters =
+  /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref)$/i;
+const platformCookies = '_fbc _fbp _ttp _epik _scid _uetvid _uetmsclkid _rdt_uuid _qclid _ndclid'.split(' ');
 
 function start(script: Element): void {
   const base = script.src.replace(/\/sluice\.js.*$/, '');
@@ -319,8 +323,12 @@ function surroundings(): Fields {
     browser_language: navigator.language,
   };
   new URL(href).searchParams.forEach((value, name) => {
-    if (/^utm_|^([a-z]*clid|[gw]braid|li_fat_id)$/.test(name)) fields[name] = value;
+    if (name.startsWith('utm_') || clickParameters.test(name)) fields[name] = value;
   });
+  for (const name of platformCookies) {
+    const value = readCookie(name);
+    if (value !== undefined) fields[name] = value;
+  }
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string') fields[name] = value.slice(0, textCharactersMax);
   }

@@ -1861,6 +1861,7 @@ export type Replies = {
         readonly retryingFrames: number;
         readonly deadLetters: number;
       };
+      readonly warnings: readonly string[];
     }[];
     readonly oldestUnresolvedMs: number | null;
     readonly resolveLagMs: readonly (number | null)[];
@@ -1945,6 +1946,7 @@ export type Replies = {
         readonly retryingFrames: number;
         readonly deadLetters: number;
       };
+      readonly warnings: readonly string[];
     }[];
     readonly oldestUnresolvedMs: number | null;
     readonly resolveLagMs: readonly (number | null)[];

@@ -25,8 +25,8 @@ export function ConsentTab(): ReactElement {
       }
     >
       <p className="soft body">
-        Pages ask visitors about these purposes, and the answer is stored with the visitor as visitor.consent. A
-        dispatch rule stops the events of visitors who did not agree.
+        A destination that serves a purpose gets only events whose visitors allow it: by the event, the visitor's
+        consent, a signal of the browser or the purpose's default, in this order.
       </p>
       <Waiting query={query} />
       {query.isSuccess && query.entities.length === 0 ? (
@@ -51,7 +51,7 @@ export function ConsentTab(): ReactElement {
             {
               title: 'State',
               cell: ({ isEnabled }) =>
-                isEnabled ? <State tone="good">Asked about</State> : <State tone="off">Off</State>,
+                isEnabled ? <State tone="good">Enforced</State> : <State tone="off">Off</State>,
             },
             {
               title: 'Default',

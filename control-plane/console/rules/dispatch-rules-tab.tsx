@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
-import { useSearchParams } from 'react-router';
 import { useList, useRead } from '../api/queries.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
@@ -12,30 +11,22 @@ import { eventPaths } from './event-paths.ts';
 import { KeptForm } from './kept-form.tsx';
 import { LogicBuilder } from './logic-builder.tsx';
 import { fieldsOf } from './rule.ts';
-import type { Category, ConsentFields, DispatchRulesFields, Kept, RuleLanguage } from './rule.ts';
+import type { Category, DispatchRulesFields, Kept, RuleLanguage } from './rule.ts';
 import './rules.css';
 import { useKept } from './use-kept.ts';
 import { newRuleId } from './use-trial.ts';
 
 /** The rules that keep events from several destinations at once, tried before any mapping. */
 export function DispatchRulesTab(): ReactElement {
-  const [search] = useSearchParams();
-  const consentId = search.get('consent') ?? '';
   const query = useList<Kept<DispatchRulesFields>>('/collections/globalDispatchCenters?limit=1');
   const language = useRead<RuleLanguage>('/rules/language');
-  const consent = useRead<Kept<ConsentFields>>(`/collections/consentSettings/${encodeURIComponent(consentId)}`, {
-    enabled: consentId !== '',
-  });
-  const isReady = query.isSuccess && language.data !== undefined && (consentId === '' || consent.data !== undefined);
+  const isReady = query.isSuccess && language.data !== undefined;
   const [stored] = query.entities;
   return (
     <>
       <Waiting query={query} />
       <Waiting query={language} />
-      {consentId === '' ? null : <Waiting query={consent} />}
-      {isReady ? (
-        <DispatchRulesForm key={stored?.id} stored={stored} language={language.data} purpose={consent.data} />
-      ) : null}
+      {isReady ? <DispatchRulesForm key={stored?.id} stored={stored} language={language.data} /> : null}
     </>
   );
 }
@@ -43,17 +34,14 @@ export function DispatchRulesTab(): ReactElement {
 type DispatchRulesFormProps = {
   readonly stored: Kept<DispatchRulesFields> | undefined;
   readonly language: RuleLanguage;
-  /** Of which a rule is to be added: it keeps away events of those who did not agree. */
-  readonly purpose: ConsentFields | undefined;
 };
 
-function DispatchRulesForm({ stored, language, purpose }: DispatchRulesFormProps): ReactElement {
+function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactElement {
   const kept = useKept<DispatchRulesFields>('globalDispatchCenters', stored?.id);
   const tried = useTriedEvent();
-  const [fields, setFields] = useState(() => {
-    const fieldsStored = stored === undefined ? { name: null, isEnabled: true, categories: [] } : fieldsOf(stored);
-    return purpose === undefined ? fieldsStored : withPurpose(fieldsStored, purpose);
-  });
+  const [fields, setFields] = useState<DispatchRulesFields>(
+    stored === undefined ? { name: null, isEnabled: true, categories: [] } : fieldsOf(stored),
+  );
   const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
   const paths = eventPaths(tried.event);
   // A rule without a name could not be kept: it is not tried yet.
@@ -106,13 +94,6 @@ function DispatchRulesForm({ stored, language, purpose }: DispatchRulesFormProps
       />
     </div>
   );
-}
-
-function withPurpose(fields: DispatchRulesFields, { name, destinationIds }: ConsentFields): DispatchRulesFields {
-  const logic = { NOT: { condition: { property: `visitor.consent.${name}`, operator: 'IsTrue' } } };
-  const category = { name: `No consent: ${name}`, priority: 0, destinationIds, logic };
-  const isThere = fields.categories.some((one) => one.name === category.name);
-  return isThere ? fields : { ...fields, categories: [...fields.categories, category] };
 }
 
 type CategoryFieldsProps = {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
 import { DescriptionField } from './description-field.tsx';
@@ -10,6 +10,7 @@ import { KeptForm } from './kept-form.tsx';
 import { fieldsOf } from './rule.ts';
 import type { ConsentFields } from './rule.ts';
 import './rules.css';
+import { ListField, SignalFields } from './signal-fields.tsx';
 import { useKept } from './use-kept.ts';
 import type { KeptRule } from './use-kept.ts';
 
@@ -21,7 +22,7 @@ export function PurposePage(): ReactElement {
   return (
     <Page
       title={id === undefined ? 'New purpose' : (stored?.name ?? id)}
-      lead="What visitors are asked about, and the default until they decide."
+      lead="A destination that serves this purpose gets the events of visitors who allow it, and no others."
       back={{ to: '/rules/consent', label: 'Consent' }}
     >
       {id === undefined ? null : <Waiting query={kept.query} />}
@@ -44,6 +45,7 @@ const emptyPurpose: ConsentFields = {
   defaultState: 'Denied',
   regions: null,
   destinationIds: [],
+  signals: null,
 };
 
 type PurposeFormProps = {
@@ -79,7 +81,7 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
           </Field>
           <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <Check
-            label="Visitors are asked"
+            label="On: events are stopped without consent"
             checked={fields.isEnabled}
             onChange={(isEnabled) => change({ isEnabled })}
           />
@@ -95,26 +97,20 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
               </select>
             )}
           </Field>
+          <ListField
+            label="Regions of the default"
+            hint="ISO codes such as DE or US-CA, EU or EEA. Empty: everywhere. Outside of them the default is granted."
+            value={fields.regions ?? []}
+            onChange={(regions) => change({ regions: regions.length === 0 ? null : regions })}
+          />
+          <SignalFields signals={fields.signals} onChange={(signals) => change({ signals })} />
           <DestinationChecks
-            legend="Destinations"
+            legend="Destinations that serve it"
             ids={fields.destinationIds}
             onChange={(destinationIds) => change({ destinationIds })}
           />
         </KeptForm>
       </Card>
-      {id === undefined ? null : (
-        <Card title="Enforce it">
-          <p>
-            Asking alone stops nothing. A dispatch rule does: it stops the events of visitors who did not agree for the
-            destinations of this purpose. You can review it and try it on an event before saving.
-          </p>
-          <p>
-            <Link className="button" to={`/rules/dispatch?consent=${encodeURIComponent(id)}`}>
-              Create the dispatch rule
-            </Link>
-          </p>
-        </Card>
-      )}
     </div>
   );
 }

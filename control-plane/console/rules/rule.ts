@@ -46,6 +46,26 @@ export type ConsentFields = {
   readonly defaultState: 'Granted' | 'Denied';
   readonly regions: readonly string[] | null;
   readonly destinationIds: readonly string[];
+  readonly signals: ConsentSignals | null;
+};
+
+/** What speaks for a purpose where neither an event nor its visitor does. */
+export type ConsentSignals = {
+  readonly segment?: readonly string[] | undefined;
+  readonly rudderstack?: readonly string[] | undefined;
+  readonly oneTrust?: readonly string[] | undefined;
+  readonly cookiebot?: readonly string[] | undefined;
+  readonly didomi?: readonly string[] | undefined;
+  readonly tcf?:
+    | {
+        readonly purposes: readonly number[];
+        readonly vendors?: readonly number[] | undefined;
+        readonly onlyWhereGdprApplies?: boolean | undefined;
+        readonly segment?: 'core' | 'publisher' | undefined;
+      }
+    | undefined;
+  readonly gpp?: readonly ('saleOptOut' | 'sharingOptOut' | 'targetedAdvertisingOptOut')[] | undefined;
+  readonly gpc?: 'off' | 'deny' | 'always' | undefined;
 };
 
 /** An entity of the draft: its own fields, beside what every one has. */

@@ -52,7 +52,7 @@ const shots = ({
   { name: 'allowed-events', path: '/rules/events', until: 'Every event goes to every destination' },
   { name: 'allowed-event', path: `/rules/new-event?event=${eventId}`, until: 'No mapping matches' },
   { name: 'consent', path: '/rules/consent', until: 'advertising' },
-  { name: 'purpose', path: '/rules/purposes/advertising', until: 'Create the dispatch rule' },
+  { name: 'purpose', path: '/rules/purposes/advertising', until: 'Signals of consent platforms' },
   { name: 'experiments', path: '/experiments', until: 'Banner for free shipping' },
   { name: 'experiment', path: `/experiments/${experiments.measuredId}`, until: 'Above the control' },
   { name: 'experiment-mismatch', path: `/experiments/${experiments.mismatchedId}`, until: 'Do not trust' },

@@ -1,5 +1,7 @@
 import { keyOf } from '../../json/json-writer.ts';
 import type { JsonWriter } from '../../json/json-writer.ts';
+import { NameTable } from '../../json/name-table.ts';
+import { clickParameters } from '../../../shared/contracts/events/click-ids.ts';
 
 const colon = 0x3a;
 const slash = 0x2f;
@@ -16,7 +18,8 @@ const rootPath = Buffer.from(JSON.stringify('/'));
 const comma = 0x2c;
 const firstNonAscii = 0x80;
 const campaign = Buffer.from('utm_');
-const clickId = Buffer.from('clid=');
+const equals = 0x3d;
+const clickNames = new NameTable(clickParameters.map((name) => [name, true] as const));
 
 /**
  * Writes what follows from the address of a page at bytes[start, end), which is text without escapes, as `completePage`
@@ -70,10 +73,19 @@ function addText(out: JsonWriter, key: Uint8Array, start: number, end: number): 
 export function mayTellOrigin(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i += 1) {
     if (bytes[i] === campaign[0] && standsIn(bytes, i, end, campaign)) return true;
-    if (bytes[i] === clickId[0] && standsIn(bytes, i, end, clickId)) return true;
+    if (bytes[i] === equals && isClick(bytes, start, i)) return true;
   }
   return false;
 }
+
+/** Whether the name of a parameter that ends at `end` is that of a click. */
+function isClick(bytes: Uint8Array, start: number, end: number): boolean {
+  let from = end;
+  while (from > start && !isBeforeName(bytes[from - 1] as number)) from -= 1;
+  return clickNames.find(bytes, from, end) === true;
+}
+
+const isBeforeName = (byte: number): boolean => byte === question || byte === ampersand || byte === quote;
 
 function standsIn(bytes: Uint8Array, start: number, end: number, word: Uint8Array): boolean {
   if (start + word.length > end) return false;

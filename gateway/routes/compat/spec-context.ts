@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { clickParameters, mayHaveClick } from '../../../shared/contracts/events/click-ids.ts';
 import { readId } from './translation.ts';
 
 /** What surrounds an event, in our fields. */
@@ -8,6 +9,8 @@ export type TranslatedContext = {
   readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
   /** What the visitor agrees to, by category; undefined where the sender does not say. */
   readonly consent: JsonObject | undefined;
+  /** The same as the sender wrote it: what is not named may mean something. */
+  readonly ownConsent: JsonObject | undefined;
 };
 
 /** Longest texts of a context that are taken for an address or a User-Agent. */
@@ -40,6 +43,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
   const defaultProperties: Record<string, unknown> = {};
   const network: { ip?: string; userAgent?: string } = {};
   let consent: JsonObject | undefined;
+  let ownConsent: JsonObject | undefined;
   for (const name in context) {
     const value = context[name];
     if (value === null || value === undefined) continue;
@@ -49,11 +53,15 @@ export function translateContext(context: JsonObject): TranslatedContext {
     else if (name === 'ip' && isShort(value)) network.ip = value;
     else if (name === 'userAgent' && isShort(value)) network.userAgent = value;
     else if (name === 'sessionId') defaultProperties['sid'] = readId(value);
-    else if (name === 'consent' || name === 'consentManagement') consent = readConsent(value) ?? consent;
-    else if (name !== 'traits') defaultProperties[name] = value;
+    else if (name === 'consent' || name === 'consentManagement') {
+      const read = readConsent(value);
+      if (read === undefined) continue;
+      consent = read;
+      ownConsent = value as JsonObject;
+    } else if (name !== 'traits') defaultProperties[name] = value;
   }
   const known = network.ip !== undefined || network.userAgent !== undefined;
-  return { defaultProperties, identityContext: known ? network : undefined, consent };
+  return { defaultProperties, identityContext: known ? network : undefined, consent, ownConsent };
 }
 
 /** What is known of the page, from a context or from the properties of a page call; what is there already stays. */
@@ -75,7 +83,7 @@ export function completePage(to: Record<string, unknown>): void {
     to['pathname'] ??= path === '' ? '/' : path;
   }
   const query = typeof search === 'string' && search !== '' ? search : url;
-  if (mayTellOrigin.test(query)) addOrigin(query, to);
+  if (mayTellOrigin(query)) addOrigin(query, to);
 }
 
 const pageProperties = ['url', 'path', 'referrer', 'title', 'search'] as const;
@@ -87,15 +95,17 @@ export const pageOf = (properties: JsonObject): JsonObject =>
 /** Host and path of an absolute address. */
 const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)([^?#]*)/i;
 
-const mayTellOrigin = /clid=|utm_/;
-const originNames = /^(utm_[a-z_]{1,32}|fbclid|gclid|gbraid|wbraid|ttclid|msclkid|twclid|li_fat_id)$/;
+const campaignName = /^utm_[a-z_]{1,32}$/;
+const clickNames: ReadonlySet<string> = new Set(clickParameters);
+const mayTellOrigin = (query: string): boolean => query.includes('utm_') || mayHaveClick.test(query);
 
 /** Campaign and click ids of an address. */
 function addOrigin(query: string, to: Record<string, unknown>): void {
   const start = query.indexOf('?');
   const end = query.indexOf('#', start + 1);
   for (const [name, value] of new URLSearchParams(query.slice(start + 1, end < 0 ? undefined : end))) {
-    if (originNames.test(name) && value !== '') to[name] ??= value.slice(0, contextTextCharactersMax);
+    if ((clickNames.has(name) || campaignName.test(name)) && value !== '')
+      to[name] ??= value.slice(0, contextTextCharactersMax);
   }
 }
 

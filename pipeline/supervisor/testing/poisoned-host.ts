@@ -1,3 +1,4 @@
+import { noWithdrawals } from '../../workers/resolve/testing/no-withdrawals.ts';
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { createSecretBox } from '../../../shared/contracts/config/secrets.ts';
@@ -56,6 +57,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           ...common,
           partition: spec.partition,
           visitors: resolvedBy(resolveVisitors),
+          withdrawals: noWithdrawals,
           pace,
           takePace: { msAt: () => settings.resolver.takes.usualMs },
           plans: () => undefined,

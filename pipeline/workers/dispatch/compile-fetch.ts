@@ -48,6 +48,7 @@ export function compileFetch(
 function planOf(destination: PublishedDestination): DispatchPlan {
   return {
     destination,
+    isConsented: () => true,
     decide({ isTest, sourceId }) {
       if (isTest) return { kind: 'skip', rule: 'test' };
       if (!destination.isEnabled) return { kind: 'skip', rule: 'disabled' };

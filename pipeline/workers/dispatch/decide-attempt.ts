@@ -1,5 +1,6 @@
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ConsentNow } from '../../../shared/routing/consent/compile-consent.ts';
 import type { Decision } from '../../../shared/routing/dispatch-plan.ts';
 import type { DispatchTarget } from './dispatcher-context.ts';
 import type { DispatchItem } from './inbox/dispatch-item.ts';
@@ -12,7 +13,7 @@ export type AttemptDecision =
   /** Its visitor was erased after it was received; health counts it as stopped. */
   | { readonly kind: 'erased' }
   /** A rule stops it; health counts it. */
-  | Extract<Decision, { readonly kind: 'stop' | 'global-stop' }>
+  | Extract<Decision, { readonly kind: 'stop' | 'global-stop' | 'no-consent' }>
   /** The rules take more work than one event may cost. */
   | { readonly kind: 'over-budget'; readonly reason: string };
 
@@ -22,6 +23,7 @@ export type Exclusion = Exclude<AttemptDecision, { readonly kind: 'send' }>;
 export type Deciding = {
   /** Whether the event's visitor was erased after the event was received. */
   readonly isErased: (head: EventHead) => boolean;
+  readonly consent: ConsentNow;
   /** Units of work that the rules may spend on one event. */
   readonly eventWorkMax: number;
   spend(units: number): void;
@@ -49,7 +51,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
   const work = new Work(deciding.eventWorkMax);
   item.work = work;
   try {
-    const decision = plan.decide(item.head, item);
+    const decision = plan.decide(item.head, item, deciding.consent);
     if (decision.kind !== 'send') return decision;
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
@@ -70,13 +72,15 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
 }
 
 /**
- * Whether the decision to send an event still holds: the version that took it is live, and its visitor was not erased. Asked
- * when the event's turn has come, and before the first byte of its request is sent.
+ * Whether the decision to send an event still holds: the version that took it is live, and its visitor was not erased and
+ * has withdrawn nothing since. Asked when the event's turn has come, and before the first byte of its request is sent.
  */
 export function isDecided(
   item: DispatchItem,
   target: DispatchTarget | undefined,
-  { isErased }: Pick<Deciding, 'isErased'>,
+  { isErased, consent }: Pick<Deciding, 'isErased' | 'consent'>,
 ): boolean {
-  return item.decidedBy !== undefined && item.decidedBy === target?.plan && !isErased(item.head);
+  if (item.decidedBy === undefined || item.decidedBy !== target?.plan || isErased(item.head)) return false;
+  // Of nearly every visitor nothing is known to be withdrawn.
+  return consent.lastWords(item.head) === undefined || target.plan.isConsented(item.head, item, consent);
 }

@@ -21,6 +21,8 @@ export const dispatcherCounters = {
   stopped: 'Events a mapping rule stopped',
   global_stopped: 'Events an account-wide rule stopped',
   erased: 'Events that are not sent because their visitor was erased after they were received',
+  consent_stopped: 'Events stopped because their visitor does not allow a purpose that the destination serves',
+  consent_unreadable: 'Consent strings and values of events that cannot be read, and count as no consent',
   skipped: 'Events that are not for the destination',
   breaker_opened: 'Times the breaker opened',
   missed_events:
@@ -51,7 +53,8 @@ export const dispatcherGauges = {
   health_behind: '1 while the log does not store what was counted, so that nothing waits for it, else 0',
   retry_share_full: '1 while no fresh events are taken because its share of the retry log is full, else 0',
   retry_bytes: 'Bytes of the retry log that its events take',
-  erasures_unknown: '1 while nothing is sent because it is not known who was erased in the last second, else 0',
+  erasures_unknown:
+    '1 while nothing is sent because it is not known who was erased or withdrew consent in the last second, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 

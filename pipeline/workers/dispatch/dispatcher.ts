@@ -8,6 +8,7 @@ import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import type { ConsentNow } from '../../../shared/routing/consent/compile-consent.ts';
 import type { AccountShare } from './account-shares.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { isSetAside, isWatched } from '../worker/suspicion.ts';
@@ -490,18 +491,25 @@ export class Dispatcher {
   }
 
   readonly #isErased = (head: EventHead): boolean => this.#options.erasures.isErased(this.#options.accountId, head);
+  readonly #consent: ConsentNow = {
+    lastWords: (head) => this.#options.erasures.lastWords(this.#options.accountId, head),
+    onUnreadable: () => {
+      this.#counts.consent_unreadable += 1;
+    },
+  };
 
   #decide(item: DispatchItem, target: DispatchTarget): AttemptDecision {
     return decideAttempt(item, target, {
       eventWorkMax: this.#options.settings.eventWorkMax,
       spend: (units) => this.#share.spend(units),
       isErased: this.#isErased,
+      consent: this.#consent,
     });
   }
 
   /** Decides again about an event in the lanes whose decision does not hold any more, before a request is made of it. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
-    if (isDecided(item, target, { isErased: this.#isErased })) return 'take';
+    if (isDecided(item, target, { isErased: this.#isErased, consent: this.#consent })) return 'take';
     if (!this.#share.mayWork()) {
       this.#share.wait();
       return 'stay';
@@ -530,6 +538,7 @@ export class Dispatcher {
       case 'erased':
       case 'stop':
       case 'global-stop':
+      case 'no-consent':
         outbox.stopped(item, decision);
         item.frame.isStarted = true;
         break;
@@ -589,7 +598,7 @@ export class Dispatcher {
       const batch = sending.next(target.prepared, {
         isPatient: this.#state.kind === 'running',
         turnOf: (item) => this.#turnOf(item, target),
-        isLive: (item) => isDecided(item, this.#options.target(), { isErased: this.#isErased }),
+        isLive: (item) => isDecided(item, this.#options.target(), { isErased: this.#isErased, consent: this.#consent }),
       });
       if (batch === undefined) return hasSent;
       this.#share.spend(requestUnits + batch.bytes);

@@ -29,6 +29,8 @@ export type Candidate = {
   /** What its client sent for it. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
+  /** When it says what it says: the older of its own time and its receipt, in ms since the epoch. */
+  readonly saidAtMs: number;
 };
 
 type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts'> & { readonly writer: ByteWriter };
@@ -79,8 +81,9 @@ function admit(
     if (!plan.allows(event.name)) return drops.notAllowed;
   }
   const start = context.writer.length;
+  const saidAtMs = Math.min(event.timeMs, envelope.at);
   encodeEvent(context.writer, envelope, event, plan.versionNumber);
-  return { accepted, hash, json: { start, end: context.writer.length }, sentBytes, touch };
+  return { accepted, hash, json: { start, end: context.writer.length }, sentBytes, touch, saidAtMs };
 }
 
 /**

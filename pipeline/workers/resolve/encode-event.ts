@@ -28,6 +28,7 @@ export function encodeEvent(
     test: envelope.test === true,
     trace: envelope.trace,
     integrations: event.integrations,
+    consent: event.consent,
   });
   writeParts(writer, event.properties);
   writer.bytes(beforeContext);

@@ -232,7 +232,13 @@ describe('readPlainEvent', () => {
     ),
     { nil: undefined, freq: 2 },
   );
-  const head = fc.record({ ip: optional, ua: optional, bot: fc.option(fc.nat(100), { nil: undefined }), ctxJson });
+  const head = fc.record({
+    ip: optional,
+    ua: optional,
+    bot: fc.option(fc.nat(100), { nil: undefined }),
+    gpc: fc.boolean(),
+    ctxJson,
+  });
   const sourceRules = fc.record({ excludeRequestContext: fc.boolean(), isVisitorsConnection: fc.boolean() });
 
   it('readPlainEvent: says of an event that is taken over as it is written what parsing it says', () => {
@@ -249,6 +255,8 @@ describe('readPlainEvent', () => {
         const [found, expected] = [readPlainEvent(plain, ofSource), readEvent(parsed, ofSource)];
         expect(found).toMatchObject({ name: expected.name, timeMs: expected.timeMs });
         expect(expected.integrations).toBeUndefined();
+        expect(found.consent).toEqual(expected.consent);
+        expect(found.consent).toEqual(given.gpc && own.isVisitorsConnection ? { $gpc: true } : undefined);
         expect(propertiesOf(found)).toEqual(propertiesOf(expected));
         expect(contextOf(found)).toEqual(contextOf(expected));
         expect(readTouch(plain.envelope, 'public')).toEqual(readTouch(parsed, 'public'));

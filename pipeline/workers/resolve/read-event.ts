@@ -1,4 +1,7 @@
+import { clickIdsIn, clickIdsProperty } from '../../../shared/contracts/events/click-ids.ts';
 import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
+import { consentMarks, readOwnConsent } from '../../../shared/contracts/events/consent-words.ts';
+import type { ConsentWords } from '../../../shared/contracts/events/consent-words.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
@@ -23,6 +26,8 @@ export type IngestEvent = {
   readonly context: JsonParts;
   /** Undefined: every destination. */
   readonly integrations?: Integrations | undefined;
+  /** Undefined: it says nothing of consent. */
+  readonly consent?: ConsentWords | undefined;
 };
 
 /** JSON in the order it is written: text, what is taken over as the client wrote it, and text. */
@@ -40,6 +45,7 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
     properties: textOnly(JSON.stringify(properties)),
     context: textOnly(JSON.stringify(readContext(envelope, rules))),
     integrations: body['integrations'] === undefined ? undefined : readIntegrations(body['integrations']),
+    consent: eventConsent(envelope, rules),
   };
 }
 
@@ -52,10 +58,21 @@ export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): Ingest
     properties: properties === undefined ? noProperties : { before: '', taken: properties, behind: '' },
     context: plainContext(plain, rules),
     integrations: undefined,
+    consent: envelope.gpc === true && rules.isVisitorsConnection ? onlyGpc : undefined,
   };
 }
 
 const noProperties = textOnly('{}');
+const onlyGpc: ConsentWords = { [consentMarks.gpc]: true };
+
+/** What an event says of consent, and whether the browser that sent it had Global Privacy Control on. */
+function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceRules): ConsentWords | undefined {
+  const hasGpc = gpc === true && isVisitorsConnection;
+  if (body['consent'] === undefined) return hasGpc ? onlyGpc : undefined;
+  const { words } = readOwnConsent(body['consent']);
+  if (hasGpc) words[consentMarks.gpc] = true;
+  return Object.keys(words).length === 0 ? undefined : words;
+}
 
 const timeOf = ({ body, at }: Envelope): number => (typeof body['time'] === 'number' ? body['time'] : at);
 
@@ -103,10 +120,14 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
   const given: JsonObject[] = [];
   if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
   if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
+  const consent = ownWords(body['consent']);
+  if (consent !== undefined) given.push({ consent });
   for (const custom of [ctx?.custom_properties, body['custom_properties']]) {
     const members = cleanMembers(custom);
     if (members !== undefined) given.push({ custom_properties: members });
   }
+  const clicks = clickIdsIn({ ...ctx?.defaultProperties, ...objectOf(body['defaultProperties']) }, timeOf(envelope));
+  if (clicks !== undefined) given.push({ [clickIdsProperty]: clicks });
   const touch = {
     accountId: account,
     claim,
@@ -115,6 +136,13 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
     sentWith: test === true ? 'test' : keyTrust,
   } as const;
   return { touch, placeholders, namesTwo };
+}
+
+/** What an event says of consent becomes its visitor's as well. */
+function ownWords(consent: unknown): JsonObject | undefined {
+  if (consent === undefined) return undefined;
+  const words = Object.entries(readOwnConsent(consent).words).filter(([name]) => !name.startsWith('$'));
+  return words.length === 0 ? undefined : Object.fromEntries(words);
 }
 
 function without(properties: JsonObject, left: Readonly<Record<IdentityKind, boolean>>): JsonObject {

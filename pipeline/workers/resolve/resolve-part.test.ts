@@ -1,3 +1,4 @@
+import { noWithdrawals } from './testing/no-withdrawals.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { noSuspicion } from '../worker/suspicion.ts';
 import pino from 'pino';
@@ -49,8 +50,10 @@ function createContext(): StepContext {
         isVisitorsConnection: true,
         keyTrust: 'public',
       }),
+      hasPurposes: false,
       visitorReads: () => noReads,
     }),
+    withdrawals: noWithdrawals,
     settings: defaultSettings,
     logger: pino({ level: 'silent' }),
     deduplication: createDeduplication(defaultSettings.deduplication),

@@ -13,6 +13,7 @@ import type {
   VisitorOutcome,
   VisitorTouch,
 } from '../../../shared/visitors/visitor-store.ts';
+import type { ConsentChange } from '../../../shared/nats/erasures/announce-withdrawals.ts';
 import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { admitEvent, letterOf } from './admit-event.ts';
@@ -29,6 +30,8 @@ export type ResolvedPart = {
   readonly part: Part;
   readonly frames: readonly OutgoingFrame[];
   readonly deadLetters: readonly IngestDeadLetter[];
+  /** To be known before the frames are. */
+  readonly consents: readonly ConsentChange[];
 };
 
 /** What of a part is resolved, and what waits for the database. */
@@ -108,6 +111,7 @@ export async function resolvePart(
       part: { events: without(events, (event) => event), left },
       frames: written.frames,
       deadLetters: [...deadLetters, ...written.deadLetters],
+      consents: written.consents,
     },
     ...leftParts(context, { candidates: waiting, writer }, write, isApart),
   };
@@ -195,6 +199,7 @@ async function writeLines(
 ): Promise<Omit<ResolvedPart, 'part'>> {
   const { settings, connection, allowance, pace, counts, logger } = context;
   const deadLetters: IngestDeadLetter[] = [];
+  const consents: ConsentChange[] = [];
   const lineBytesMax = connection.messageBytesMax - messageOverheadBytes;
   const frameBytesMax = Math.min(settings.frameBytesMax, Math.floor(lineBytesMax / 2));
   const outgoing = new OutgoingFrames(
@@ -208,7 +213,9 @@ async function writeLines(
     index += 1;
     allowance.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     pace.note(candidate.touch.accountId);
-    const leaving = write(candidate, writer.stretchOf(candidate.json), outcomes[index], outgoing);
+    const outcome = outcomes[index];
+    if (outcome?.kind === 'resolved') consents.push(...context.withdrawals.changesOf(candidate, outcome));
+    const leaving = write(candidate, writer.stretchOf(candidate.json), outcome, outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
     const over = turns.spend(eventUnits + bytesOf(candidate.json));
     if (over !== undefined) await over;
@@ -219,7 +226,7 @@ async function writeLines(
     if (allowance.isNews(accountId))
       logger.warn({ accountId }, 'profiles of this account are cut short; see RESOLVER_VISITOR_SHARE');
   }
-  return { frames: outgoing.finish(), deadLetters };
+  return { frames: outgoing.finish(), deadLetters, consents };
 }
 
 /** Reads the events, lets those through that are new and wanted, in order, and writes what is theirs of a line. */

@@ -23,6 +23,8 @@ export type ResolvePlan = {
   /** Whether an event of this name goes on to the destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
+  /** Whether the account has purposes, which consent is asked for. */
+  readonly hasPurposes: boolean;
   /** What of visitors is read by the version, so that it is never cut off one. Found when it is first asked for. */
   visitorReads(): VisitorReads;
 };
@@ -39,7 +41,7 @@ const openSource: SourceRules = {
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
 type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable'> & {
-  readonly collections: Pick<LiveCollections, 'sources' | 'allowedEvents'>;
+  readonly collections: Pick<LiveCollections, 'sources' | 'allowedEvents' | 'consentSettings'>;
 };
 
 /** The plan of an account whose configuration is not known: everything passes. */
@@ -47,6 +49,7 @@ export const openResolvePlan: ResolvePlan = {
   versionNumber: undefined,
   allows: () => true,
   sourceRules: () => openSource,
+  hasPurposes: false,
   visitorReads: () => noReads,
 };
 
@@ -62,6 +65,8 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
   return {
     versionNumber,
     allows,
+    hasPurposes:
+      collections.consentSettings.length > 0 || unreadable.some(({ collection }) => collection === 'consentSettings'),
     sourceRules: (sourceId) => sources.get(sourceId) ?? openSource,
     visitorReads: () => (reads ??= findReads()),
   };

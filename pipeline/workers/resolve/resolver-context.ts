@@ -14,6 +14,7 @@ import type { AccountCounts } from './account-counts.ts';
 import type { Deduplication } from './deduplication.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
+import type { Withdrawals } from './withdrawals.ts';
 import type { VisitorAllowance } from './visitor-allowance.ts';
 
 /** Everything a resolver counts, by the name `stats()` reports it under. */
@@ -102,6 +103,8 @@ export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
   readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp'>;
+  /** Told of what events say of consent. */
+  readonly withdrawals: Withdrawals;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
   /** Whether no other account has a live version. */
   readonly isOnlyAccount: (accountId: string) => boolean;

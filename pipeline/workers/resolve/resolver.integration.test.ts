@@ -308,6 +308,7 @@ test('resolver: drops what the live version does not let through, but no test ev
         isVisitorsConnection: true,
         keyTrust: 'public',
       }),
+      hasPurposes: false,
       visitorReads: () => noReads,
     };
     await rig.send(0, [

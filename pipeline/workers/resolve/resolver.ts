@@ -436,11 +436,13 @@ class Resolver {
   }
 
   /** Writes a part, and is done with the frames it was the last of. */
-  async #bringToLog({ part, frames, deadLetters }: ResolvedPart): Promise<void> {
+  async #bringToLog({ part, frames, deadLetters, consents }: ResolvedPart): Promise<void> {
     this.#context.signal.throwIfAborted();
     // After a standstill another resolver may have written the same already.
     await this.#reader.confirm();
     await keepDeadLetters(this.#context, deadLetters);
+    // A withdrawal holds before the event that says it is acknowledged.
+    await this.#context.withdrawals.announce(consents, this.#context.signal);
     const { timeMs } = this.#context.deduplication;
     for (const frame of await publishFrames(this.#context, frames)) {
       const { seq, msgId, ids } = frame;

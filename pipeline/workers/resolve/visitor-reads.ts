@@ -26,6 +26,7 @@ export function findVisitorReads(
   secrets: Pick<SecretBox, 'open'>,
 ): VisitorReads {
   const found = { isAll: false, own: new Set<string>(), custom: new Set<string>() };
+  if ((collections['consentSettings'] ?? []).length > 0) for (const name of consentReads) found.own.add(name);
   for (const [name, entities] of Object.entries(collections)) {
     for (const entity of entities) {
       const open = (key: string, text: string): string => openSetting(secrets, accountId, entity, key, text);
@@ -36,6 +37,9 @@ export function findVisitorReads(
   }
   return found;
 }
+
+/** What decides about consent. */
+const consentReads = ['consent', 'country', 'state'];
 
 type OpenText = (key: string, text: string) => string;
 

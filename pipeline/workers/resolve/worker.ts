@@ -12,15 +12,17 @@ import {
   resolverCounters,
   resolverGauges,
 } from './resolver-context.ts';
+import { createWithdrawals } from './withdrawals.ts';
+import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
+import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import { startResolver } from './resolver.ts';
 
 /** Resolves the events of one partition. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
-type ResolverHost = Pick<
-  ResolverContext,
-  'connection' | 'visitors' | 'pace' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'
-> & {
+type ResolverHost = Pick<ResolverContext, 'connection' | 'pace' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'> & {
+  readonly visitors: VisitorStore;
+  readonly erasures: Erasures;
   readonly pool: RecorderContext['pool'];
   readonly plans: {
     resolvePlan(accountId: string): ResolvePlan | undefined;
@@ -59,6 +61,7 @@ export const resolverWorker = defineWorker({
       takePace: host.takePace,
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
+      withdrawals: createWithdrawals({ ...host, plans: (accountId) => plans.resolvePlan(accountId) }),
       isOnlyAccount: (accountId) => plans.isOnly(accountId),
       settings: settings.resolver,
       openRecorder: (resolver) =>

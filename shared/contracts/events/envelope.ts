@@ -19,6 +19,8 @@ export type Envelope = {
   readonly ua?: string;
   /** W3C traceparent of the request, when it carried one. */
   readonly trace?: string;
+  /** The request said `Sec-GPC: 1`: Global Privacy Control of the browser, or of who sent it for it. */
+  readonly gpc?: true;
   /** How likely a bot sent it, 0 to 100; there when the source's bot control asks. See shared/admission/bot-score.ts. */
   readonly bot?: number;
   /** What the batch it came in says for all of its rows; the row's own fields win. */
@@ -70,6 +72,7 @@ export type EnvelopeStart = {
   readonly ip?: string | undefined;
   readonly ua?: string | undefined;
   readonly trace?: string | undefined;
+  readonly gpc?: boolean | undefined;
   /** A BatchContext as JSON. */
   readonly ctxJson?: string | undefined;
 };
@@ -89,11 +92,12 @@ export function envelopeHead(prefix: string, head: EnvelopeHead): string {
 }
 
 /** The beginning of a head, for all events of a request. */
-export function startHead(prefix: string, { at, ip, ua, trace, ctxJson }: EnvelopeStart): string {
+export function startHead(prefix: string, { at, ip, ua, trace, gpc, ctxJson }: EnvelopeStart): string {
   let text = `${prefix},"at":${at}`;
   if (ip !== undefined) text += `,"ip":${quoteJson(ip)}`;
   if (ua !== undefined) text += `,"ua":${quoteJson(ua)}`;
   if (trace !== undefined) text += `,"trace":${quoteJson(trace)}`;
+  if (gpc === true) text += ',"gpc":true';
   if (ctxJson !== undefined) text += `,"ctx":${ctxJson}`;
   return text;
 }

@@ -2,6 +2,7 @@ import type { Stretch } from '../../json/byte-writer.ts';
 import { JsonFacts, ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, standsAt } from '../../json/scan-json.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { assertId } from '../subjects.ts';
+import { clickIdNames, mayHaveClick } from './click-ids.ts';
 import { bodyKey } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 import { senderKey } from './resolved-event.ts';
@@ -57,6 +58,7 @@ const bodyMembers: readonly BodyMember[] = [
   { kind: 'parsed', name: 'userProperties' },
   { kind: 'parsed', name: 'custom_properties' },
   { kind: 'parsed', name: 'identityContext' },
+  { kind: 'parsed', name: 'consent' },
   { kind: 'integrations', name: 'integrations' },
 ];
 
@@ -77,8 +79,15 @@ const memberOfHash = new Map(
   bodyMembers.map((member) => [hashOfName(member.name), { member, name: Buffer.from(member.name) }]),
 );
 
-/** Names of `defaultProperties` that the resolver sets as well, so that both are to be merged. */
-const mergedNames: ReadonlySet<number> = new Set(['ip', 'user_agent', senderKey].map(hashOfName));
+/** Names of `defaultProperties` that the resolver sets as well, so that both are to be merged, or keeps with the visitor. */
+const parsedNames: ReadonlySet<number> = new Set(['ip', 'user_agent', senderKey, ...clickIdNames].map(hashOfName));
+const question = 0x3f;
+
+/** Whether an address among the members at [start, end) may have the id of a click. Most have no query. */
+function mayHaveClickAt(bytes: Buffer, start: number, end: number): boolean {
+  const queryAt = bytes.indexOf(question, start);
+  return queryAt >= 0 && queryAt < end && mayHaveClick.test(bytes.toString('latin1', queryAt, end));
+}
 
 // One line is read at a time, from beginning to end.
 
@@ -113,7 +122,7 @@ const no = Buffer.from('false');
 /**
  * Reads the line at [start, end) of an ingest frame, if its event can be taken over as it is written; undefined for every
  * other one, which is to be parsed: what is no track or no JSON, has properties of its visitor or is kept from a
- * destination, says a member twice, or has anything written in an unusual way. Of a line that it takes it says what parsing
+ * destination, has the id of a click, says a member twice, or has anything written in an unusual way. Of a line that it takes it says what parsing
  * would.
  */
 export function readPlainEnvelope(bytes: Buffer, start: number, end: number): PlainEnvelope | undefined {
@@ -182,8 +191,9 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
           if (first !== openBrace || keysAtClose === keysCount) break;
           for (let key = keysCount; key < keysAtClose; key += 1) {
             const name = keysOpen[key] as number;
-            if (mergedNames.has(name) || head.batchNames?.has(name) === true) return undefined;
+            if (parsedNames.has(name) || head.batchNames?.has(name) === true) return undefined;
           }
+          if (mayHaveClickAt(bytes, valueAt, at)) return undefined;
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
           break;
         case 'integrations':
@@ -199,8 +209,8 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
   }
   // The body is the last of the line.
   if (at !== end - 2 || bytes[at + 1] !== closeBrace || body.event === undefined) return undefined;
-  const { v, account, source, at: atMs, test, ip, ua, trace, batchMembers } = head;
-  const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, bot, body };
+  const { v, account, source, at: atMs, test, ip, ua, trace, gpc, batchMembers } = head;
+  const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, gpc, bot, body };
   return { envelope: envelope as Envelope, properties, batchMembers, defaultMembers, bodyBytes: end - 1 - bodyStart };
 }
 
@@ -242,8 +252,9 @@ function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | un
   const { defaultProperties = {}, ...others } = ctx;
   if (Object.keys(others).length > 0 || !isJsonObject(defaultProperties)) return undefined;
   const names = Object.keys(defaultProperties).map(hashOfName);
-  if (names.some((name) => mergedNames.has(name))) return undefined;
-  return { batchNames: new Set(names), batchMembers: JSON.stringify(defaultProperties).slice(1, -1) };
+  if (names.some((name) => parsedNames.has(name))) return undefined;
+  const members = JSON.stringify(defaultProperties).slice(1, -1);
+  return mayHaveClick.test(members) ? undefined : { batchNames: new Set(names), batchMembers: members };
 }
 
 /** A text without escapes, of which all was scanned: it is ASCII if all that was is. */

@@ -39,6 +39,7 @@ const event: fc.Arbitrary<ResolvedEvent> = fc
     test: fc.boolean(),
     trace: fc.option(text, { nil: undefined }),
     integrations: fc.option(fc.dictionary(text, fc.boolean(), { noNullPrototype: true }), { nil: undefined }),
+    consent: fc.option(fc.dictionary(text, fc.boolean(), { noNullPrototype: true }), { nil: undefined }),
     properties: fc.dictionary(text, fc.jsonValue(), { noNullPrototype: true }),
   })
   .map((made) => {
@@ -56,6 +57,7 @@ const event: fc.Arbitrary<ResolvedEvent> = fc
         test: made.test,
         ...(made.trace === undefined ? {} : { trace: made.trace }),
         ...(made.integrations === undefined ? {} : { integrations: made.integrations }),
+        ...(made.consent === undefined ? {} : { consent: made.consent }),
         event_properties: made.properties,
         context,
       },
@@ -131,7 +133,7 @@ test('event head: read: is read without parsing wherever its texts need no escap
       const head = headOf(resolved);
       const texts = [head.id, head.name, head.visitorId, head.sourceId, head.trace ?? ''];
       fc.pre(texts.every((one) => JSON.stringify(one) === `"${one}"`));
-      fc.pre(!/[{}]/.test(head.integrations?.slice(1, -1) ?? ''));
+      fc.pre(!/[{}]/.test((head.integrations?.slice(1, -1) ?? '') + (head.consent?.slice(1, -1) ?? '')));
       expect(headIn(encodeResolved(resolved))).toEqual(head);
     }),
   );
@@ -141,6 +143,7 @@ test.each([
   ['an event', sampleEvent()],
   ['a test', sampleEvent({ test: true })],
   ['a name beyond ASCII', sampleEvent({ event: 'größe 😀' })],
+  ['one that says what its visitor allows', sampleEvent({ consent: { $gpc: true, advertising: false } })],
   ['one that is not for all destinations', sampleEvent({ integrations: { All: false, 'Customer.io': true } })],
   ['a time with a fraction', sampleEvent({ time: -1.5e-7 })],
 ])('event head: read: %s is read without parsing', (_, resolved) => {

@@ -1,6 +1,7 @@
 import { isJsonObject, numberJson, quoteJson } from '../../runtime/json.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
 import { ascii, standsAt } from '../../json/scan-json.ts';
+import type { ConsentWords } from './consent-words.ts';
 import { openFrame } from './compressed-frame.ts';
 import { sampleHash, sampleHashOf } from './event-hash.ts';
 import {
@@ -36,6 +37,8 @@ export type ResolvedEvent = {
     readonly trace?: string;
     /** Which destinations its sender would have it go to, by their names or kinds; `All` stands for those not named. */
     readonly integrations?: Integrations;
+    /** What the event itself says its visitor consents to; nothing where it does not say. */
+    readonly consent?: ConsentWords;
     readonly event_properties: Json;
     /**
      * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Those of a server that sent the event
@@ -75,6 +78,8 @@ export type EventHead = {
   readonly trace: string | undefined;
   /** Integrations as JSON; nearly no event has any. */
   readonly integrations: string | undefined;
+  /** The consent of the event as JSON. */
+  readonly consent: string | undefined;
 };
 
 // The bytes of a line. What is written here is what the readers of heads and the searches below look for, which never
@@ -98,13 +103,15 @@ const headMarks = {
   isLive: Buffer.from(',"test":false'),
   trace: Buffer.from(',"trace":"'),
   integrations: Buffer.from(',"integrations":'),
+  consent: Buffer.from(',"consent":'),
   properties: Buffer.from(',"event_properties":'),
 };
 
 /** An event's own part, with undefined for what it does not have. */
-export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' | 'version_number'> & {
+export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' | 'consent' | 'version_number'> & {
   readonly trace?: string | undefined;
   readonly integrations?: Integrations | undefined;
+  readonly consent?: ConsentWords | undefined;
   readonly version_number?: number | undefined;
 };
 
@@ -130,7 +137,7 @@ export function writeEventStart(
   writer: ByteWriter,
   event: Omit<EventParts, 'event_properties' | 'context' | 'version_number'>,
 ): void {
-  const { trace, integrations } = event;
+  const { trace, integrations, consent } = event;
   writer.bytes(beforeId);
   writer.quoted(event.id);
   writer.bytes(beforeName);
@@ -145,6 +152,7 @@ export function writeEventStart(
     writer.quoted(trace);
   }
   if (integrations !== undefined) writer.text(`,"integrations":${JSON.stringify(integrations)}`);
+  if (consent !== undefined) writer.text(`,"consent":${JSON.stringify(consent)}`);
   writer.bytes(beforeProperties);
 }
 
@@ -231,8 +239,9 @@ export function readEventHead(bytes: Buffer, start: number, end: number): EventH
   if (!isTest && !skipMark(headMarks.isLive)) return undefined;
   const trace = readText(headMarks.trace);
   const integrations = skipMark(headMarks.integrations) ? readFlatObject() : undefined;
+  const consent = skipMark(headMarks.consent) ? readFlatObject() : undefined;
   if (!skipMark(headMarks.properties)) return undefined;
-  return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations };
+  return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations, consent };
 }
 
 /** `sampleHash` of the event of the line that is bytes[start, end); 0 where it cannot be read. */
@@ -369,6 +378,7 @@ export function headOf({ event, visitor }: ResolvedEvent): EventHead {
     isTest: event.test,
     trace: event.trace,
     integrations: event.integrations === undefined ? undefined : JSON.stringify(event.integrations),
+    consent: event.consent === undefined ? undefined : JSON.stringify(event.consent),
   };
 }
 

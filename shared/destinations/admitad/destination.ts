@@ -58,7 +58,7 @@ export const admitad = defineClickPostback({
 });
 
 function queryOf(given: SettingsOf<typeof settings>, conversion: ClickConversion): PostbackQuery {
-  const { click, id, properties, visitor, commerce } = conversion;
+  const { click, deduplicationId, properties, visitor, commerce } = conversion;
   const { value, currency, orderId, itemCount } = commerce;
   return {
     postback: 1,
@@ -69,7 +69,7 @@ function queryOf(given: SettingsOf<typeof settings>, conversion: ClickConversion
     tariff_code: given.tariffCode.trim(),
     payment_type: given.paymentType,
     uid: click,
-    order_id: orderId ?? id,
+    order_id: orderId ?? deduplicationId,
     position_id: 1,
     position_count: 1,
     quantity: itemCount ?? 1,

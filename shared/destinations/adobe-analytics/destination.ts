@@ -6,8 +6,10 @@ import { address, matching, optionalText, readBaseUrl, requiredText, toggle } fr
 import type { SettingsOf } from '../sdk/settings.ts';
 import { visitorHeaders } from '../sdk/visitor-headers.ts';
 import { adobeHit, hitBody } from './payload.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const settings = {
+  defaultCurrency: defaultCurrency(),
   baseUrl: address(
     requiredText(
       {
@@ -84,7 +86,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
       const outbound = onlyEvent(events);
-      const event = sentEvent(outbound);
+      const event = sentEvent(outbound, given);
       return {
         method: 'POST',
         // The last part keeps caches away, which a POST does anyway; the path is as documented with it.
@@ -94,7 +96,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
           ...deliveryHeaders(events),
           ...visitorHeaders(event),
         },
-        body: hitBody(adobeHit(outbound, { organizationId, withoutTimestamps })),
+        body: hitBody(adobeHit(outbound, event, { organizationId, withoutTimestamps })),
       };
     },
     readAnswer({ headers }, events) {

@@ -6,7 +6,7 @@ import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { propertiesOf, secondsOf, sentEvent, textOf } from '../sdk/event.ts';
+import { propertiesOf, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
@@ -29,9 +29,12 @@ const productsMax = 100;
 const eventName = platformEventNames('AdobeAnalytics');
 
 /** An event as a hit: https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference. */
-export function adobeHit(outbound: OutboundEvent, { organizationId, withoutTimestamps }: HitOptions): AdobeHit {
-  const event = sentEvent(outbound);
-  const { currency, orderId, items } = commerceOf(event.properties);
+export function adobeHit(
+  outbound: OutboundEvent,
+  event: SentEvent,
+  { organizationId, withoutTimestamps }: HitOptions,
+): AdobeHit {
+  const { currency, orderId, items } = commerceOf(event);
   const { variables, others } = splitProperties(propertiesOf(outbound));
   const name = eventName(event) ?? (counted.test(event.name) ? event.name : undefined);
   return {

@@ -25,6 +25,7 @@ import {
   token,
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const regions = {
   NA: { url: 'https://advertising-api.amazon.com', tokenUrl: 'https://api.amazon.com/auth/o2/token' },
@@ -80,6 +81,7 @@ const settings = {
   }),
   clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
   refreshToken: token({ label: 'Refresh token', sublabel: 'Of a user of the account.', example: 'Atzr-example' }),
+  ...adSettings,
   baseUrl: optionalBaseUrl(regions.NA.url),
   tokenUrl: address(optionalText({ label: 'Token URL', placeholder: regions.NA.tokenUrl }, readWebUrl)),
 };
@@ -123,7 +125,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(outbound) {
-      const events = outbound.map((event) => amazonEvent(sentEvent(event), given));
+      const events = outbound.map((event) => amazonEvent(sentEvent(event, given), given));
       return { ...postJson({ url, headers, body: { events }, events: outbound }), oauth };
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
@@ -141,7 +143,7 @@ function amazonEvent(
   if (keys.length === 0) throw new UnfitEventError('the event says nothing of a person that Amazon could match');
   const conversionType = standardName(event) ?? 'OTHER';
   const isPurchase = conversionType === 'OFF_AMAZON_PURCHASES';
-  const { value, currency, itemCount } = commerceOf(event.properties);
+  const { value, currency, itemCount } = commerceOf(event);
   const country = person.country === undefined ? undefined : countryCode(person.country)?.toUpperCase();
   return {
     eventDescription: {
@@ -154,7 +156,7 @@ function amazonEvent(
     eventTime: new Date(event.timeMs).toISOString(),
     countryCode: country ?? standardCountry,
     matchKeys: keys,
-    eventId: event.id,
+    eventId: event.deduplicationId,
     value,
     currencyCode: isPurchase && value !== undefined ? currency : undefined,
     unitsSold: isPurchase ? itemCount : undefined,

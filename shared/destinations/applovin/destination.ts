@@ -6,6 +6,7 @@ import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts
 import type { SettingsOf } from '../sdk/settings.ts';
 import { axonEvent, axonName } from './payload.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const batchEventsMax = 100;
 
@@ -32,6 +33,7 @@ const settings = {
     label: 'Restricted lead generation',
     sublabel: 'For advertisers that AppLovin restricts: only page views and leads, and of addresses the domain only.',
   }),
+  ...adSettings,
   baseUrl: baseUrl('https://b.applovin.com'),
 };
 
@@ -67,7 +69,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: (event) => acceptsUnlimitedEvents(event) && axonName(sentEvent(event), restricted) !== undefined,
     buildRequest(outbound) {
-      const events = outbound.map((event) => axonEvent(sentEvent(event), { restricted, eventSource }));
+      const events = outbound.map((event) => axonEvent(sentEvent(event, given), { restricted, eventSource }));
       return postJson({ url, headers, body: { events }, events: outbound });
     },
   };

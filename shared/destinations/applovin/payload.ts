@@ -36,7 +36,7 @@ export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant
     name,
     event_time: Math.floor(event.timeMs),
     event_source_url: restricted ? `${new URL(url).origin}/` : url,
-    dedupe_id: event.id,
+    dedupe_id: event.deduplicationId,
     data: dataOf(event, name),
     user_data: userData(event, eventSource),
   };
@@ -54,8 +54,9 @@ const aboutGoods: ReadonlySet<string> = new Set([
 /** Events whose data must name an amount and its currency. */
 const aboutMoney: ReadonlySet<string> = new Set(['begin_checkout', 'purchase', 'generate_lead']);
 
-function dataOf({ id: eventId, properties }: SentEvent, name: string): JsonObject | null {
-  const { value, currency, orderId, items, searchText } = commerceOf(properties);
+function dataOf(event: SentEvent, name: string): JsonObject | null {
+  const { properties } = event;
+  const { value, currency, orderId, items, searchText } = commerceOf(event);
   if (aboutGoods.has(name) && items.length === 0) throw new UnfitEventError(`AppLovin needs the goods of a ${name}`);
   if (aboutMoney.has(name) && (value === undefined || currency === undefined)) {
     throw new UnfitEventError(`AppLovin needs value and currency of a ${name}`);
@@ -76,7 +77,7 @@ function dataOf({ id: eventId, properties }: SentEvent, name: string): JsonObjec
     method: name === 'sign_up' ? textOf(properties['method']) : undefined,
     ...(name === 'purchase'
       ? {
-          transaction_id: orderId ?? eventId,
+          transaction_id: orderId ?? event.deduplicationId,
           tax: numberOf(properties['tax']) ?? 0,
           shipping: numberOf(properties['shipping']) ?? 0,
         }

@@ -20,6 +20,7 @@ import { contactIds } from '../sdk/person.ts';
 import { baseUrl, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const hoursMax = 12;
 const hourMs = 3_600_000;
@@ -34,6 +35,7 @@ const settings = {
     sublabel: 'Of a private app with the scopes events, e-commerce and attributes: write.',
     example: 'example',
   }),
+  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://api.attentivemobile.com'),
 };
 
@@ -74,7 +76,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
     buildRequest(events, nowMs) {
       const event = onlyEvent(events);
-      const { path, body } = isIdentify(event) ? attributes(event) : tracked(event, nowMs);
+      const { path, body } = isIdentify(event) ? attributes(event) : tracked(event, given, nowMs);
       return postJson({ url: `${base}${path}`, headers, body: { user: userOf(event), ...body }, events });
     },
   };
@@ -88,13 +90,14 @@ function attributes(event: OutboundEvent): Call {
   return { path: '/attributes/custom', body: { properties: withKeys(properties) } };
 }
 
-function tracked(event: OutboundEvent, nowMs: number): Call {
-  const { id, timeMs } = sentEvent(event);
+function tracked(event: OutboundEvent, given: SettingsOf<typeof settings>, nowMs: number): Call {
+  const sent = sentEvent(event, given);
+  const { id, timeMs } = sent;
   if (nowMs - timeMs > hoursMax * hourMs) throw new UnfitEventError(`the event is older than ${hoursMax} hours`);
   const occurredAt = new Date(timeMs).toISOString();
   const properties = propertiesOf(event);
-  const commerce = commerceOf(properties);
-  const path = commercePath(sentEvent(event));
+  const commerce = commerceOf({ ...sent, properties });
+  const path = commercePath(sent);
   const items = commerce.items.flatMap((item, index) => product(item, commerce.currency, variantOf(properties, index)));
   // Attentive's own events need goods with id and price; without them an event is one of the customer's own.
   if (path !== undefined && items.length > 0) {

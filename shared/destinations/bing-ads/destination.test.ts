@@ -30,13 +30,14 @@ describe('BingAds', () => {
           adStorageConsent: 'G',
           userData: {
             em: sha256('ada@example.com'),
-            ph: sha256('448444124653'),
-            externalId: 'customer-7',
+            anonymousId: 'sample-visitor',
+            ph: sha256('+448444124653'),
+            externalId: sha256('customer-7'),
             clientIpAddress: '203.0.113.7',
             clientUserAgent: 'Example/1.0',
           },
           customData: {
-            eventValue: 42.5,
+            value: 42.5,
             currency: 'EUR',
             transactionId: 'A-1001',
             itemIds: ['tea-1'],

@@ -7,6 +7,7 @@ import { postJson, withinBytes } from '../sdk/http.ts';
 import { baseUrl, choice, matching, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { uetEvent } from './payload.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://capi.uet.microsoft.com';
 const batchEventsMax = 1_000;
@@ -32,6 +33,7 @@ const settings = {
     fallback: 'G',
     example: 'G',
   }),
+  ...adSettings,
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -68,7 +70,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
-      const data = events.map((event) => uetEvent(sentEvent(event), given.adStorageConsent));
+      const data = events.map((event) => uetEvent(sentEvent(event, given), given.adStorageConsent));
       const body = { data, dataProvider: 'Sluice', continueOnValidationError: true };
       return withinBytes(postJson({ url, headers, body, events }), bodyBytesMax);
     },

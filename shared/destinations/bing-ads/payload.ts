@@ -2,12 +2,13 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
+import { deviceOf } from '../sdk/device.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { secondsOf, textOf } from '../sdk/event.ts';
+import { numberOf, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
-import { hashDatum, hashPerson, knownPerson, normaliseEmail } from '../sdk/person.ts';
+import { e164Of, hashDatum, knownPerson, normaliseEmail } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
@@ -20,11 +21,13 @@ export function uetEvent(event: SentEvent, consent: string): JsonObject {
   const { url, referrer } = browserContext(event);
   return {
     eventType: isPageLoad ? 'pageLoad' : 'custom',
-    eventId: event.id,
+    eventId: event.deduplicationId,
     eventName: isPageLoad ? undefined : name,
     eventTime: secondsOf(event),
     eventSourceUrl: url,
     referrerUrl: referrer,
+    pageTitle: textOf(event.context['title']),
+    keywords: textOf(event.properties['keywords']),
     adStorageConsent: consentOf(event) ?? consent,
     userData: userData(event),
     customData: customData(event),
@@ -42,22 +45,26 @@ function consentOf(event: SentEvent): 'G' | 'D' | undefined {
 
 function userData(event: SentEvent): JsonObject {
   const person = knownPerson(event);
-  const { email, externalId } = person;
+  const { platform, advertisingId } = deviceOf(event);
   const { ip, userAgent } = browserContext(event);
   const keys = present({
-    em: hashDatum(email, microsoftEmail),
-    ph: hashPerson(person).phone,
+    em: hashDatum(person.email, microsoftEmail),
+    ph: hashDatum(person.phone, e164Of(person)),
     msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
-    anonymousId: browserId(event, ['_uetvid']),
-    externalId,
-    idfa: textOf(event.context['idfa']),
-    gaid: textOf(event.context['gaid']),
+    // Never an id that others know somebody by: a pseudonym of it.
+    externalId: hashDatum(person.externalId, (text) => text.trim()),
+    idfa: platform === 'ios' ? advertisingId : undefined,
+    gaid: platform === 'android' ? advertisingId : undefined,
   });
   const hasBrowser = ip !== undefined && userAgent !== undefined;
   if (keys === undefined && !hasBrowser) {
     throw new UnfitEventError('the event says nothing of a person that Microsoft could match');
   }
-  return { ...keys, ...present({ clientIpAddress: ip, clientUserAgent: userAgent }) };
+  return {
+    anonymousId: browserId(event, ['_uetvid']) ?? event.visitor.id,
+    ...keys,
+    ...present({ clientIpAddress: ip, clientUserAgent: userAgent }),
+  };
 }
 
 /** In lower case, without dots and what follows a plus before the @. */
@@ -69,16 +76,24 @@ function microsoftEmail(text: string): string | undefined {
   return user === '' ? undefined : user + email.slice(at);
 }
 
-function customData({ properties }: SentEvent): JsonObject | undefined {
-  const { value, currency, orderId, items, itemIds, searchText } = commerceOf(properties);
+/** The words Microsoft has for pages. */
+const pageTypes = ['home', 'product', 'category', 'searchresults', 'cart', 'purchase', 'other'] as const;
+
+function customData(event: SentEvent): JsonObject | undefined {
+  const { properties } = event;
+  const { value, currency, orderId, items, itemIds, searchText } = commerceOf(event);
   return present({
-    eventValue: value,
+    value,
     currency,
     transactionId: orderId,
     itemIds,
     items: items.flatMap(({ id, name, price, quantity }) => (id === undefined ? [] : { id, name, price, quantity })),
     searchTerm: searchText,
+    eventValue: numberOf(properties['event_value']),
     eventCategory: textOf(properties['event_category']),
     eventLabel: textOf(properties['event_label']),
+    pageType: pageTypes.find((type) => type === properties['page_type']),
+    ecommTotalValue: numberOf(properties['ecomm_total_value']),
+    ecommCategory: textOf(properties['ecomm_category']),
   });
 }

@@ -12,22 +12,29 @@ import {
   webAddress,
 } from '../sdk/platform-schemas.ts';
 
-const userData = partly({
-  em: sha256Hex,
-  ph: sha256Hex,
-  msclkid: someText,
-  anonymousId: someText,
-  externalId: someText,
-  clientIpAddress: someText,
-  clientUserAgent: someText,
-  idfa: someText,
-  gaid: someText,
-});
+const userData = Type.Object(
+  {
+    anonymousId: someText,
+    em: Type.Optional(sha256Hex),
+    ph: Type.Optional(sha256Hex),
+    msclkid: Type.Optional(someText),
+    externalId: Type.Optional(someText),
+    clientIpAddress: Type.Optional(someText),
+    clientUserAgent: Type.Optional(someText),
+    idfa: Type.Optional(someText),
+    gaid: Type.Optional(someText),
+  },
+  { additionalProperties: false },
+);
 
 const customData = partly({
   eventCategory: someText,
   eventLabel: someText,
   eventValue: Type.Number(),
+  value: Type.Number(),
+  pageType: oneOf('home', 'product', 'category', 'searchresults', 'cart', 'purchase', 'other'),
+  ecommTotalValue: Type.Number(),
+  ecommCategory: someText,
   currency: currencyCode,
   transactionId: someText,
   itemIds: Type.Array(someText),
@@ -50,6 +57,8 @@ const row = Type.Object(
     eventTime: epochSeconds,
     eventSourceUrl: Type.Optional(webAddress),
     referrerUrl: Type.Optional(webAddress),
+    pageTitle: Type.Optional(someText),
+    keywords: Type.Optional(someText),
     adStorageConsent: Type.Optional(oneOf('G', 'D')),
     userData,
     customData: Type.Optional(customData),

@@ -2,11 +2,12 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify } from '../sdk/event.ts';
+import { isIdentify, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { address, batchSize, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { brazeAttributes, brazeEvent } from './payload.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const batch = { max: 75, fallback: 75 };
 
@@ -24,6 +25,7 @@ const settings = {
   ),
   apiKey: token({ label: 'REST API key', sublabel: 'With the permission users.track.', example: 'example-key' }),
   batchSize: batchSize(batch),
+  defaultCurrency: defaultCurrency(),
 };
 
 /**
@@ -57,7 +59,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     buildRequest(events) {
       const attributes = events.filter(isIdentify).map(brazeAttributes);
-      const tracked = events.filter((event) => !isIdentify(event)).map(brazeEvent);
+      const tracked = events
+        .filter((event) => !isIdentify(event))
+        .map((event) => brazeEvent(event, sentEvent(event, given)));
       const body = {
         ...(attributes.length === 0 ? {} : { attributes }),
         ...(tracked.length === 0 ? {} : { events: tracked }),

@@ -4,7 +4,7 @@ import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { contextOf, numberOf, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { contextOf, numberOf, propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present, renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
@@ -49,8 +49,7 @@ const genders: ReadonlyMap<string, string> = new Map([
  * An event object, https://www.braze.com/docs/api/objects_filters/event_object. A standard event is one of Braze's
  * recommended ones where it says all that Braze demands of it: those count as orders and revenue.
  */
-export function brazeEvent(event: OutboundEvent): JsonObject {
-  const sent = sentEvent(event);
+export function brazeEvent(event: OutboundEvent, sent: SentEvent): JsonObject {
   const common = { ...userOf(event), time: new Date(sent.timeMs).toISOString() };
   const recommended = recommendedEvent(event, sent);
   if (recommended !== undefined) return { ...common, ...recommended };
@@ -105,7 +104,7 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
   const name = sent.isRenamed ? undefined : recommendedName(sent);
   if (name === undefined) return undefined;
   const properties = propertiesOf(event);
-  const { value, currency, orderId, items } = commerceOf(properties);
+  const { value, currency, orderId, items } = commerceOf({ ...sent, properties });
   const products = items.map(brazeProduct).filter((product) => product !== undefined);
   if (currency === undefined || products.length === 0 || products.length < items.length) return undefined;
   const source = textOf(properties['source']) ?? siteOf(event) ?? 'sluice';

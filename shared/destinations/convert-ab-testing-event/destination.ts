@@ -75,7 +75,7 @@ function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
   if (goalId === undefined || !/^\d{1,15}$/.test(goalId)) {
     throw new UnfitEventError('the event names no goal of Convert (goal_id), and the destination none');
   }
-  const { value, orderId, itemCount } = commerceOf(event.properties);
+  const { value, orderId, itemCount } = commerceOf(event);
   const goalData = [
     { key: 'amount', value },
     { key: 'productsCount', value: itemCount },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { sampleShopper, sampleStranger, withoutId } from '../testing/sample-shopper.ts';
 import { facebook } from './destination.ts';
 
 const settings = { pixelId: '1234567890', accessToken: 'example-token' };
@@ -20,7 +20,7 @@ function sent(event: OutboundEvent, more: Readonly<Record<string, unknown>> = {}
 describe('Facebook', () => {
   it('request: a purchase as the Conversions API documents it', () => {
     const { request, body } = sent(sampleShopper());
-    expect(request).toMatchObject({ method: 'POST', url: 'https://graph.facebook.com/v25.0/1234567890/events' });
+    expect(request).toMatchObject({ method: 'POST', url: 'https://graph.facebook.com/v27.0/1234567890/events' });
     expect(request.headers).toMatchObject({
       authorization: 'Bearer example-token',
       'content-type': 'application/json',
@@ -59,10 +59,11 @@ describe('Facebook', () => {
 
   it('settings: test code, API version, base URL and action source', () => {
     const more = { testEventCode: 'TEST1', apiVersion: 'v26.0', baseUrl: 'http://127.0.0.1:9/x/', actionSource: 'app' };
-    const { request, body } = sent(sampleShopper(), more);
+    const { request, body } = sent(sampleShopper({ context: { os_name: 'iOS' } }), more);
     expect(request.url).toBe('http://127.0.0.1:9/x/v26.0/1234567890/events');
     expect(body).toMatchObject({ test_event_code: 'TEST1', data: [{ action_source: 'app' }] });
-    expect(() => facebook.prepare({ ...settings, apiVersion: '../v25.0' })).toThrow('settings.apiVersion');
+    expect(() => facebook.prepare({ ...settings, apiVersion: '../v27.0' })).toThrow('settings.apiVersion');
+    expect(() => sent(sampleShopper(), more)).toThrow('operating system');
     expect(() => facebook.prepare({ ...settings, accessToken: 'a\nb' })).toThrow('settings.accessToken');
   });
 
@@ -95,9 +96,9 @@ describe('Facebook', () => {
   });
 
   it('unfit: nobody to match, too old, or a purchase without a price', () => {
-    expect(() => sent(sampleStranger())).toThrow('the event says nothing of a person');
+    expect(() => sent(withoutId(sampleStranger()))).toThrow('the event says nothing of a person');
     expect(() => sent(sampleShopper({ time: nowMs - 8 * 86_400_000 }))).toThrow('older than 7 days');
-    expect(() => sent(sampleShopper({ properties: { value: 3 } }))).toThrow('a value and a currency');
+    expect(() => sent(sampleShopper({ properties: { currency: 'EUR' } }))).toThrow('a value and a currency');
     const inStore = sampleShopper({ time: nowMs - 8 * 86_400_000, event: 'Visit' });
     expect(sent(inStore, { actionSource: 'physical_store' }).body.data).toHaveLength(1);
   });

@@ -7,6 +7,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { facebookOutcome } from './errors.ts';
 import { graphApi } from './graph-api.ts';
 import { facebookActionSources, facebookEvent } from './payload.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const batchEventsMax = 1_000;
 
@@ -36,9 +37,11 @@ const settings = {
     sublabel: 'While it is set events appear in the Test Events tool.',
   }),
   apiVersion: optionalText(
-    { label: 'API version', placeholder: graphApi.version, example: 'v25.0' },
+    { label: 'API version', placeholder: graphApi.version, example: 'v27.0' },
     matching(/^v\d{1,3}\.\d$/, `must be a version like ${graphApi.version}`),
   ),
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(graphApi.url),
 };
 
@@ -83,7 +86,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(events, nowMs) {
-      const data = events.map((event) => facebookEvent(sentEvent(event), actionSource, nowMs));
+      const data = events.map((event) => facebookEvent(sentEvent(event, given), actionSource, nowMs));
       return postJson({ url, headers, body: { data, test_event_code: testEventCode }, events });
     },
     readAnswer(answer, events) {

@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../runtime/json.ts';
-import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { browserContext, browserId, findBrowserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
+import { deviceOf, extendedDeviceInfo, isOfApp } from '../sdk/device.ts';
 import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { dataProcessingOptions } from '../sdk/limited-data-use.ts';
-import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { ownProperties } from '../sdk/own-properties.ts';
+import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /** Where an event may have happened, as Meta names it. */
@@ -36,23 +38,41 @@ export function facebookEvent(event: SentEvent, standardSource: string, nowMs: n
   return {
     event_name: name,
     event_time: secondsOf(event),
-    event_id: event.id,
+    event_id: event.deduplicationId,
     action_source: actionSource,
-    event_source_url: browserContext(event).url,
+    event_source_url: actionSource === 'app' ? undefined : browserContext(event).url,
     user_data: userData(event),
     custom_data: customData(event, name),
-    ...dataProcessingOptions(event),
+    app_data: actionSource === 'app' ? appData(event) : undefined,
+    ...dataProcessingOptions(event, lawsOfStates),
   };
 }
 
+/** States whose laws Meta knows beside California's, by their ISO 3166-2 codes. */
+const lawsOfStates: ReadonlyMap<string, number> = new Map([
+  ['US-CA', 1_000],
+  ['US-CO', 1_001],
+  ['US-CT', 1_002],
+  ['US-FL', 1_003],
+  ['US-OR', 1_004],
+  ['US-TX', 1_005],
+  ['US-MT', 1_006],
+  ['US-DE', 1_007],
+  ['US-NE', 1_008],
+  ['US-NH', 1_009],
+  ['US-NJ', 1_010],
+]);
+
 /**
- * What the event says, else what the destination does. A website it is only with the page and the browser, both of which
+ * What the event says, else what the destination does. An event of an app is one of `app` wherever it is known which
+ * device it is of. A website it is only with the page and the browser, both of which
  * Meta requires of one: what a server tells without them is `system_generated`.
  */
 function actionSourceOf(event: SentEvent, standardSource: string): string {
   const given = textOf(event.properties['action_source'])?.toLowerCase();
   const named = facebookActionSources.find((source) => source === given);
   if (named !== undefined || standardSource !== 'website') return named ?? standardSource;
+  if (isOfApp(event) && deviceOf(event).platform !== undefined) return 'app';
   const { url, userAgent } = browserContext(event);
   return url === undefined || userAgent === undefined ? 'system_generated' : standardSource;
 }
@@ -66,11 +86,12 @@ function userData(event: SentEvent): JsonObject {
     em: listOf(person.email),
     ph: listOf(person.phone),
     ln: listOf(person.lastName),
-    external_id: listOf(person.externalId),
+    external_id: listOf(hashedMatchingId(event)),
     client_ip_address: ip,
     fbc: clickCookie(event),
     fbp: browserId(event, ['fbp', '_fbp']),
     lead_id: textOf(event.properties['lead_id']),
+    madid: deviceOf(event).advertisingId,
   };
   // Alone, what is added below is too little to match anybody: the API refuses every combination of it.
   const enough = present(data);
@@ -96,18 +117,35 @@ function userData(event: SentEvent): JsonObject {
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
  */
 function clickCookie(event: SentEvent): string | undefined {
-  const cookieOrClick = browserId(event, ['fbc', '_fbc', 'fbclid']);
-  if (cookieOrClick === undefined || /^fb\.\d\.\d+\./.test(cookieOrClick)) return cookieOrClick;
-  return `fb.1.${Math.floor(event.timeMs)}.${cookieOrClick}`;
+  const found = findBrowserId(event, ['fbc', '_fbc', 'fbclid']);
+  if (found === undefined || /^fb\.\d\.\d+\./.test(found.id)) return found?.id;
+  return `fb.1.${Math.floor(found.atMs ?? event.timeMs)}.${found.id}`;
+}
+
+/**
+ * What Meta demands of an event of an app, https://developers.facebook.com/docs/marketing-api/conversions-api/app-events.
+ * Throws UnfitEventError where the device is not known: Meta refuses such an event, and all others of its request.
+ */
+function appData(event: SentEvent): JsonObject {
+  const { platform, allowsTracking } = deviceOf(event);
+  if (platform === undefined) throw new UnfitEventError('an event of an app needs the operating system of its device');
+  const tracking = allowsTracking === false ? 0 : 1;
+  return {
+    // Without a word of the person Apple allows none, Google does.
+    advertiser_tracking_enabled: platform === 'ios' && allowsTracking === undefined ? 0 : tracking,
+    application_tracking_enabled: tracking,
+    extinfo: extendedDeviceInfo(event),
+  };
 }
 
 function customData(event: SentEvent, name: string): JsonObject | undefined {
   const { properties } = event;
-  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(properties);
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   if (name === 'Purchase' && (value === undefined || currency === undefined)) {
     throw new UnfitEventError('a purchase needs a value and a currency');
   }
   return present({
+    ...ownProperties(event, placedProperties),
     value,
     currency,
     order_id: orderId,
@@ -121,3 +159,6 @@ function customData(event: SentEvent, name: string): JsonObject | undefined {
     status: textOf(properties['status']),
   });
 }
+
+/** Parameters of Meta's that stand in custom data under the name they come by. */
+const placedProperties: ReadonlySet<string> = new Set(['content_type', 'content_name', 'content_category', 'status']);

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
-import type { ScriptedAnswer } from '../sdk/platform.ts';
+import type { PlatformProblem, ScriptedAnswer } from '../sdk/platform.ts';
 import { anyRows, currencyCode, epochSeconds, hashedPerson, partly, someText } from '../sdk/platform-schemas.ts';
 import { facebookActionSources } from './payload.ts';
 
@@ -11,6 +13,13 @@ const userData = partly({
   fbc: Type.String({ pattern: String.raw`^fb\.\d\.\d+\..+` }),
   fbp: Type.String({ pattern: String.raw`^fb\.\d\.\d+\..+` }),
   lead_id: someText,
+  madid: someText,
+});
+
+const appData = Type.Object({
+  advertiser_tracking_enabled: Type.Enum([0, 1]),
+  application_tracking_enabled: Type.Enum([0, 1]),
+  extinfo: Type.Array(Type.String(), { minItems: 16, maxItems: 16 }),
 });
 
 const customData = Type.Partial(
@@ -31,7 +40,16 @@ const row = Type.Object({
   action_source: Type.Enum([...facebookActionSources]),
   user_data: userData,
   custom_data: Type.Optional(customData),
+  app_data: Type.Optional(appData),
 });
+
+function checkRow(given: unknown): PlatformProblem | undefined {
+  const { event_name: name, action_source: source, app_data: app, custom_data: data } = given as JsonObject;
+  if (source === 'app' && app === undefined) return { field: 'app_data', message: 'is required for events of apps' };
+  if (name !== 'Purchase') return undefined;
+  const missing = ['value', 'currency'].find((field) => !isJsonObject(data) || data[field] === undefined);
+  return missing === undefined ? undefined : { field: `custom_data.${missing}`, message: 'is required for purchases' };
+}
 
 /**
  * The Graph API where it takes conversions: all rows or none, and what is wrong as a code.
@@ -45,7 +63,7 @@ export const facebookPlatform = definePlatform({
       credentials: inHeader(),
       content: 'json',
       body: Type.Object({ data: anyRows, test_event_code: Type.Optional(someText) }),
-      rows: [{ at: 'data', schema: row }],
+      rows: [{ at: 'data', schema: row, check: checkRow }],
       rowsMax: 1_000,
     },
   ],

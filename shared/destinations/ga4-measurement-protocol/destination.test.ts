@@ -56,7 +56,11 @@ describe('GA4MeasurementProtocol', () => {
       user_properties: { plan: { value: 'pro' }, a_long_name_of_a_user_pr: { value: 'x'.repeat(36) } },
       consent: { ad_user_data: 'DENIED' },
       events: [
-        { name: 'purchase', timestamp_micros: 1_700_000_000_000_000, params: { engagement_time_msec: 1, value: 1 } },
+        {
+          name: 'purchase',
+          timestamp_micros: 1_700_000_000_000_000,
+          params: { engagement_time_msec: 1, value: 1, currency: 'USD' },
+        },
       ],
     });
   });

@@ -3,13 +3,14 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { contextOf, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
+import { contextOf, isAlias, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
 import { baseUrl, matching, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
 import { ga4Event } from './payload.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://www.google-analytics.com';
 const batchEventsMax = 25;
@@ -31,6 +32,7 @@ const settings = {
     sublabel: 'Admin, Data streams, your stream, Measurement Protocol API secrets.',
     example: 'example-api-secret',
   }),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -67,19 +69,22 @@ export const ga4MeasurementProtocol = defineDestination({
 });
 
 /** Where and as what events are sent by the protocol: to Google itself, or to a server container of Tag Manager. */
-export type MeasurementProtocolSettings = Pick<SettingsOf<typeof settings>, 'measurementId' | 'apiSecret' | 'baseUrl'>;
+export type MeasurementProtocolSettings = Pick<
+  SettingsOf<typeof settings>,
+  'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
+>;
 
 export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
   const query = new URLSearchParams({ measurement_id: given.measurementId, api_secret: given.apiSecret });
   const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
   return {
     batchEventsMax,
-    accepts: (event) => !isIdentify(event),
+    accepts: (event) => !isIdentify(event) && !isAlias(event),
     groupOf: (event) => JSON.stringify(clientOf(event)),
     buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      const body = { ...clientOf(first), events: events.map((event) => eventOf(event, nowMs)) };
+      const body = { ...clientOf(first), events: events.map((event) => eventOf(event, given, nowMs)) };
       return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
   };
@@ -107,8 +112,8 @@ function clientOf(outbound: OutboundEvent): JsonObject {
   };
 }
 
-function eventOf(outbound: OutboundEvent, nowMs: number): JsonObject {
-  const event = sentEvent(outbound);
+function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, nowMs: number): JsonObject {
+  const event = sentEvent(outbound, given);
   const {
     client_id: _clientId,
     user_id: _userId,
@@ -119,7 +124,7 @@ function eventOf(outbound: OutboundEvent, nowMs: number): JsonObject {
     [limitedDataUse]: _limited,
     ...properties
   } = event.properties;
-  return ga4Event(event, properties, contextOf(outbound), nowMs);
+  return ga4Event({ ...event, properties }, contextOf(outbound), nowMs);
 }
 
 function userPropertiesOf(given: unknown): JsonObject | undefined {

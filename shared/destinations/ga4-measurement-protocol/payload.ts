@@ -4,7 +4,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { checkAge, numberOf, textOf } from '../sdk/event.ts';
+import { checkAge, groupEvent, numberOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { withoutMembers } from '../sdk/json.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
@@ -18,21 +18,21 @@ const valueCharactersMax = 100;
 const longerValues: Readonly<Record<string, number>> = { page_location: 1_000, page_referrer: 420, page_title: 300 };
 
 /**
- * An event of a request to the Measurement Protocol; `properties` are those that are its parameters. Recommended events
+ * An event of a request to the Measurement Protocol, whose properties are its parameters. Recommended events
  * have the parameters that the reports of Google Analytics are made of:
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference/events. Throws UnfitEventError for
  * an event without a name, and for one of more than 72 hours ago, which Google would move to another time:
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/sending-events.
  */
-export function ga4Event(event: SentEvent, properties: JsonObject, context: JsonObject, nowMs: number): JsonObject {
+export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const recommended = recommendedName(event);
+  const recommended = event.name === groupEvent ? 'join_group' : recommendedName(event);
   const name = recommended ?? ga4Name(event.name);
   if (name === undefined) throw new UnfitEventError('the event has no name that Google Analytics could take');
   return {
     name,
     timestamp_micros: event.timeMs * 1_000,
-    params: parametersOf(recommended, properties, context),
+    params: parametersOf(recommended, event, context),
   };
 }
 
@@ -59,17 +59,37 @@ const withItemsAndValue: ReadonlySet<string> = new Set([
 const listsOfItems = ['items', 'products', 'contents'] as const;
 
 /** What a recommended event says in Google's words, and the names of the properties that say it in others. */
-function recommendedParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
-  const { value, currency, orderId, items, searchText } = commerceOf(properties);
+function recommendedParameters(name: string, event: SentEvent): readonly [JsonObject, readonly string[]] {
+  const { value, currency, orderId, items, searchText } = commerceOf(event);
   const goods = items.length === 0 ? undefined : items.slice(0, itemsMax).map(recommendedItem);
   if (transactions.has(name)) {
     const parameters = { transaction_id: orderId, value, currency, items: goods };
-    return [parameters, [...listsOfItems, 'order_id']];
+    return [parameters, [...listsOfItems, 'order_id', 'orderId', 'transactionId']];
   }
-  if (withItemsAndValue.has(name)) return [{ value, currency, items: goods }, listsOfItems];
-  if (withItemsOnly.has(name)) return [{ items: goods }, listsOfItems];
+  const [own, ownNames] = ownParameters(name, event.properties);
+  const said = [...listsOfItems, ...ownNames];
+  if (withItemsAndValue.has(name)) return [{ value, currency, ...own, items: goods }, said];
+  if (withItemsOnly.has(name)) return [{ ...own, items: goods }, said];
+  if (ownNames.length > 0) return [own, ownNames];
   if (name === 'search') return [{ search_term: searchText }, ['search_string', 'query']];
   return name === 'generate_lead' ? [{ value, currency }, []] : [{}, []];
+}
+
+/** What Google calls a property of common use, by the event whose parameter it is. */
+const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  view_item_list: { list_id: 'item_list_id', category: 'item_list_name' },
+  select_item: { list_id: 'item_list_id', category: 'item_list_name' },
+  add_shipping_info: { shipping_method: 'shipping_tier' },
+  add_payment_info: { payment_method: 'payment_type' },
+  share: { share_via: 'method' },
+};
+
+/** Those that an event has, unless it has Google's name as well; and the names they came by. */
+function ownParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
+  const names = Object.entries(parameterNames[name] ?? {}).filter(
+    ([given, own]) => textOf(properties[given]) !== undefined && properties[own] === undefined,
+  );
+  return [Object.fromEntries(names.map(([given, own]) => [own, properties[given]])), names.map(([given]) => given)];
 }
 
 function recommendedItem({ id, name, category, brand, variant, price, quantity, others }: CommerceItem): JsonObject {
@@ -87,10 +107,10 @@ function recommendedItem({ id, name, category, brand, variant, price, quantity, 
   });
 }
 
-function parametersOf(recommended: string | undefined, given: JsonObject, context: JsonObject): JsonObject {
+function parametersOf(recommended: string | undefined, event: SentEvent, context: JsonObject): JsonObject {
   const parameters = new Map<string, unknown>();
-  const [first, said] = recommended === undefined ? [{}, []] : recommendedParameters(recommended, given);
-  const { items, ...properties } = withoutMembers(given, new Set(said));
+  const [first, said] = recommended === undefined ? [{}, []] : recommendedParameters(recommended, event);
+  const { items, ...properties } = withoutMembers(event.properties, new Set(said));
   // Without these two an event shows in no report of what users do.
   parameters.set('engagement_time_msec', numberOr(properties['engagement_time_msec'], 1));
   const sessionId = sessionOf(properties['session_id'] ?? context['sid']);

@@ -1,6 +1,7 @@
 import { defineDestination } from '../sdk/destination.ts';
 import type { DestinationKind } from '../sdk/destination.ts';
 import { address, matching, readBaseUrl, requiredSecret, requiredText } from '../sdk/settings.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { prepareMeasurementProtocol } from './destination.ts';
 
 const settings = {
@@ -29,6 +30,7 @@ const settings = {
     sublabel: 'Of the data stream. What the container sends on is checked by it.',
     example: 'example-api-secret',
   }),
+  defaultCurrency: defaultCurrency('USD'),
 };
 
 /**

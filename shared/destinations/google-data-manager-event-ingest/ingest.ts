@@ -16,6 +16,7 @@ import { present } from '../sdk/json.ts';
 import { isHash, knownPerson } from '../sdk/person.ts';
 import { baseUrl, choice, matching, optionalText, requiredText, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://datamanager.googleapis.com';
 const scope = 'https://www.googleapis.com/auth/datamanager';
@@ -49,6 +50,7 @@ export const ingestSettings = {
     { label: 'Login account ID', sublabel: 'Of the manager account, where access is through one.' },
     accountId,
   ),
+  ...adSettings,
   ...googleOAuthSettings('It needs access to the account.'),
   validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked, and not recorded.' }),
   baseUrl: baseUrl(standardUrl),
@@ -83,7 +85,7 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
     batchEventsMax,
     accepts: acceptsListed(eventNames),
     buildRequest(outbound) {
-      const events = outbound.map((event) => dataManagerEvent(sentEvent(event), eventSource));
+      const events = outbound.map((event) => dataManagerEvent(sentEvent(event, given), eventSource));
       const body = { destinations: [destination], encoding: 'HEX', validateOnly: validateOnly || undefined, events };
       return { ...postJson({ url, body, events: outbound }), oauth };
     },
@@ -91,7 +93,7 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
 }
 
 function dataManagerEvent(event: SentEvent, eventSource: string): JsonObject {
-  const { value, currency, orderId } = commerceOf(event.properties);
+  const { value, currency, orderId } = commerceOf(event);
   const adIdentifiers = present({
     gclid: browserId(event, ['gclid']),
     gbraid: browserId(event, ['gbraid']),
@@ -102,7 +104,7 @@ function dataManagerEvent(event: SentEvent, eventSource: string): JsonObject {
     throw new UnfitEventError('Google needs an id of a click, an e-mail address, a phone number or a postal address');
   }
   return {
-    transactionId: (orderId ?? event.id).slice(0, transactionCharactersMax),
+    transactionId: (orderId ?? event.deduplicationId).slice(0, transactionCharactersMax),
     eventTimestamp: new Date(event.timeMs).toISOString(),
     eventSource,
     adIdentifiers,

@@ -13,6 +13,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const lineItemsMax = 100;
 
@@ -26,6 +27,7 @@ const settings = {
     },
     matching(/^[0-9a-f]{32}$/i, 'must be 32 hexadecimal digits'),
   ),
+  ...adSettings,
   baseUrl: baseUrl('https://mgln.ai'),
 };
 
@@ -61,7 +63,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: (event) => acceptsUnlimitedEvents(event) && actionOf(sentEvent(event)) !== undefined,
     buildRequest(events) {
-      const event = sentEvent(onlyEvent(events));
+      const event = sentEvent(onlyEvent(events), given);
       const action = actionOf(event);
       if (action === undefined) throw new UnfitEventError('Magellan AI has no such event');
       const body = { token: given.pixelToken, ...client(event), ...detailsOf(action, event) };
@@ -79,7 +81,7 @@ function client(event: SentEvent): JsonObject {
 
 /** What each action carries beside the visitor; amounts need their currency. */
 function detailsOf(action: string, event: SentEvent): JsonObject {
-  const commerce = commerceOf(event.properties);
+  const commerce = commerceOf(event);
   const [item] = commerce.items;
   switch (action) {
     case 'view':
@@ -92,11 +94,14 @@ function detailsOf(action: string, event: SentEvent): JsonObject {
         ...(action === 'addToCart' ? { quantity: item?.quantity ?? 1 } : {}),
       };
     case 'lead':
-      return { ...money(action, { ...commerce, value: commerce.value ?? 0 }, 'USD'), id: commerce.orderId ?? event.id };
+      return {
+        ...money(action, { ...commerce, value: commerce.value ?? 0 }, 'USD'),
+        id: commerce.orderId ?? event.deduplicationId,
+      };
     default:
       return {
         ...money(action, commerce),
-        id: commerce.orderId ?? event.id,
+        id: commerce.orderId ?? event.deduplicationId,
         ...present({
           quantity: commerce.itemCount,
           discountCode: textOf(event.properties['coupon']),

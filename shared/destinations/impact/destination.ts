@@ -13,6 +13,7 @@ import { contactIds, isHash, normaliseEmail } from '../sdk/person.ts';
 import { baseUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const itemsMax = 100;
 
@@ -37,6 +38,7 @@ const settings = {
     example: '20000',
   }),
   conversionEvents: conversionEvents(),
+  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://api.impact.com'),
 };
 
@@ -73,7 +75,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => acceptsCustomerEvents(event) && given.conversionEvents(event),
     buildRequest(events) {
       const outbound = onlyEvent(events);
-      const event = sentEvent(outbound);
+      const event = sentEvent(outbound, given);
       const { url: page, referrer, ip, userAgent } = browserContext(event);
       const { externalId, email } = contactIds(outbound);
       // Of whom data may be used in a limited way only, the click is told and nothing else.
@@ -85,7 +87,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         UserAgent: userAgent,
       };
       const limited = isLimited(event);
-      const { value, currency, orderId, items } = commerceOf(event.properties);
+      const { value, currency, orderId, items } = commerceOf(event);
       const click = browserId(event, ['irclickid', 'im_ref', 'impact_cid']);
       if (click === undefined && (externalId === undefined || limited)) {
         throw new UnfitEventError('the event has no id of a click (irclickid), and its visitor no external id');
@@ -94,7 +96,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         CampaignId: given.campaignId.trim(),
         ActionTrackerId: given.actionTrackerId.trim(),
         EventDate: new Date(event.timeMs).toISOString(),
-        OrderId: orderId ?? event.id,
+        OrderId: orderId ?? event.deduplicationId,
         ClickId: click,
         ...(limited ? {} : person),
         CurrencyCode: currency,

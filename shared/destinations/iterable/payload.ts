@@ -51,7 +51,7 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
   const sent = sentEvent(event);
   if (purchaseName(sent) === undefined) return undefined;
   const properties = propertiesOf(event);
-  const { value, orderId, items } = commerceOf(properties);
+  const { value, orderId, items } = commerceOf({ ...sent, properties });
   const bought = items.flatMap((item) => purchasedItem(item) ?? []);
   if (value === undefined || bought.length === 0 || bought.length < items.length) return undefined;
   return {

@@ -3,6 +3,7 @@ import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
@@ -10,6 +11,7 @@ import type { ContactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://a.klaviyo.com';
 /** The revision of the API this kind was written against; Klaviyo serves one for two years. */
@@ -39,6 +41,7 @@ const settings = {
     sublabel: 'With the scopes events:write and profiles:write.',
     example: 'pk_example',
   }),
+  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -88,18 +91,22 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       }
       return isIdentify(event)
         ? postJson({ url: `${baseUrl}/api/profile-import`, headers, body: { data: profile(event, ids) }, events })
-        : postJson({ url: `${baseUrl}/api/events`, headers, body: { data: klaviyoEvent(event, ids, nowMs) }, events });
+        : postJson({
+            url: `${baseUrl}/api/events`,
+            headers,
+            body: { data: klaviyoEvent(sentEvent(event, given), event, ids, nowMs) },
+            events,
+          });
     },
   };
 }
 
 const standardName = platformEventNames('Klaviyo');
 
-function klaviyoEvent(event: OutboundEvent, ids: ContactIds, nowMs: number): JsonObject {
-  const sent = sentEvent(event);
+function klaviyoEvent(sent: SentEvent, event: OutboundEvent, ids: ContactIds, nowMs: number): JsonObject {
   const { id, name, timeMs } = sent;
   const properties = propertiesOf(event);
-  const { value, currency } = commerceOf(properties);
+  const { value, currency } = commerceOf({ ...sent, properties });
   const metric = (standardName(sent) ?? name).slice(0, metricNameCharactersMax);
   return {
     type: 'event',

@@ -4,7 +4,7 @@ import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { linkedinAdsCapi } from './destination.ts';
 
-const settings = { conversionId: '104012', accessToken: 'example-token' };
+const settings = { conversionId: '104012', accessToken: 'example-token', eventNames: 'Order Completed' };
 const nowMs = 1_700_000_060_000;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -85,7 +85,9 @@ describe('LinkedInAdsCAPI', () => {
       true,
       false,
     ]);
-    expect(linkedinAdsCapi.prepare(settings).accepts?.(sampleShopper({ event: 'Page Viewed' }))).toBe(true);
+    expect(linkedinAdsCapi.prepare(settings).accepts?.(sampleShopper())).toBe(true);
+    const { eventNames: _names, ...unnamed } = settings;
+    expect(linkedinAdsCapi.prepare(unnamed).accepts?.(sampleShopper())).toBe(false);
     expect(linkedinAdsCapi.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
     expect(() => linkedinAdsCapi.prepare({ ...settings, conversionId: 'x' })).toThrow('settings.conversionId');
     expect(() => linkedinAdsCapi.prepare({ ...settings, apiVersion: 'x' })).toThrow('settings.apiVersion');

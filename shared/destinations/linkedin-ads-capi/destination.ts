@@ -2,12 +2,14 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, outcomeOfStatus } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
+import { acceptsListed, eventList } from '../sdk/event-list.ts';
+import { sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 import { baseUrl, matching, optionalText, requiredText, SettingError, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { linkedinEvent } from './payload.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://api.linkedin.com';
 const standardVersion = '202607';
@@ -26,11 +28,7 @@ const settings = {
     readConversionId,
   ),
   accessToken: token({ label: 'Access token', sublabel: 'With the permission rw_conversions.', example: 'example' }),
-  eventNames: optionalText({
-    label: 'Event names',
-    placeholder: 'Order Completed, Signed Up',
-    sublabel: 'The events that are this conversion, separated by commas. Without any, every event is.',
-  }),
+  eventNames: eventList(),
   apiVersion: optionalText(
     {
       label: 'API version',
@@ -40,6 +38,8 @@ const settings = {
     },
     matching(/^20\d{4}$/, `must be a month like ${standardVersion}`),
   ),
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -68,7 +68,7 @@ export const linkedinAdsCapi = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { conversionId: id, apiVersion: version = standardVersion } = given;
-  const names = eventNames(given.eventNames ?? '');
+  const isListed = acceptsListed(given.eventNames);
   const url = `${given.baseUrl}/rest/conversionEvents`;
   const headers = {
     authorization: `Bearer ${given.accessToken}`,
@@ -79,13 +79,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax,
     retriesRows: true,
-    accepts(event) {
-      if (!acceptsCustomerEvents(event)) return false;
-      const sent = sentEvent(event);
-      return (names.size === 0 || names.has(sent.name.toLowerCase())) && !isLimited(sent);
-    },
+    accepts: (event) => isListed(event) && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
-      const elements = events.map((event) => linkedinEvent(sentEvent(event), conversionUrn + id, nowMs));
+      const elements = events.map((event) => linkedinEvent(sentEvent(event, given), conversionUrn + id, nowMs));
       return postJson({ url, headers, body: { elements }, events });
     },
     readAnswer(answer, events) {
@@ -100,10 +96,6 @@ function readConversionId(text: string, key: string): string {
   const id = text.trim().replace(conversionUrn, '');
   if (!/^\d{1,20}$/.test(id)) throw new SettingError(key, 'must be a number');
   return id;
-}
-
-function eventNames(list: string): ReadonlySet<string> {
-  return new Set(list.split(',').flatMap((name) => name.trim().toLowerCase() || []));
 }
 
 function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {

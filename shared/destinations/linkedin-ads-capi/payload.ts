@@ -17,14 +17,14 @@ const daysMax = 90;
  */
 export function linkedinEvent(event: SentEvent, conversion: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const { value, currency } = commerceOf(event.properties);
+  const { value, currency } = commerceOf(event);
   return {
     conversion,
     conversionHappenedAt: Math.floor(event.timeMs),
     conversionValue:
       value === undefined || currency === undefined ? undefined : { currencyCode: currency, amount: value.toString() },
     user: user(event),
-    eventId: event.id,
+    eventId: event.deduplicationId,
   };
 }
 

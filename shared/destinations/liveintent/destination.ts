@@ -14,6 +14,7 @@ import { hashPerson, isHash, knownPerson, normaliseEmail } from '../sdk/person.t
 import { baseUrl, batchSize, matching, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const settings = {
   customerId: requiredText({
@@ -33,6 +34,7 @@ const settings = {
   ),
   conversionEvents: conversionEvents(),
   batchSize: batchSize({ max: 100, fallback: 100 }),
+  ...adSettings,
   baseUrl: baseUrl('https://conversions.liveintent.com'),
 };
 
@@ -72,16 +74,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     accepts: (event) => acceptsUnlimitedEvents(event) && given.conversionEvents(event),
     buildRequest(events) {
-      const body = events.map((event) => ({ ...source, ...conversion(sentEvent(event)) }));
+      const body = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));
       return postJson({ url, headers, body, events });
     },
   };
 }
 
 function conversion(event: SentEvent): JsonObject {
-  const { value, currency } = commerceOf(event.properties);
+  const { value, currency } = commerceOf(event);
   return {
-    eventId: event.id,
+    eventId: event.deduplicationId,
     eventTime: secondsOf(event),
     userData: userData(event),
     purchaseData: present({ currency, value, sourceUrl: browserContext(event).url }),

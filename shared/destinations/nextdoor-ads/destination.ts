@@ -12,6 +12,7 @@ import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const actionSources = [
   'website',
@@ -44,6 +45,7 @@ const settings = {
     example: 'website',
   }),
   testMode: toggle({ label: 'Test mode', sublabel: 'Events are marked as tests.' }),
+  ...adSettings,
   baseUrl: baseUrl('https://ads.nextdoor.com'),
 };
 
@@ -82,7 +84,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax: 1,
     accepts: (event) => acceptsCustomerEvents(event) && eventName(sentEvent(event)) !== undefined,
-    buildRequest: (events) => postJson({ url, headers, body: conversion(sentEvent(onlyEvent(events)), given), events }),
+    buildRequest: (events) =>
+      postJson({ url, headers, body: conversion(sentEvent(onlyEvent(events), given), given), events }),
   };
 }
 
@@ -94,10 +97,10 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
   if (isOnline && url === undefined) {
     throw new UnfitEventError('Nextdoor needs the address of the page of an event on a website');
   }
-  const { value, currency, orderId, items } = commerceOf(event.properties);
+  const { value, currency, orderId, items } = commerceOf(event);
   return {
     event_name: name,
-    event_id: event.id,
+    event_id: event.deduplicationId,
     event_time_epoch: secondsOf(event),
     action_source: given.actionSource,
     action_source_url: isOnline ? url : undefined,

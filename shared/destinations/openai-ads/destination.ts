@@ -5,6 +5,7 @@ import type { PreparedDestination } from '../sdk/destination.ts';
 import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { openaiEvent } from './payload.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const actionSources = ['web', 'mobile_app', 'offline', 'physical_store', 'phone_call', 'email', 'other'] as const;
 const batchEventsMax = 1_000;
@@ -29,6 +30,7 @@ const settings = {
     example: 'web',
   }),
   validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked and not recorded.' }),
+  ...adSettings,
   baseUrl: baseUrl('https://bzr.openai.com'),
 };
 
@@ -64,7 +66,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(outbound, nowMs) {
-      const events = outbound.map((event) => openaiEvent(sentEvent(event), given.actionSource, nowMs));
+      const events = outbound.map((event) => openaiEvent(sentEvent(event, given), given.actionSource, nowMs));
       return postJson({ url, headers, body: { validate_only: given.validateOnly, events }, events: outbound });
     },
   };

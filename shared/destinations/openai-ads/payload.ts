@@ -26,7 +26,7 @@ export function openaiEvent(event: SentEvent, actionSource: string, nowMs: numbe
     throw new UnfitEventError('OpenAI Ads needs the address of the page of an event on the web');
   }
   return {
-    id: event.id,
+    id: event.deduplicationId,
     type: type ?? 'custom',
     custom_event_name: type === undefined ? event.name : undefined,
     timestamp_ms: Math.floor(event.timeMs),
@@ -66,8 +66,9 @@ function user(event: SentEvent): JsonObject | undefined {
 }
 
 /** Amounts are whole numbers of the currency's smallest unit, and nothing without a currency. */
-function data({ properties }: SentEvent, type: string | undefined): JsonObject {
-  const { value, currency, items } = commerceOf(properties);
+function data(event: SentEvent, type: string | undefined): JsonObject {
+  const { properties } = event;
+  const { value, currency, items } = commerceOf(event);
   const shape = type === undefined ? 'custom' : (shapes.get(type) ?? 'contents');
   const amountOf = (amount: number | undefined): number | undefined =>
     amount === undefined || currency === undefined ? undefined : minorUnits(amount, currency);

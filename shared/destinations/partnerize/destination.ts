@@ -48,13 +48,13 @@ export const partnerize = defineClickPostback({
   }),
 });
 
-function pathOf(campaign: string, { click, id, properties, commerce }: ClickConversion): string {
+function pathOf(campaign: string, { click, deduplicationId, properties, commerce }: ClickConversion): string {
   const { orderId, currency, value, items } = commerce;
   const head = parts({
     tracking_mode: 'api',
     campaign,
     clickref: click,
-    conversionref: orderId ?? id,
+    conversionref: orderId ?? deduplicationId,
     currency,
     voucher: textOf(properties['coupon']),
   });

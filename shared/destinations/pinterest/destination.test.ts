@@ -122,6 +122,7 @@ describe('Pinterest', () => {
     const browser = { ip: '203.0.113.7', user_agent: 'Example/1.0' };
     const event = { resolved: { ...resolved, event: { ...resolved.event, context: browser } } };
     expect(sent(event).body.data[0]?.['user_data']).toEqual({
+      external_id: [sha256('stranger')],
       client_ip_address: '203.0.113.7',
       client_user_agent: 'Example/1.0',
     });

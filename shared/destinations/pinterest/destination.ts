@@ -7,6 +7,7 @@ import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, optionalText, requiredText, SettingError, toggle, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { pinterestEvent, pinterestName } from './payload.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://api.pinterest.com';
 const actionSources = ['web', 'offline'] as const;
@@ -26,6 +27,11 @@ const settings = {
     fallback: 'web',
     example: 'web',
   }),
+  appId: optionalText({
+    label: 'App ID',
+    placeholder: '429047995',
+    sublabel: 'In the store, of events of an app.',
+  }),
   ownEvents: optionalText(
     {
       label: 'Own event types',
@@ -37,6 +43,8 @@ const settings = {
     readOwnEvents,
   ),
   testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and shown in Ads Manager, but not recorded.' }),
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -68,12 +76,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const test = given.testMode ? '?test=true' : '';
   const url = `${given.baseUrl}/v5/ad_accounts/${account}/events${test}`;
   const headers = { authorization: `Bearer ${given.conversionToken}` };
-  const { actionSource, ownEvents = new Set() } = given;
+  const { ownEvents = new Set() } = given;
   return {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
-      const data = events.map((event) => pinterestEvent(sentEvent(event), actionSource, ownEvents));
+      const data = events.map((event) => pinterestEvent(sentEvent(event, given), given, ownEvents));
       return postJson({ url, headers, body: { data }, events });
     },
     readAnswer(answer, events) {

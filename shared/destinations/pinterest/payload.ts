@@ -3,11 +3,12 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
-import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
+import { hashDatum, hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
@@ -16,18 +17,53 @@ import { platformEventNames } from '../sdk/platform-events.ts';
  * in Pinterest's form (lower case, underscores); the rest is `custom`. Throws UnfitEventError where the API's minimum of a
  * person is missing.
  */
-export function pinterestEvent(event: SentEvent, actionSource: string, ownEvents: ReadonlySet<string>): JsonObject {
+export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEvents: ReadonlySet<string>): JsonObject {
+  const actionSource = actionSourceOf(event, source.actionSource);
+  const isApp = actionSource.startsWith('app_');
   const isOwn = ownEvents.has(event.name) || (event.isRenamed && pinterestName.test(event.name));
   return {
     event_name: standardName(event) ?? (isOwn ? event.name : 'custom'),
     action_source: actionSource,
     event_time: secondsOf(event),
-    event_id: event.id,
-    event_source_url: browserContext(event).url,
+    event_id: event.deduplicationId,
+    event_source_url: isApp ? undefined : browserContext(event).url,
     opt_out: isLimited(event) ? true : undefined,
     user_data: userData(event),
     custom_data: customData(event),
+    language: languageOf(event),
+    ...(isApp ? appOf(event, source.appId) : {}),
   };
+}
+
+/** Where events happen, and the app that those of apps are of. */
+export type PinterestSource = { readonly actionSource: string; readonly appId: string | undefined };
+
+/** An event of an app on a phone is one of that also where the destination's others are of the web. */
+function actionSourceOf(event: SentEvent, standard: string): string {
+  const { platform } = deviceOf(event);
+  return standard === 'web' && platform !== undefined && isOfApp(event) ? `app_${platform}` : standard;
+}
+
+/** The app and its device. */
+function appOf({ context }: SentEvent, appId: string | undefined): JsonObject {
+  return {
+    ...present({
+      app_id: appId,
+      app_name: textOf(context['app_name']),
+      app_version: textOf(context['app_version']),
+      device_brand: textOf(context['device_manufacturer']),
+      device_model: textOf(context['device_model']),
+      device_type: textOf(context['device_type']),
+      device_carrier: textOf(context['network_carrier']),
+      os_version: textOf(context['os_version']),
+    }),
+  };
+}
+
+/** ISO 639-1. */
+function languageOf({ context }: SentEvent): string | undefined {
+  const locale = textOf(context['locale']) ?? textOf(context['browser_language']);
+  return locale === undefined ? undefined : /^[a-z]{2}(?=$|[-_])/i.exec(locale)?.[0].toLowerCase();
 }
 
 /** The form of an event type. */
@@ -39,8 +75,11 @@ function userData(event: SentEvent): JsonObject {
   const person = knownPerson(event);
   const hashed = hashPerson(person);
   const { ip, userAgent } = browserContext(event);
-  if (hashed.email === undefined && (ip === undefined || userAgent === undefined)) {
-    throw new UnfitEventError('Pinterest needs an e-mail address, or both an IP address and a User-Agent');
+  const maid = hashDatum(deviceOf(event).advertisingId, normaliseText);
+  if (hashed.email === undefined && maid === undefined && (ip === undefined || userAgent === undefined)) {
+    throw new UnfitEventError(
+      'Pinterest needs an e-mail address, an advertising id, or both an IP address and a User-Agent',
+    );
   }
   return {
     ...present({
@@ -55,7 +94,8 @@ function userData(event: SentEvent): JsonObject {
       st: listOf(hashed.state),
       zp: listOf(hashDatum(person.zip, pinterestZip)),
       country: listOf(hashed.country),
-      external_id: listOf(hashed.externalId),
+      external_id: listOf(hashedMatchingId(event)),
+      hashed_maids: listOf(maid),
       click_id: browserId(event, ['epik', '_epik']),
       client_ip_address: ip,
       client_user_agent: userAgent,
@@ -77,7 +117,7 @@ function pinterestZip(text: string): string | undefined {
 /** Amounts are text: Pinterest reads them as numbers. LDP is its limited data processing. */
 function customData(event: SentEvent): JsonObject | undefined {
   const { properties } = event;
-  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(properties);
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return present({
     currency,
     value: value?.toString(),

@@ -1,11 +1,21 @@
 import { Type } from 'typebox';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
-import { anyRows, currencyCode, epochSeconds, hashedPerson, oneOf, partly, someText } from '../sdk/platform-schemas.ts';
+import {
+  anyRows,
+  currencyCode,
+  epochSeconds,
+  hashedPerson,
+  oneOf,
+  partly,
+  sha256List,
+  someText,
+} from '../sdk/platform-schemas.ts';
 
 const numberText = Type.String({ pattern: String.raw`^-?\d+(\.\d+)?$` });
 
 const userData = partly({
   ...hashedPerson,
+  hashed_maids: sha256List,
   click_id: someText,
   client_ip_address: someText,
   client_user_agent: someText,
@@ -17,6 +27,8 @@ const row = Type.Object({
   event_time: epochSeconds,
   event_id: someText,
   user_data: userData,
+  app_id: Type.Optional(someText),
+  language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$' })),
   custom_data: Type.Optional(
     Type.Partial(Type.Object({ value: numberText, currency: currencyCode, num_items: Type.Integer() })),
   ),

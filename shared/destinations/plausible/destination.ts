@@ -3,13 +3,14 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, numberOf, sentEvent, textOf } from '../sdk/event.ts';
+import { isAboutIds, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { postJson } from '../sdk/http.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://plausible.io';
 const nameCharactersMax = 120;
@@ -28,6 +29,7 @@ const settings = {
     },
     matching(/^[a-z0-9][a-z0-9.:/_-]{0,252}$/i, 'must be a domain name'),
   ),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -58,11 +60,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/api/event`;
   return {
     batchEventsMax: 1,
-    accepts: (event) => !isIdentify(event),
+    accepts: (event) => !isIdentify(event) && !isAboutIds(event),
     buildRequest(events) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      const event = sentEvent(first);
+      const event = sentEvent(first, given);
       return postJson({ url, headers: visitorHeaders(event), body: bodyOf(event, domain), events });
     },
     readAnswer,
@@ -84,8 +86,7 @@ const standardName = platformEventNames('Plausible');
 function bodyOf(event: SentEvent, domain: string): JsonObject {
   const { name, properties, context } = event;
   const { currency: _currency, ...others } = properties;
-  const { currency } = commerceOf(properties);
-  const amount = numberOf(properties['revenue']) ?? numberOf(properties['value']);
+  const { value: amount, currency } = commerceOf(event);
   const isRevenue = amount !== undefined && currency !== undefined;
   return {
     domain,

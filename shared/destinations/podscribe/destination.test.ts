@@ -27,7 +27,7 @@ test('Podscribe: a purchase with address, browser and hashed e-mail address', ()
 test.each([
   ['Page Viewed', 'view'],
   ['Signed Up', 'signup'],
-  ['Form Submitted', 'lead'],
+  ['Lead', 'lead'],
   ['Quiz: Done!', 'quiz_done'],
 ])('Podscribe: %s is the action %s', (event, action) => {
   expect(parametersOf(requestOf(podscribe, [sampleShopper({ event })]))['action']).toBe(action);

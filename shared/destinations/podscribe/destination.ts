@@ -11,6 +11,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const actionCharactersMax = 100;
 
@@ -22,6 +23,7 @@ const settings = {
     example: 'example-brand',
   }),
   userId: optionalText({ label: 'User ID', sublabel: 'Of your Podscribe account, where you were given one.' }),
+  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://verifi.podscribe.com'),
 };
 
@@ -56,9 +58,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: acceptsUnlimitedEvents,
     buildRequest(events) {
-      const event = sentEvent(onlyEvent(events));
+      const event = sentEvent(onlyEvent(events), given);
       const { url: page, referrer, userAgent } = browserContext(event);
-      const { value, currency, orderId, itemCount } = commerceOf(event.properties);
+      const { value, currency, orderId, itemCount } = commerceOf(event);
       const query = {
         action: actionOf(event),
         advertiser: given.advertiser.trim(),

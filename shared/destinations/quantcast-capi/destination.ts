@@ -62,7 +62,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 function conversion(event: SentEvent): JsonObject {
   const { url, referrer } = browserContext(event);
-  const { value, orderId, items } = commerceOf(event.properties);
+  const { value, orderId, items } = commerceOf(event);
   const details = present({
     orderid: orderId,
     revenue: value,

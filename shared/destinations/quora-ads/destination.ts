@@ -15,6 +15,7 @@ import { baseUrl, matching, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const batchEventsMax = 1_000;
 
@@ -28,6 +29,7 @@ const settings = {
     sublabel: 'Of the Conversions API, from Ads Manager.',
     example: 'example',
   }),
+  ...adSettings,
   baseUrl: baseUrl('https://api.quora.com'),
 };
 
@@ -69,7 +71,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsUnlimitedEvents,
     buildRequest(events) {
-      const data = events.map((event) => conversion(sentEvent(event)));
+      const data = events.map((event) => conversion(sentEvent(event, given)));
       return postJson({ url, headers, body: { account_id: accountId, data }, events });
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
@@ -88,8 +90,8 @@ function conversion(event: SentEvent): JsonObject {
       event_name: standardName(event) ?? 'Generic',
       // Microseconds.
       timestamp: Math.floor(event.timeMs) * 1_000,
-      event_id: event.id,
-      ...present({ click_id: click, value: commerceOf(event.properties).value }),
+      event_id: event.deduplicationId,
+      ...present({ click_id: click, value: commerceOf(event).value }),
     },
     user,
     device: present({ user_agent: userAgent, referer: referrer }),

@@ -5,6 +5,7 @@ import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { redditEvent } from './payload.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://ads-api.reddit.com';
 const actionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
@@ -34,6 +35,8 @@ const settings = {
     placeholder: 't2_example',
     sublabel: 'While it is set events appear in the event testing of Events Manager.',
   }),
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -70,7 +73,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(outbound, nowMs) {
-      const events = outbound.map((event) => redditEvent(sentEvent(event), actionSource, nowMs));
+      const events = outbound.map((event) => redditEvent(sentEvent(event, given), actionSource, nowMs));
       return postJson({ url, headers, body: { data: { test_id: testId, events } }, events: outbound });
     },
   };

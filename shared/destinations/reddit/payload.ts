@@ -2,11 +2,12 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { checkAge, numberOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
 import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
-import { hashDatum, knownPerson, e164Of, normaliseEmail } from '../sdk/person.ts';
+import { hashDatum, knownPerson, e164Of, matchingId, normaliseEmail } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
@@ -15,7 +16,8 @@ const daysMax = 7;
  * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events.
  * Throws UnfitEventError where it is too old or nothing tells Reddit whose event it is.
  */
-export function redditEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
+export function redditEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
+  const actionSource = standardSource === 'WEBSITE' && isOfApp(event) ? 'APP' : standardSource;
   checkAge(event, nowMs, daysMax);
   const type = standardName(event);
   const click = browserId(event, ['rdt_cid']);
@@ -38,13 +40,16 @@ const standardName = platformEventNames('Reddit');
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const person = knownPerson(event);
-  const { email, phone, externalId } = person;
+  const { email, phone } = person;
+  const { platform, advertisingId } = deviceOf(event);
   const { ip, userAgent } = browserContext(event);
   const trim = (text: string): string => text.trim();
   const keys = present({
     email: hashDatum(email, canonicalEmail),
     phone_number: hashDatum(phone, e164Of(person)),
-    external_id: hashDatum(externalId, trim),
+    external_id: hashDatum(matchingId(event), trim),
+    idfa: hashDatum(platform === 'ios' ? advertisingId : undefined, trim),
+    aaid: hashDatum(platform === 'android' ? advertisingId : undefined, trim),
     ip_address: hashDatum(ip, trim),
     uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
   });
@@ -77,9 +82,9 @@ function canonicalEmail(text: string): string | undefined {
 }
 
 function metadata(event: SentEvent): JsonObject {
-  const { value, currency, items, itemCount } = commerceOf(event.properties);
+  const { value, currency, items, itemCount } = commerceOf(event);
   return {
-    conversion_id: event.id,
+    conversion_id: event.deduplicationId,
     ...present({
       value,
       currency,

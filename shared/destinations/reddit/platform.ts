@@ -7,6 +7,8 @@ const user = Type.Partial(
     email: sha256Hex,
     phone_number: sha256Hex,
     external_id: sha256Hex,
+    idfa: sha256Hex,
+    aaid: sha256Hex,
     ip_address: sha256Hex,
     uuid: someText,
     user_agent: someText,

@@ -13,6 +13,7 @@ import { hashPerson, knownPerson } from '../sdk/person.ts';
 import { baseUrl, batchSize, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 /** Rokt's own integration, among those of its event platform. */
 const roktIntegration = '1277';
@@ -21,6 +22,7 @@ const settings = {
   apiKey: requiredText({ label: 'API key', sublabel: 'From your Rokt account manager.', example: 'us1-example' }),
   apiSecret: token({ label: 'API secret', sublabel: 'Beside the key.', example: 'example-secret' }),
   batchSize: batchSize({ max: 100, fallback: 100 }),
+  ...adSettings,
   baseUrl: baseUrl('https://inbound.mparticle.com'),
 };
 
@@ -58,7 +60,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     accepts: acceptsUnlimitedEvents,
     buildRequest: (events) =>
-      postJson({ url, headers, body: events.map((event) => batchOf(sentEvent(event))), events }),
+      postJson({ url, headers, body: events.map((event) => batchOf(sentEvent(event, given))), events }),
   };
 }
 
@@ -93,8 +95,9 @@ function batchOf(event: SentEvent): JsonObject {
   };
 }
 
-function conversion({ id, name, timeMs, properties }: SentEvent): JsonObject {
-  const { value, currency, orderId } = commerceOf(properties);
+function conversion(event: SentEvent): JsonObject {
+  const { deduplicationId: id, name, timeMs } = event;
+  const { value, currency, orderId } = commerceOf(event);
   return {
     event_type: 'custom_event',
     data: {

@@ -13,6 +13,7 @@ import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const batchEventsMax = 1_000;
 const bodyBytesMax = 1_000_000;
@@ -33,6 +34,7 @@ const settings = {
     example: 'website',
   }),
   testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and not recorded.' }),
+  ...adSettings,
   baseUrl: baseUrl('https://events.ads.rokuapi.net'),
 };
 
@@ -71,7 +73,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: (event) => acceptsCustomerEvents(event) && eventName(sentEvent(event)) !== undefined,
     buildRequest(outbound) {
-      const events = outbound.map((event) => rokuEvent(sentEvent(event), given.eventSource));
+      const events = outbound.map((event) => rokuEvent(sentEvent(event, given), given.eventSource));
       const body = { event_group_id: given.eventGroupId.trim(), events };
       return withinBytes(postJson({ url, headers, body, events: outbound }), bodyBytesMax);
     },
@@ -82,13 +84,13 @@ function rokuEvent(event: SentEvent, eventSource: string): JsonObject {
   const name = eventName(event);
   if (name === undefined) throw new UnfitEventError('Roku has no such event');
   const { url, referrer } = browserContext(event);
-  const { value, currency, orderId, itemIds, itemCount, searchText } = commerceOf(event.properties);
+  const { value, currency, orderId, itemIds, itemCount, searchText } = commerceOf(event);
   return {
     event_name: name,
     event_type: 'conversion',
     event_source: eventSource,
     event_time: secondsOf(event),
-    event_id: event.id,
+    event_id: event.deduplicationId,
     event_source_url: eventSource === 'website' ? url : undefined,
     referrer_url: referrer,
     opt_out: isLimited(event) ? 'true' : undefined,

@@ -5,9 +5,10 @@ import type { Commerce } from './commerce.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from './destination.ts';
 import type { DestinationDefinition, DestinationKind, OutboundEvent } from './destination.ts';
 import { acceptsCustomerEvents, sentEvent } from './event.ts';
-import type { SentEvent } from './event.ts';
+import type { ReadingSettings, SentEvent } from './event.ts';
 import { getWith } from './http.ts';
 import type { SettingDeclarations, SettingsOf } from './settings.ts';
+import { defaultCurrency } from './reading-settings.ts';
 
 /** An event that somebody did after a click, as a postback tells it. */
 export type ClickConversion = SentEvent & {
@@ -47,7 +48,7 @@ export function defineClickPostback<Declarations extends SettingDeclarations>(
   return defineDestination({
     id,
     label,
-    settings,
+    settings: { ...settings, defaultCurrency: defaultCurrency() },
     facts,
     loadPlatform,
     exampleProperties: { [clickNames[0]]: 'example-click-1', ...exampleProperties },
@@ -57,12 +58,12 @@ export function defineClickPostback<Declarations extends SettingDeclarations>(
         batchEventsMax: 1,
         accepts: (event) => acceptsCustomerEvents(event) && accepts?.(event) !== false,
         buildRequest(events) {
-          const event = sentEvent(onlyEvent(events));
+          const event = sentEvent(onlyEvent(events), given as ReadingSettings);
           const click = browserId(event, clickNames)?.trim();
           if (click === undefined || click === '') {
             throw new UnfitEventError(`the event has no id of a click (${clickNames[0]})`);
           }
-          const conversion = { ...event, click, commerce: commerceOf(event.properties) };
+          const conversion = { ...event, click, commerce: commerceOf(event) };
           const { url, query = {} } = definition.postback(given, conversion);
           return getWith({ url, query, events });
         },

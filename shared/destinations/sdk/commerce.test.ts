@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { commerceOf } from './commerce.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { amountOf, commerceOf as read } from './commerce.ts';
+
+const commerceOf = (properties: JsonObject, defaultCurrency?: string) => read({ properties, defaultCurrency });
 
 describe('commerceOf', () => {
   it('order: value, currency, id and goods', () => {
@@ -33,6 +36,49 @@ describe('commerceOf', () => {
       value: 8,
       items: [{ id: 'a', name: 'Tea', price: 4, quantity: 2 }],
     });
+  });
+
+  it('goods: the first list that has any, whatever its names', () => {
+    const contents = [{ content_id: 'c', content_name: 'Tea', content_category: 'Drinks' }];
+    expect(commerceOf({ products: [], contents })).toMatchObject({
+      items: [{ id: 'c', name: 'Tea', category: 'Drinks' }],
+      itemIds: ['c'],
+    });
+    expect(commerceOf({ products: [], productId: 'a', position: 3, other: 1 }).items).toMatchObject([
+      { id: 'a', others: { position: 3 } },
+    ]);
+    expect(commerceOf({ content_ids: ['a', 7, null] })).toMatchObject({ items: [], itemIds: ['a', '7'] });
+  });
+
+  it('currency: that of the destination where the event has none', () => {
+    expect(commerceOf({ value: 1 }, 'EUR').currency).toBe('EUR');
+    expect(commerceOf({ value: 1, currency: 'usd' }, 'EUR').currency).toBe('USD');
+    expect(commerceOf({ value: 1, orderId: 'o' })).toMatchObject({ currency: undefined, orderId: 'o' });
+  });
+
+  it('value: a part of a piece counts as that part, and an amount that cannot be read is none', () => {
+    const products = [{ product_id: 'a', price: 10, quantity: 2.5 }];
+    expect(commerceOf({ products })).toMatchObject({ value: 25, itemCount: 1, items: [{ price: 25, quantity: 1 }] });
+    for (const revenue of ['free', true, { amount: 3 }, '1,299,00']) {
+      expect(commerceOf({ revenue, products }).value).toBeUndefined();
+    }
+    expect(commerceOf({ value: '', revenue: null, products }).value).toBe(25);
+  });
+
+  it.each([
+    ['$1,299.00', 1_299],
+    ['1.299,00 €', 1_299],
+    ['EUR 12,50', 12.5],
+    ['1 299.5', 1_299.5],
+    ["1'299.5 CHF", 1_299.5],
+    ['-$5.20', -5.2],
+    ['1,299', 1_299],
+    ['42.5', 42.5],
+    [7, 7],
+    ['2026-11-26', undefined],
+    ['3 items of 5', undefined],
+  ])('amount: %j is %j', (text, amount) => {
+    expect(amountOf(text)).toBe(amount);
   });
 
   it('nothing: an event without goods has none of it', () => {

@@ -2,6 +2,7 @@ import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { numberOf } from './event.ts';
+import type { SentEvent } from './event.ts';
 import { withoutMembers } from './json.ts';
 
 /** One product of an event. */
@@ -35,34 +36,88 @@ export type Commerce = {
   readonly searchText: string | undefined;
 };
 
+/** What amounts and goods are read from. */
+export type CommerceEvent = Pick<SentEvent, 'properties' | 'defaultCurrency'>;
+
 /**
  * Reads the properties that shops send: `value` (else `revenue`, else `total`, else the sum of its goods), `currency`,
- * `order_id`, and the goods in `products`, `items` or `contents`, or the event itself where it is about one product.
+ * `order_id`, and the goods in `products`, `items` or `contents`, or the event itself where it is about one product. An
+ * amount that is there and cannot be read is none: the sum of the goods would be another.
  */
-export function commerceOf(properties: JsonObject): Commerce {
+export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Commerce {
   const items = itemsOf(properties);
   const currency = firstText(properties, ['currency'])?.toUpperCase();
+  const given = ['value', 'revenue', 'total'].map((name) => properties[name]).find(isGiven);
+  const value = given === undefined ? sumOf(items) : amountOf(given);
+  const hasAmount = value !== undefined || items.some(({ price }) => price !== undefined);
   return {
-    value: firstNumber(properties, ['value', 'revenue', 'total']) ?? sumOf(items),
-    currency: currency !== undefined && /^[A-Z]{3}$/.test(currency) ? currency : undefined,
-    orderId: firstText(properties, ['order_id', 'transaction_id']),
+    value,
+    currency:
+      currency !== undefined && /^[A-Z]{3}$/.test(currency) ? currency : hasAmount ? defaultCurrency : undefined,
+    orderId: firstText(properties, ['order_id', 'orderId', 'transaction_id', 'transactionId']),
     items,
-    itemIds: items.flatMap(({ id }) => id ?? []),
-    itemCount: firstNumber(properties, ['num_items']) ?? countOf(items),
+    itemIds: items.length > 0 ? items.flatMap(({ id }) => id ?? []) : idsIn(properties),
+    itemCount: wholeNumber(firstNumber(properties, ['num_items'])) ?? countOf(items),
     searchText: firstText(properties, ['search_string', 'search_term', 'query']),
   };
 }
 
-function itemsOf(properties: JsonObject): readonly CommerceItem[] {
-  const list = [properties['products'], properties['items'], properties['contents']].find((value) =>
-    Array.isArray(value),
-  );
-  if (Array.isArray(list)) return list.flatMap((entry) => (isJsonObject(entry) ? itemOf(entry) : []));
-  const isOfOne = firstText(properties, ['product_id', 'sku']) !== undefined;
-  return isOfOne ? [{ ...itemOf(properties), others: {} }] : [];
+const isGiven = (value: unknown): boolean =>
+  value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
+
+/**
+ * An amount of money as a number, also as text with a sign of its currency and separators: `$1,299.00`, `1.299,00 €`,
+ * `12,50`. Undefined for any other text.
+ */
+export function amountOf(value: unknown): number | undefined {
+  const plain = numberOf(value);
+  if (plain !== undefined || typeof value !== 'string') return plain;
+  const [, sign = '', digits] = /^[^\d.,-]{0,5}(-?)[^\d.,-]{0,5}(\d[\d.,' ]*?)[^\d.,]{0,5}$/.exec(value.trim()) ?? [];
+  if (digits === undefined) return undefined;
+  const text = digits.replaceAll(/[' ]/g, '');
+  for (const [form, group, point] of amountForms) {
+    if (form.test(text)) return Number(`${sign}${text.replaceAll(group, '').replace(point, '.')}`);
+  }
+  return undefined;
 }
 
+/** How amounts are grouped, and where their decimals begin. Three digits behind a comma are a group: no common currency has three. */
+const amountForms: readonly (readonly [form: RegExp, group: string, point: string])[] = [
+  [/^(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/, ',', '.'],
+  [/^(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/, '.', ','],
+];
+
+/** Ids of goods that an event lists beside nothing else of them. */
+function idsIn(properties: JsonObject): readonly string[] {
+  for (const name of ['content_ids', 'item_ids', 'product_ids']) {
+    const ids = properties[name];
+    if (!Array.isArray(ids)) continue;
+    return ids.flatMap((id) => (typeof id === 'string' || typeof id === 'number' ? String(id).trim() || [] : []));
+  }
+  return [];
+}
+
+function itemsOf(properties: JsonObject): readonly CommerceItem[] {
+  const lists = [properties['products'], properties['items'], properties['contents']];
+  for (const list of lists) {
+    const items = Array.isArray(list) ? list.flatMap((entry) => (isJsonObject(entry) ? itemOf(entry) : [])) : [];
+    if (items.length > 0) return items;
+  }
+  if (firstText(properties, ['product_id', 'productId', 'content_id', 'sku']) === undefined) return [];
+  const others = Object.fromEntries(
+    ofOneProduct.flatMap((name) => (isGiven(properties[name]) ? [[name, properties[name]]] : [])),
+  );
+  return [{ ...itemOf(properties), others }];
+}
+
+/** What an event about one product says of that product, and not of itself. */
+const ofOneProduct = ['position', 'index', 'coupon', 'discount', 'affiliation'];
+
 function itemOf(product: JsonObject): CommerceItem {
+  const price = firstAmount(product, itemNames.price);
+  const quantity = firstNumber(product, itemNames.quantity);
+  // Platforms take whole pieces: a part of one, such as 2.5 kg, is one piece at the price of that part.
+  const isPart = quantity !== undefined && quantity > 0 && !Number.isSafeInteger(quantity);
   return {
     id: firstText(product, itemNames.id),
     name: firstText(product, itemNames.name),
@@ -71,20 +126,20 @@ function itemOf(product: JsonObject): CommerceItem {
     variant: firstText(product, itemNames.variant),
     url: firstText(product, itemNames.url),
     imageUrl: firstText(product, itemNames.imageUrl),
-    price: firstNumber(product, itemNames.price),
-    quantity: wholeNumber(firstNumber(product, itemNames.quantity)) ?? 1,
+    price: isPart && price !== undefined ? rounded(price * quantity) : price,
+    quantity: wholeNumber(quantity) ?? 1,
     others: withoutMembers(product, allItemNames),
   };
 }
 
 const itemNames = {
-  id: ['product_id', 'item_id', 'id', 'sku'],
-  name: ['name', 'item_name', 'product_name'],
-  category: ['category', 'item_category'],
+  id: ['product_id', 'productId', 'item_id', 'itemId', 'content_id', 'id', 'sku'],
+  name: ['name', 'item_name', 'product_name', 'productName', 'content_name'],
+  category: ['category', 'item_category', 'content_category'],
   brand: ['brand', 'item_brand'],
-  variant: ['variant', 'item_variant', 'variant_id'],
+  variant: ['variant', 'item_variant', 'variant_id', 'variantId'],
   url: ['url', 'product_url'],
-  imageUrl: ['image_url'],
+  imageUrl: ['image_url', 'imageUrl'],
   price: ['price', 'item_price'],
   quantity: ['quantity'],
 } as const;
@@ -98,9 +153,11 @@ function sumOf(items: readonly CommerceItem[]): number | undefined {
     if (price === undefined) return undefined;
     sum += price * quantity;
   }
-  // Without the traces of binary fractions; no currency has more than four decimals.
-  return Math.round(sum * 10_000) / 10_000;
+  return rounded(sum);
 }
+
+/** Without the traces of binary fractions; no currency has more than four decimals. */
+const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
 
 function countOf(items: readonly CommerceItem[]): number | undefined {
   return items.length === 0 ? undefined : items.reduce((count, { quantity }) => count + quantity, 0);
@@ -116,6 +173,10 @@ function firstText(properties: JsonObject, names: readonly string[]): string | u
     if (text !== undefined && text !== '') return text;
   }
   return undefined;
+}
+
+function firstAmount(properties: JsonObject, names: readonly string[]): number | undefined {
+  return amountOf(names.map((name) => properties[name]).find(isGiven));
 }
 
 function firstNumber(properties: JsonObject, names: readonly string[]): number | undefined {

@@ -7,7 +7,7 @@ import type { Outcome } from '../../egress/outcome.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { KindFacts } from './facts.ts';
 import type { Platform } from './platform.ts';
-import { describeSettings, exampleOf, readAddresses, readSettings } from './settings.ts';
+import { describeSettings, exampleOf, readAddresses, readSettings, readWarnings } from './settings.ts';
 import type { SettingDeclarations, SettingDescriptor, SettingsOf } from './settings.ts';
 
 export type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
@@ -85,6 +85,8 @@ export type DestinationKind = {
   readonly loadPlatform: () => Promise<Platform>;
   /** Where settings say that requests go, by the key of each that has a say in it: compared to see whether that changes. */
   addresses(settings: JsonObject): Readonly<Record<string, string>>;
+  /** What the operator has to know of settings that can be used, such as that nothing is sent by them. Needs no secrets. */
+  warnings(settings: JsonObject): readonly string[];
   /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
 };
@@ -133,6 +135,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
     facts,
     loadPlatform,
     addresses: (settings) => readAddresses(declarations, settings),
+    warnings: (settings) => readWarnings(declarations, settings),
     prepare: (settings) => prepare(readSettings(declarations, settings)),
   };
 }

@@ -1,6 +1,8 @@
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import { headOf, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
+import { clickIdsProperty } from '../../contracts/events/click-ids.ts';
+import { aliasEvent } from '../../contracts/events/envelope.ts';
 import { asBuffer } from '../../contracts/events/frame.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
 import { isJsonObject } from '../../runtime/json.ts';
@@ -27,6 +29,26 @@ export function isIdentify(event: OutboundEvent): boolean {
   return outboundName(event) === identifyEvent;
 }
 
+/** The name of the event that says that a visitor belongs to a group. */
+export const groupEvent = '$group';
+
+export function isGroup(event: OutboundEvent): boolean {
+  return outboundName(event) === groupEvent;
+}
+
+/** Whether an event says that two ids are one. */
+export function isAlias(event: OutboundEvent): boolean {
+  return outboundName(event) === aliasEvent;
+}
+
+/**
+ * Whether an event says that a visitor belongs to a group, or that two ids are one: nothing that somebody did. A platform
+ * that has no call of its own for it is not sent the event.
+ */
+export function isAboutIds(event: OutboundEvent): boolean {
+  return isGroup(event) || isAlias(event);
+}
+
 /** An event as a platform kind reads it: the mapping's name and properties where a mapping applies, else its own. */
 export type SentEvent = {
   readonly id: string;
@@ -38,19 +60,49 @@ export type SentEvent = {
   readonly properties: JsonObject;
   readonly context: JsonObject;
   readonly visitor: ResolvedVisitor;
+  /**
+   * What a platform recognises a repeated event by, also one that a pixel in the browser sent: the property that the
+   * destination or common use has for it, else the event's own id.
+   */
+  readonly deduplicationId: string;
+  /** ISO 4217, of amounts without a currency; undefined where the destination assumes none. */
+  readonly defaultCurrency: string | undefined;
 };
 
-export function sentEvent({ resolved, mapped }: OutboundEvent): SentEvent {
+/** What settings of a destination say of how its events are read. */
+export type ReadingSettings = {
+  /** The property that holds the id an event is deduplicated by. */
+  readonly deduplicationProperty?: string | undefined;
+  readonly defaultCurrency?: string | undefined;
+};
+
+export function sentEvent({ resolved, mapped }: OutboundEvent, settings: ReadingSettings = {}): SentEvent {
   const { event, visitor } = resolved;
+  const properties = mapped?.properties ?? event.event_properties;
   return {
     id: event.id,
+    deduplicationId: deduplicationIdIn(properties, settings.deduplicationProperty) ?? event.id,
+    defaultCurrency: settings.defaultCurrency,
     name: mapped?.eventName ?? event.event,
     isRenamed: mapped !== undefined && mapped.eventName !== event.event,
     timeMs: event.time,
-    properties: mapped?.properties ?? event.event_properties,
+    properties,
     context: withoutSender(event.context),
     visitor,
   };
+}
+
+/** Names that the libraries of ad platforms and of customer data give the id, the most common first. */
+const deduplicationNames = ['event_id', 'eventId', 'eventID', 'client_dedup_id', 'deduplication_id'];
+const deduplicationCharactersMax = 256;
+
+function deduplicationIdIn(properties: JsonObject, own: string | undefined): string | undefined {
+  for (const name of own === undefined ? deduplicationNames : [own]) {
+    const value = properties[name];
+    const text = typeof value === 'number' ? String(value) : textOf(value)?.trim();
+    if (text !== undefined && text !== '' && text.length <= deduplicationCharactersMax) return text;
+  }
+  return undefined;
 }
 
 /** Text of a property; undefined where it is missing, empty or something else. */
@@ -105,7 +157,7 @@ function withoutSender(context: JsonObject): JsonObject {
 const ofSender: ReadonlySet<string> = new Set([senderKey]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
 /** The ids travel in places of their own; the others are no traits of a person. */
-const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip']);
+const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip', clickIdsProperty]);
 const ownProperties: ReadonlySet<string> = new Set(['custom_properties']);
 
 function flat(visitor: JsonObject): JsonObject {

@@ -35,18 +35,23 @@ function isYes(value: unknown): boolean {
 
 /**
  * Meta's words, which Snap took over: `LDU`, and by which law. 0 has the platform find out by the address of the visitor;
- * California it is told of, for there may be no address.
+ * the states it has numbers for it is told of, for there may be no address.
  * https://developers.facebook.com/docs/marketing-apis/data-processing-options
  */
-export function dataProcessingOptions(event: SentEvent): JsonObject {
+export function dataProcessingOptions(
+  event: SentEvent,
+  laws: ReadonlyMap<string, number> = californiaOnly,
+): JsonObject {
   if (!isLimited(event)) return {};
-  const isCalifornian = placeOf(event).region === 'US-CA';
+  const law = laws.get(placeOf(event).region ?? '');
   return {
     data_processing_options: ['LDU'],
-    data_processing_options_country: isCalifornian ? 1 : 0,
-    data_processing_options_state: isCalifornian ? 1_000 : 0,
+    data_processing_options_country: law === undefined ? 0 : 1,
+    data_processing_options_state: law ?? 0,
   };
 }
+
+const californiaOnly: ReadonlyMap<string, number> = new Map([['US-CA', 1_000]]);
 
 /** Where the person lives, as ISO 3166 has it: `US` and `US-CA`. The region of the United States only. */
 export function placeOf(event: SentEvent): {

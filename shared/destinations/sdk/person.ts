@@ -81,6 +81,22 @@ function datumOf(value: unknown): string | undefined {
   return text === '' ? undefined : text;
 }
 
+/**
+ * The id that an ad platform tells people apart by: the customer's, else the visitor's, which a pixel in the browser
+ * knows too. Undefined where a mapping withholds it.
+ */
+export function matchingId(event: SentEvent): string | undefined {
+  const { properties, visitor } = event;
+  const own = properties['visitor'];
+  const isWithheld = [properties, isJsonObject(own) ? own : {}].some(({ external_id: id }) => id === null);
+  return isWithheld ? undefined : (knownPerson(event).externalId ?? visitor.id);
+}
+
+/** The same as SHA-256. */
+export function hashedMatchingId(event: SentEvent): string | undefined {
+  return hashDatum(matchingId(event), normalised.externalId);
+}
+
 /** SHA-256 of each datum in lower-case hex, normalised first; undefined where there is none or it is not such a datum. */
 export type HashedPerson = Readonly<Record<keyof typeof normalised | 'phone', string | undefined>>;
 

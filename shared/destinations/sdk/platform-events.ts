@@ -2,6 +2,28 @@ import { createEventNames } from './standard-events.ts';
 import type { NamedEvent, PlatformVocabulary } from './standard-events.ts';
 
 const customUnderItsName = 'a custom event under its own name';
+/** What Google Analytics' enhanced measurement and recommended events are called beside those that stand for others. */
+const ga4Names = [
+  'click',
+  'earn_virtual_currency',
+  'file_download',
+  'form_start',
+  'form_submit',
+  'level_end',
+  'level_start',
+  'level_up',
+  'post_score',
+  'scroll',
+  'select_content',
+  'spend_virtual_currency',
+  'tutorial_begin',
+  'tutorial_complete',
+  'unlock_achievement',
+  'video_complete',
+  'video_progress',
+  'video_start',
+  'view_search_results',
+] as const;
 const onlyItsOwn = 'passed over: the platform takes no others';
 
 /**
@@ -110,7 +132,7 @@ export const platformEvents = {
     },
     unnamed: customUnderItsName,
     parameters: {
-      value: 'data[].customData.eventValue',
+      value: 'data[].customData.value',
       currency: 'data[].customData.currency',
       orderId: 'data[].customData.transactionId',
       itemIds: 'data[].customData.itemIds',
@@ -196,11 +218,13 @@ export const platformEvents = {
       refund: 'refund',
       viewPromotion: 'view_promotion',
       selectPromotion: 'select_promotion',
+      joinGroup: 'join_group',
       share: 'share',
       signUp: 'sign_up',
       login: 'login',
       lead: 'generate_lead',
     },
+    others: ga4Names,
     unnamed: 'a custom event; the name is made to fit Google’s rules',
     parameters: {
       value: 'events[].params.value',
@@ -622,6 +646,7 @@ export const platformEvents = {
   },
   TikTok: {
     names: {
+      pageView: 'PageView',
       viewContent: 'ViewContent',
       search: 'Search',
       addToCart: 'AddToCart',
@@ -629,8 +654,10 @@ export const platformEvents = {
       startCheckout: 'InitiateCheckout',
       addPaymentInfo: 'AddPaymentInfo',
       purchase: 'Purchase',
+      placeOrder: 'PlaceAnOrder',
       signUp: 'CompleteRegistration',
       lead: 'Lead',
+      submitForm: 'SubmitForm',
       subscribe: 'Subscribe',
       startTrial: 'StartTrial',
       contact: 'Contact',
@@ -639,7 +666,7 @@ export const platformEvents = {
       findLocation: 'FindLocation',
       customizeProduct: 'CustomizeProduct',
     },
-    others: ['ApplicationApproval', 'ClickButton', 'CompletePayment', 'Download', 'PlaceAnOrder', 'SubmitForm'],
+    others: ['ApplicationApproval', 'ClickButton', 'CompletePayment', 'Download'],
     unnamed: customUnderItsName,
     parameters: {
       value: 'data[].properties.value',

@@ -7,7 +7,7 @@ import type { Setting } from './settings.ts';
 const valuesOf = {
   click: ({ click }: ClickConversion) => click,
   event: ({ name }: ClickConversion) => name,
-  order_id: ({ commerce, id }: ClickConversion) => commerce.orderId ?? id,
+  order_id: ({ commerce, deduplicationId }: ClickConversion) => commerce.orderId ?? deduplicationId,
   value: ({ commerce }: ClickConversion) => commerce.value?.toString() ?? '',
   currency: ({ commerce }: ClickConversion) => commerce.currency ?? '',
   time: ({ timeMs }: ClickConversion) => String(Math.floor(timeMs / 1_000)),

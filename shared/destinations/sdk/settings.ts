@@ -59,6 +59,8 @@ export type Setting<Value> = {
    * changes, the secrets of a destination have to be given again. It takes any value, also one that `read` refuses.
    */
   addressOf?(given: unknown): string;
+  /** What the operator has to know of a value that can be used: one sentence; undefined where nothing. */
+  warningOf?(given: unknown): string | undefined;
 };
 
 /** The settings of a kind, by key, in the order they are shown in. */
@@ -93,6 +95,11 @@ export function readAddresses(declarations: SettingDeclarations, given: JsonObje
     ([key, setting]) => [key, setting.addressOf?.(given[key])] as const,
   );
   return Object.fromEntries(addresses.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
+}
+
+/** What the operator has to know of settings that can be used. */
+export function readWarnings(declarations: SettingDeclarations, given: JsonObject): readonly string[] {
+  return Object.entries(declarations).flatMap(([key, setting]) => setting.warningOf?.(given[key]) ?? []);
 }
 
 /** Declares that a setting decides where requests go; `standard` is the address that one not given means. */

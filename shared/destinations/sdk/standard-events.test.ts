@@ -36,7 +36,8 @@ test('event names: what a mapping named is the platform’s name or none, and is
 test('event names: the platform’s own word means what the platform says', () => {
   const own = createEventNames({ names: { lead: 'Lead', purchase: 'Purchase' }, others: ['SubmitForm'] });
   expect(own({ name: 'submit_form', isRenamed: false })).toBe('SubmitForm');
-  expect(own({ name: 'Form Submitted', isRenamed: false })).toBe('Lead');
+  expect(own({ name: 'Generate Lead', isRenamed: false })).toBe('Lead');
+  expect(own({ name: 'Form Submitted', isRenamed: false })).toBeUndefined();
 });
 
 test('standard events: no name stands for two, and each is known by its common name', () => {

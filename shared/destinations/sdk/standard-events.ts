@@ -42,23 +42,28 @@ export const standardEvents = {
   },
   purchase: {
     label: 'Order Completed',
-    aliases: ['purchase', 'completepayment', 'placedorder', 'orderplaced', 'completedorder'],
+    aliases: ['purchase', 'completepayment', 'completedorder'],
   },
+  // Paid or not, an order that is placed is another event than one that is completed: shops send both.
+  placeOrder: { label: 'Order Placed', aliases: ['placedorder', 'placeanorder', 'placeorder'] },
   refund: { label: 'Order Refunded', aliases: ['refund', 'refundedorder'] },
   cancelOrder: { label: 'Order Cancelled', aliases: ['ordercanceled', 'cancelledorder', 'canceledorder'] },
   viewPromotion: { label: 'Promotion Viewed', aliases: ['viewpromotion', 'viewedpromotion'] },
   selectPromotion: { label: 'Promotion Clicked', aliases: ['selectpromotion', 'clickedpromotion'] },
-  share: { label: 'Product Shared', aliases: ['share', 'shared', 'cartshared'] },
+  joinGroup: { label: 'Group Joined', aliases: ['joingroup', 'joinedgroup'] },
+  share: { label: 'Product Shared', aliases: ['share'] },
   signUp: {
     label: 'Signed Up',
-    aliases: ['signup', 'completeregistration', 'registrationcompleted', 'accountcreated', 'registered'],
+    aliases: ['signup', 'completeregistration', 'registrationcompleted', 'accountcreated'],
   },
   login: { label: 'Signed In', aliases: ['login', 'loggedin', 'signin'] },
   lead: {
     label: 'Lead',
-    aliases: ['generatelead', 'leadsubmitted', 'leadcreated', 'formsubmitted', 'submitform', 'formsubmit'],
+    aliases: ['generatelead', 'leadsubmitted', 'leadcreated'],
   },
-  subscribe: { label: 'Subscribed', aliases: ['subscribe', 'subscriptionstarted', 'subscriptioncreated'] },
+  // Newsletters, searches and questions are forms too: none is a lead by itself.
+  submitForm: { label: 'Form Submitted', aliases: ['submitform', 'formsubmit'] },
+  subscribe: { label: 'Subscription Started', aliases: ['subscribe', 'subscriptioncreated'] },
   startTrial: { label: 'Trial Started', aliases: ['starttrial', 'startedtrial'] },
   contact: { label: 'Contacted', aliases: ['contact', 'contactus'] },
   schedule: {

@@ -4,11 +4,12 @@ import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { snapchatCustomEvents, snapchatEvent, snapchatName } from './payload.ts';
-import { baseUrl, choice, requiredSecret, requiredText } from '../sdk/settings.ts';
+import { baseUrl, choice, optionalText, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://tr.snapchat.com';
-const actionSources = ['WEB', 'OFFLINE'] as const;
+const actionSources = ['WEB', 'MOBILE_APP', 'OFFLINE'] as const;
 const unnamedEvents = ['none', ...snapchatCustomEvents] as const;
 const batchEventsMax = 2_000;
 const bodyBytesMax = 2_000_000;
@@ -27,9 +28,14 @@ const settings = {
   actionSource: choice({
     label: 'Action source',
     options: actionSources,
-    sublabel: 'Where events happen.',
+    sublabel: 'Where events happen. Those of an app on a phone are MOBILE_APP also where this is WEB.',
     fallback: 'WEB',
     example: 'WEB',
+  }),
+  appId: optionalText({
+    label: 'Snap app ID',
+    placeholder: '00000000-0000-0000-0000-000000000000',
+    sublabel: 'Of events of an app. Without it the name of its package.',
   }),
   otherEvents: choice({
     label: 'Other events',
@@ -38,6 +44,8 @@ const settings = {
     fallback: 'none',
     example: 'CUSTOM_EVENT_1',
   }),
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -68,7 +76,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const pixel = encodeURIComponent(given.pixelId.trim());
   const token = encodeURIComponent(given.accessToken.trim());
   const url = `${given.baseUrl}/v3/${pixel}/events?access_token=${token}`;
-  const { actionSource, otherEvents } = given;
+  const { otherEvents } = given;
   const nameOf = (event: SentEvent): string | undefined =>
     snapchatName(event) ?? (otherEvents === 'none' ? undefined : otherEvents);
   return {
@@ -76,10 +84,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => acceptsCustomerEvents(event) && nameOf(sentEvent(event)) !== undefined,
     buildRequest(events, nowMs) {
       const data = events.map((outbound) => {
-        const event = sentEvent(outbound);
+        const event = sentEvent(outbound, given);
         const name = nameOf(event);
         if (name === undefined) throw new UnfitEventError('Snap has no name for the event');
-        return snapchatEvent(event, name, actionSource, nowMs);
+        return snapchatEvent(event, name, given, nowMs);
       });
       return withinBytes(postJson({ url, body: { data }, events }), bodyBytesMax);
     },

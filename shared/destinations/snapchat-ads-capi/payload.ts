@@ -2,11 +2,12 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
+import { deviceOf, extendedDeviceInfo, isOfApp } from '../sdk/device.ts';
 import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { dataProcessingOptions } from '../sdk/limited-data-use.ts';
-import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /** Snap's five names for events that it has no name for. */
@@ -18,6 +19,9 @@ export const snapchatCustomEvents = [
   'CUSTOM_EVENT_5',
 ] as const;
 
+/** Where events happen, and the app that those of apps are of. */
+export type SnapchatSource = { readonly actionSource: string; readonly appId: string | undefined };
+
 const daysMax = 37;
 
 /** One of Snap's event names; it takes no others. */
@@ -27,17 +31,30 @@ export const snapchatName = platformEventNames('SnapchatAdsCapi');
  * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters. Throws
  * UnfitEventError where it is too old or the API's minimum of a person is missing.
  */
-export function snapchatEvent(event: SentEvent, name: string, actionSource: string, nowMs: number): JsonObject {
+export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSource, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
+  const actionSource = source.actionSource === 'WEB' && isOfApp(event) ? 'MOBILE_APP' : source.actionSource;
   return {
     event_name: name,
     event_time: secondsOf(event),
-    event_id: event.id,
+    event_id: event.deduplicationId,
     action_source: actionSource,
-    event_source_url: browserContext(event).url,
+    event_source_url: actionSource === 'MOBILE_APP' ? undefined : browserContext(event).url,
     user_data: userData(event),
-    custom_data: customData(event.properties),
+    custom_data: customData(event),
+    app_data: actionSource === 'MOBILE_APP' ? appData(event, source.appId) : undefined,
     ...dataProcessingOptions(event),
+  };
+}
+
+/** What the app and its device are. Snap knows the app by an id of its own, else by the name of its package. */
+function appData(event: SentEvent, appId: string | undefined): JsonObject {
+  const id = appId ?? textOf(event.context['app_namespace']);
+  if (id === undefined) throw new UnfitEventError('an event of an app needs the id of the app');
+  return {
+    app_id: id,
+    advertiser_tracking_enabled: deviceOf(event).allowsTracking === false ? 0 : 1,
+    extinfo: extendedDeviceInfo(event),
   };
 }
 
@@ -45,8 +62,11 @@ function userData(event: SentEvent): JsonObject {
   const person = hashPerson(knownPerson(event));
   const { ip, userAgent } = browserContext(event);
   const hasBrowser = ip !== undefined && userAgent !== undefined;
-  if (person.email === undefined && person.phone === undefined && !hasBrowser) {
-    throw new UnfitEventError('Snap needs an e-mail address, a phone number, or both an IP address and a User-Agent');
+  const { advertisingId, vendorId } = deviceOf(event);
+  if (person.email === undefined && person.phone === undefined && !hasBrowser && advertisingId === undefined) {
+    throw new UnfitEventError(
+      'Snap needs an e-mail address, a phone number, or both an IP address and a User-Agent, or an advertising id',
+    );
   }
   return {
     ...present({
@@ -60,7 +80,9 @@ function userData(event: SentEvent): JsonObject {
       st: person.state,
       zp: person.zip,
       country: person.country,
-      external_id: listOf(person.externalId),
+      external_id: listOf(hashedMatchingId(event)),
+      madid: advertisingId,
+      idfv: vendorId,
       client_ip_address: ip,
       client_user_agent: userAgent,
       sc_click_id: browserId(event, ['ScCid', 'sccid', 'sc_click_id']),
@@ -69,8 +91,8 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-function customData(properties: JsonObject): JsonObject | undefined {
-  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(properties);
+function customData(event: SentEvent): JsonObject | undefined {
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return present({
     value,
     currency,
@@ -80,6 +102,16 @@ function customData(properties: JsonObject): JsonObject | undefined {
     contents: items.map(({ id, brand, price, quantity }) => ({ id, quantity, item_price: price, brand })),
     num_items: itemCount,
     search_string: searchText,
-    sign_up_method: textOf(properties['sign_up_method']),
+    ...Object.fromEntries(ownParameters.map((name) => [name, textOf(event.properties[name])])),
   });
 }
+
+/** Parameters of Snap's that stand in custom data under the name they come by. */
+const ownParameters = [
+  'sign_up_method',
+  'delivery_category',
+  'customer_status',
+  'description',
+  'event_tag',
+  'status',
+] as const;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { definePlatform, inQuery } from '../sdk/platform.ts';
+import type { PlatformProblem } from '../sdk/platform.ts';
 import { anyRows, currencyCode, epochSeconds, sha256Hex, sha256List, someText } from '../sdk/platform-schemas.ts';
 
 const userData = Type.Partial(
@@ -19,6 +20,8 @@ const userData = Type.Partial(
     client_user_agent: someText,
     sc_click_id: someText,
     sc_cookie1: someText,
+    madid: someText,
+    idfv: someText,
   }),
 );
 
@@ -28,10 +31,19 @@ const row = Type.Object({
   event_id: Type.Optional(someText),
   action_source: Type.String({ pattern: '^(WEB|OFFLINE|MOBILE_APP)$' }),
   user_data: userData,
+  app_data: Type.Optional(
+    Type.Object({ app_id: someText, extinfo: Type.Array(Type.String(), { minItems: 16, maxItems: 16 }) }),
+  ),
   custom_data: Type.Optional(
     Type.Partial(Type.Object({ value: Type.Number(), currency: currencyCode, num_items: Type.Integer() })),
   ),
 });
+
+function checkRow(given: unknown): PlatformProblem | undefined {
+  const { action_source: source, app_data: app } = given as { action_source: string; app_data?: unknown };
+  const isMissing = source === 'MOBILE_APP' && app === undefined;
+  return isMissing ? { field: 'app_data', message: 'is required for events of apps' } : undefined;
+}
 
 /** Conversions API, version 3: all or none. https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI */
 export const snapchatPlatform = definePlatform({
@@ -42,7 +54,7 @@ export const snapchatPlatform = definePlatform({
       credentials: inQuery('access_token'),
       content: 'json',
       body: Type.Object({ data: anyRows }),
-      rows: [{ at: 'data', schema: row }],
+      rows: [{ at: 'data', schema: row, check: checkRow }],
       rowsMax: 2_000,
     },
   ],

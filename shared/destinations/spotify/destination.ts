@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
-import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { browserContext } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
@@ -12,6 +12,8 @@ import { baseUrl, batchSize, choice, requiredText, toggle, token } from '../sdk/
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
+import { deviceOf } from '../sdk/device.ts';
 
 const settings = {
   connectionId: requiredText({
@@ -38,6 +40,7 @@ const settings = {
   }),
   // How many one request may carry is not published: few share the fate of a bad one.
   batchSize: batchSize({ max: 100, fallback: 20 }),
+  ...adSettings,
   baseUrl: baseUrl('https://capi.spotify.com'),
 };
 
@@ -77,11 +80,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     accepts: (event) => acceptsCustomerEvents(event) && eventName(sentEvent(event)) !== undefined,
     buildRequest(outbound, nowMs) {
-      const events = outbound.map(sentEvent).map((event) => ({
-        ...conversion(event, nowMs),
-        action_source: actionSource,
-        opt_out_targeting: optOutTargeting || isLimited(event),
-      }));
+      const events = outbound
+        .map((event) => sentEvent(event, given))
+        .map((event) => ({
+          ...conversion(event, nowMs),
+          action_source: actionSource,
+          opt_out_targeting: optOutTargeting || isLimited(event),
+        }));
       const body = { conversion_events: { capi_connection_id: given.connectionId.trim(), events } };
       return postJson({ url, headers, body, events: outbound });
     },
@@ -91,13 +96,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 function conversion(event: SentEvent, nowMs: number): JsonObject {
   const name = eventName(event);
   if (name === undefined) throw new UnfitEventError('Spotify has no such event');
-  const { value, currency, items } = commerceOf(event.properties);
+  const { value, currency, items } = commerceOf(event);
   if (name === 'PURCHASE' && (value === undefined || currency === undefined)) {
     throw new UnfitEventError('Spotify needs value and currency of a purchase');
   }
   return {
     event_name: name,
-    event_id: event.id,
+    event_id: event.deduplicationId,
     // It must lie in the past: a clock that is ahead is taken for ours.
     event_time: new Date(Math.min(event.timeMs, nowMs)).toISOString(),
     event_source_url: browserContext(event).url,
@@ -117,7 +122,7 @@ function userData(event: SentEvent): JsonObject {
     hashed_emails: listOf(email),
     hashed_phone_number: phone,
     ip_address: browserContext(event).ip,
-    device_id: browserId(event, ['idfa', 'gaid', 'advertising_id']),
+    device_id: deviceOf(event).advertisingId,
   });
   if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Spotify could match');
   return matched;

@@ -83,11 +83,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-function argsOf({ name, properties }: SentEvent): JsonObject {
-  const { value, orderId, items } = commerceOf(properties);
+function argsOf(event: SentEvent): JsonObject {
+  const { value, orderId, items } = commerceOf(event);
   const [only, ...others] = items;
   return {
-    action: name,
+    action: event.name,
     ...present({ revenue: value, order_id: orderId }),
     ...(only !== undefined && others.length === 0 ? productOf(only) : {}),
     ...(others.length > 0 ? { products: items.slice(0, productsMax).map(productOf) } : {}),

@@ -9,6 +9,7 @@ import { postJson } from '../sdk/http.ts';
 import { baseUrl, batchSize, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const settings = {
   accountId: requiredText(
@@ -21,6 +22,7 @@ const settings = {
     matching(/^\d{1,19}$/, 'must be a number'),
   ),
   batchSize: batchSize({ max: 1_000, fallback: 1_000 }),
+  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://trc.taboola.com'),
 };
 
@@ -54,7 +56,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
-      const actions = events.map((event) => action(sentEvent(event)));
+      const actions = events.map((event) => action(sentEvent(event, given)));
       return postJson({ url, body: { actions }, events });
     },
   };
@@ -66,7 +68,7 @@ const standardName = platformEventNames('Taboola');
 function action(event: SentEvent): JsonObject {
   const click = browserId(event, ['tblci', 'taboola_cid']);
   if (click === undefined) throw new UnfitEventError('the event has no id of a click (tblci)');
-  const { value, currency, orderId, itemCount } = commerceOf(event.properties);
+  const { value, currency, orderId, itemCount } = commerceOf(event);
   return {
     'click-id': click,
     timestamp: Math.floor(event.timeMs),

@@ -33,6 +33,17 @@ export function sampleShopper(parts: Parts = {}): OutboundEvent {
   return { resolved: { ...resolved, visitor: { ...resolved.visitor, ...person, ...parts.visitor } } };
 }
 
+/** The same event of somebody whose id a mapping withholds. */
+export function withoutId({ resolved }: OutboundEvent): OutboundEvent {
+  const { event } = resolved;
+  return {
+    resolved: {
+      ...resolved,
+      event: { ...event, event_properties: { ...event.event_properties, visitor: { external_id: null } } },
+    },
+  };
+}
+
 /** A shopper nobody knows anything about. */
 export function sampleStranger(event = 'Order Completed'): OutboundEvent {
   const { resolved } = sampleShopper({ event, context: {} });

@@ -11,6 +11,8 @@ import { baseUrl, batchSize, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
+import { defaultCurrency } from '../sdk/reading-settings.ts';
+import { deviceOf } from '../sdk/device.ts';
 
 const customValues = ['td1', 'td2', 'td3', 'td4', 'td5', 'td6', 'td7', 'td8', 'td9', 'td10'];
 
@@ -24,6 +26,7 @@ const settings = {
   }),
   // How many one request may carry is not published: few share the fate of a bad one.
   batchSize: batchSize({ max: 100, fallback: 10 }),
+  defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://insight.adsrvr.org'),
 };
 
@@ -62,7 +65,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     // It takes a limit for a state only: without one such an event is passed over.
     accepts: (event) => acceptsCustomerEvents(event) && mayBeSent(sentEvent(event)),
     buildRequest(events) {
-      const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event)) }));
+      const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));
       return postJson({ url, body: { data }, events });
     },
   };
@@ -77,7 +80,7 @@ function mayBeSent(event: SentEvent): boolean {
 
 function conversion(event: SentEvent): JsonObject {
   const { url, ip, userAgent } = browserContext(event);
-  const { value, currency, orderId, items } = commerceOf(event.properties);
+  const { value, currency, orderId, items } = commerceOf(event);
   const match = present({ ...advertisingId(event), imp: browserId(event, ['ttd_click_id', 'ttdclid']), client_ip: ip });
   if (match === undefined) {
     throw new UnfitEventError('The Trade Desk needs an id of the device or of the click, or an IP address');
@@ -109,8 +112,6 @@ const idTypes: readonly (readonly [string, readonly string[]])[] = [
   ['TDID', ['tdid', 'ttd_tdid']],
   ['UID2', ['uid2', 'uid2_token']],
   ['EUID', ['euid', 'euid_token']],
-  ['IDFA', ['idfa']],
-  ['AAID', ['gaid', 'aaid']],
 ];
 
 function advertisingId(event: SentEvent): JsonObject {
@@ -118,5 +119,7 @@ function advertisingId(event: SentEvent): JsonObject {
     const id = browserId(event, names);
     if (id !== undefined) return { adid: id, adid_type: type };
   }
-  return {};
+  const { platform, advertisingId: id } = deviceOf(event);
+  if (id === undefined || platform === undefined) return {};
+  return { adid: id, adid_type: platform === 'ios' ? 'IDFA' : 'AAID' };
 }

@@ -6,6 +6,7 @@ import { postJson } from '../sdk/http.ts';
 import { tiktokEvent } from './payload.ts';
 import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://business-api.tiktok.com';
 const eventSources = ['web', 'offline', 'crm'] as const;
@@ -36,6 +37,8 @@ const settings = {
     placeholder: 'TEST12345',
     sublabel: 'While it is set events appear in the Test Events tool only.',
   }),
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -75,7 +78,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
-      const data = events.map((event) => tiktokEvent(sentEvent(event)));
+      const data = events.map((event) => tiktokEvent(sentEvent(event, given)));
       return postJson({ url, headers, body: { ...source, data }, events });
     },
     readAnswer(answer, events) {

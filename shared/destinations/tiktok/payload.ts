@@ -8,7 +8,7 @@ import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
-import { hashDatum, hashPerson, isHash, knownPerson, e164Of } from '../sdk/person.ts';
+import { hashDatum, hashPerson, isHash, knownPerson, e164Of, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
@@ -21,7 +21,7 @@ export function tiktokEvent(event: SentEvent): JsonObject {
   return {
     event: standardName(event) ?? event.name,
     event_time: secondsOf(event),
-    event_id: event.id,
+    event_id: event.deduplicationId,
     user: user(event),
     properties: properties(event) ?? {},
     page: present({ url, referrer }),
@@ -39,7 +39,7 @@ function user(event: SentEvent): JsonObject {
   const matched = present({
     email: listOf(hashed.email),
     phone: listOf(hashDatum(person.phone, e164Of(person))),
-    external_id: listOf(hashed.externalId),
+    external_id: listOf(hashedMatchingId(event)),
     ttclid: browserId(event, ['ttclid']),
     ttp: browserId(event, ['ttp', '_ttp']),
     ip,
@@ -49,6 +49,7 @@ function user(event: SentEvent): JsonObject {
     ...matched,
     ...present({
       user_agent: userAgent,
+      locale: textOf(event.context['locale']) ?? textOf(event.context['browser_language']),
       first_name: hashed.firstName,
       last_name: hashed.lastName,
       zip_code: hashed.zip,
@@ -61,7 +62,7 @@ function user(event: SentEvent): JsonObject {
 }
 
 function properties(event: SentEvent): JsonObject | undefined {
-  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event.properties);
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return present({
     value,
     currency,
@@ -75,9 +76,12 @@ function properties(event: SentEvent): JsonObject | undefined {
     ),
     num_items: itemCount,
     search_string: searchText,
-    description: textOf(event.properties['description']),
+    ...Object.fromEntries(ownParameters.map((name) => [name, textOf(event.properties[name])])),
   });
 }
+
+/** Parameters of TikTok's that stand in the properties under the name they come by. */
+const ownParameters = ['description', 'query', 'shop_id', 'status', 'content_name', 'content_category'] as const;
 
 function plain(text: string | undefined, normalise: (text: string) => string | undefined): string | undefined {
   if (text === undefined || isHash(text)) return undefined;

@@ -25,6 +25,7 @@ const user = partly({
   city: someText,
   state: someText,
   country: someText,
+  locale: someText,
 });
 
 const row = Type.Object({

@@ -3,7 +3,7 @@ import { browserContext } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
+import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
@@ -12,6 +12,8 @@ import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { address, baseUrl, matching, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
+import { deviceOf } from '../sdk/device.ts';
 
 const standardUrl = 'https://vdp-connect-api.viantinc.com';
 const batchEventsMax = 1_000;
@@ -23,6 +25,7 @@ const settings = {
   advertiserId: requiredText({ label: 'Advertiser ID', placeholder: '5678', example: '5678' }, number),
   clientId: requiredText({ label: 'Client ID', sublabel: 'For the Viant API.', example: 'example-client' }),
   clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
+  ...adSettings,
   baseUrl: baseUrl(standardUrl),
   tokenUrl: address(
     optionalText({ label: 'Token URL', placeholder: `${standardUrl}/v1/oauth2/authenticate` }, readWebUrl),
@@ -66,16 +69,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     // Viant has no words for limited use: such an event is not sent.
     accepts: (event) => acceptsCustomerEvents(event) && !isLimited(sentEvent(event)),
     buildRequest(events) {
-      const body = events.map((event) => ({ ...whose, salesData: salesData(sentEvent(event)) }));
+      const body = events.map((event) => ({ ...whose, salesData: salesData(sentEvent(event, given)) }));
       return { ...withinBytes(postJson({ url, body, events }), bodyBytesMax), oauth };
     },
   };
 }
 
 function salesData(event: SentEvent): JsonObject {
-  const { value, currency, items } = commerceOf(event.properties);
+  const { value, currency, items } = commerceOf(event);
   return {
-    transactionId: event.id,
+    transactionId: event.deduplicationId,
     conversionEventType: standardName(event) ?? event.name,
     conversionTimestamp: new Date(event.timeMs).toISOString(),
     identifiers: identifiersOf(event),
@@ -103,7 +106,7 @@ function identifiersOf(event: SentEvent): readonly JsonObject[] {
     email_sha256: hashPerson(person).email,
     phonenumber_sha256: hashDatum(person.phone, e164Of(person)),
     ip,
-    mobile_id: textOf(event.context['idfa']) ?? textOf(event.context['gaid']),
+    mobile_id: deviceOf(event).advertisingId,
   };
   const identifiers = Object.entries(known).flatMap(([type, value]) => (value === undefined ? [] : [{ type, value }]));
   if (identifiers.length === 0) throw new UnfitEventError('the event says nothing of a person that Viant could match');

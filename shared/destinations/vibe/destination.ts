@@ -10,6 +10,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const daysMax = 7;
 
@@ -29,6 +30,7 @@ const settings = {
     },
     matching(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, - and _'),
   ),
+  ...adSettings,
   baseUrl: baseUrl('https://t.vibe.co'),
 };
 
@@ -65,12 +67,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: (event) => acceptsUnlimitedEvents(event) && eventName(sentEvent(event)) !== undefined,
     buildRequest(events, nowMs) {
-      const event = sentEvent(onlyEvent(events));
+      const event = sentEvent(onlyEvent(events), given);
       const action = eventName(event);
       if (action === undefined) throw new UnfitEventError('Vibe has no such event');
       checkAge(event, nowMs, daysMax);
       const { url: page, userAgent } = browserContext(event);
-      const { value, currency, orderId } = commerceOf(event.properties);
+      const { value, currency, orderId } = commerceOf(event);
       // Amounts are in US dollars; those of another currency would be read as such.
       const data = present({
         purchase_id: orderId,
@@ -78,7 +80,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       });
       const body = {
         a: action,
-        eid: event.id,
+        eid: event.deduplicationId,
         aid: given.pixelId.trim(),
         ts: Math.floor(event.timeMs),
         ip: neededIp(event, 'Vibe', 4),

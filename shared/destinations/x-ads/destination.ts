@@ -12,6 +12,7 @@ import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import { baseUrl, matching, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { oauth1Header } from './oauth1.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://ads-api.x.com';
 const batchEventsMax = 500;
@@ -35,6 +36,7 @@ const settings = {
   consumerSecret: token({ label: 'API key secret', example: 'example-key-secret' }),
   accessToken: token({ label: 'Access token', sublabel: 'Of a user of the ad account.', example: 'example-token' }),
   accessTokenSecret: token({ label: 'Access token secret', example: 'example-token-secret' }),
+  ...adSettings,
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -73,7 +75,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     // X has no words for limited use: such an event is not sent.
     accepts: (event) => isListed(event) && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
-      const conversions = events.map((event) => conversionOf(sentEvent(event), given.eventId));
+      const conversions = events.map((event) => conversionOf(sentEvent(event, given), given.eventId));
       const request = postJson({ url, body: { conversions }, events });
       const nonceOf = request.headers['idempotency-key'] ?? '';
       const authorization = oauth1Header({ method: 'POST', url, credentials: given, nonceOf, nowMs });
@@ -83,12 +85,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 function conversionOf(event: SentEvent, eventId: string): JsonObject {
-  const { value, currency, items, itemCount } = commerceOf(event.properties);
+  const { value, currency, items, itemCount } = commerceOf(event);
   return {
     conversion_time: new Date(event.timeMs).toISOString(),
     event_id: eventId,
     identifiers: identifiersOf(event),
-    conversion_id: event.id,
+    conversion_id: event.deduplicationId,
     value: value?.toString(),
     price_currency: value === undefined ? undefined : currency,
     number_items: itemCount !== undefined && itemCount > 0 ? itemCount : undefined,

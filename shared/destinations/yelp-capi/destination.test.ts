@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { sampleShopper, sampleStranger, withoutId } from '../testing/sample-shopper.ts';
 import { bodyOf, requestOf, sha256 } from '../testing/sent-by.ts';
 import { yelpCapi } from './destination.ts';
 
@@ -55,6 +55,6 @@ test('Yelp: test mode, action source, nobody, no name', () => {
     test_event: true,
     events: [{ action_source: 'app' }],
   });
-  expect(() => requestOf(yelpCapi, [sampleStranger()])).toThrow('nothing of a person');
+  expect(() => requestOf(yelpCapi, [withoutId(sampleStranger())])).toThrow('nothing of a person');
   expect(() => requestOf(yelpCapi, [sampleShopper({ event: '日本' })])).toThrow('no name that Yelp could take');
 });

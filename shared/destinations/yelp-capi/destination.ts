@@ -8,11 +8,12 @@ import { secondsOf, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { listOf, present } from '../sdk/json.ts';
-import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { baseUrl, batchSize, choice, toggle, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+import { adSettings } from '../sdk/reading-settings.ts';
 
 const nameCharactersMax = 100;
 
@@ -35,6 +36,7 @@ const settings = {
     fallback: 500,
     sublabel: 'Events a request at most, 1 to 1000. Yelp takes 50,000 a day.',
   }),
+  ...adSettings,
   baseUrl: baseUrl('https://api.yelp.com'),
 };
 
@@ -69,16 +71,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     accepts: acceptsUnlimitedEvents,
     buildRequest(outbound) {
-      const events = outbound.map((event) => conversion(sentEvent(event), given.actionSource));
+      const events = outbound.map((event) => conversion(sentEvent(event, given), given.actionSource));
       return postJson({ url, headers, body: { test_event: given.testMode, events }, events: outbound });
     },
   };
 }
 
 function conversion(event: SentEvent, actionSource: string): JsonObject {
-  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event.properties);
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return {
-    event_id: event.id,
+    event_id: event.deduplicationId,
     event_time: secondsOf(event),
     event_name: standardName(event) ?? customName(event.name),
     action_source: actionSource,
@@ -115,7 +117,7 @@ function userData(event: SentEvent): JsonObject {
   const matched = present({
     em: listOf(hashed.email),
     ph: listOf(hashed.phone),
-    external_id: listOf(hashed.externalId),
+    external_id: listOf(hashedMatchingId(event)),
     client_ip_address: ip,
   });
   if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Yelp could match');

@@ -1,24 +1,30 @@
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
-import { accountOfErasures, erasuresOfAll } from '../../contracts/subjects.ts';
+import { accountOfErasures, accountOfWithdrawals, erasuresOfAll, withdrawalsOfAll } from '../../contracts/subjects.ts';
+import { decodeWithdrawalNotice } from '../../contracts/withdrawal-notice.ts';
 import { decodeErasureNotice } from '../../contracts/erasure-notice.ts';
 import { every, tickMs } from '../../runtime/every.ts';
 import { isWorthTelling } from '../../runtime/retry.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { readMessages } from '../messages/read-messages.ts';
-import { readErasuresState, streams } from '../streams/topology.ts';
-import type { ErasuresState } from '../streams/topology.ts';
+import { readErasuresState, readWithdrawalsState, streams } from '../streams/topology.ts';
+import type { WithdrawalsState } from '../streams/topology.ts';
+import type { LogMessage } from '../messages/log-message.ts';
 import { KnownErasures } from './known-erasures.ts';
 import type { ReceivedEvent } from './known-erasures.ts';
+import { KnownWithdrawals } from './known-withdrawals.ts';
+import type { LastWords } from './known-withdrawals.ts';
 
-/** Who was erased, which has to be known before each attempt to send an event. */
+/** Who was erased or withdrew consent, which has to be known before each attempt to send an event. */
 export type Erasures = {
   /**
-   * Whether every erasure is known that was announced until a second ago. Nothing is sent while it is not: neither at the
-   * start nor while the log does not answer, which could not store what became of it either.
+   * Whether every erasure and withdrawal is known that was announced until a second ago. Nothing is sent while it is not:
+   * neither at the start nor while the log does not answer, which could not store what became of it either.
    */
   readonly isCurrent: boolean;
   /** Whether an event's visitor was erased after the event was received. */
   isErased(accountId: string, event: ReceivedEvent): boolean;
+  /** What an event's visitor said of consent last; undefined where the visitor has withdrawn nothing. */
+  lastWords(accountId: string, event: ReceivedEvent): LastWords | undefined;
 };
 
 export type FollowedErasures = Erasures & {
@@ -35,9 +41,17 @@ export type FollowErasuresOptions = {
   onError(error: unknown): void;
 };
 
-type Known = Omit<ErasuresState, 'lastSeq'> & { readonly erasures: KnownErasures; readTo: number };
+/** How far a stream was read. */
+type Position = { readonly createdAt: string; readTo: number };
 
-/** An erasure holds for all that is not on the wire after so long, in ms. */
+type Known = {
+  readonly erasures: KnownErasures;
+  readonly erasuresRead: Position;
+  readonly withdrawals: KnownWithdrawals;
+  readonly withdrawalsRead: Position;
+};
+
+/** An erasure or a withdrawal holds for all that is not on the wire after so long, in ms. */
 export const erasureHoldsWithinMs = 1_000;
 /** The ticks of the thread: two tries a second. */
 const everyMs = tickMs;
@@ -47,8 +61,9 @@ const messagesPerPull = 256;
 const silenceMaxMs = 10_000;
 
 /**
- * Follows the stream of erasures. Its leader is asked what the last one is several times a second: an answer proves that
- * all that were stored when it was asked are known. To wait for messages would prove nothing while none come.
+ * Follows the streams of erasures and of withdrawn consents. Their leaders are asked what the last one is several times a
+ * second: an answer proves that all that were stored when it was asked are known. To wait for messages would prove nothing
+ * while none come.
  */
 export function followErasures({ connection, onError }: FollowErasuresOptions): FollowedErasures {
   let known: Known | undefined;
@@ -60,34 +75,62 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
 
   const look = async (): Promise<void> => {
     const askedAtMs = performance.now();
-    const { lastSeq, ...state } = await readErasuresState(connection);
-    // One that was made again, or restored from a copy that lacks its end, is read from its beginning.
-    const isSame = known?.createdAt === state.createdAt && lastSeq >= known.readTo;
-    const next: Known =
-      known !== undefined && isSame ? known : { ...state, erasures: new KnownErasures(state.key), readTo: 0 };
-    if (lastSeq > next.readTo) await read(next, lastSeq);
+    const [erased, withdrawn] = await Promise.all([readErasuresState(connection), readWithdrawalsState(connection)]);
+    const next: Known = {
+      ...(known !== undefined && isSame(known.erasuresRead, erased)
+        ? known
+        : { erasures: new KnownErasures(erased.key), erasuresRead: start(erased) }),
+      ...(known !== undefined && isSame(known.withdrawalsRead, withdrawn)
+        ? { withdrawals: known.withdrawals, withdrawalsRead: known.withdrawalsRead }
+        : { withdrawals: new KnownWithdrawals(withdrawn.key), withdrawalsRead: start(withdrawn) }),
+    };
+    await readErasures(next, erased.lastSeq);
+    await readWithdrawals(next, withdrawn);
     known = next;
     currentAsOfMs = askedAtMs;
   };
 
-  const read = async (into: Known, lastSeq: number): Promise<void> => {
+  const read = async (stream: FollowedStream, position: Position, lastSeq: number): Promise<void> => {
+    if (lastSeq <= position.readTo) return;
     await readMessages(connection, {
-      stream: streams.erasures,
-      filterSubject: erasuresOfAll,
-      from: { seq: into.readTo + 1 },
+      stream: stream.name,
+      filterSubject: stream.filterSubject,
+      from: { seq: position.readTo + 1 },
       content: 'all',
       messagesPerPull,
       silenceMaxMs,
       signal: aborting.signal,
-      onMessage({ subject, data, seq }) {
-        const notice = decodeErasureNotice(data);
-        // Not to know of whom it tells is to send blind.
-        if (notice === undefined) throw new Error('a notice of an erasure is of a version this build does not know');
-        into.erasures.take(accountOfErasures(subject), notice);
-        into.readTo = seq;
+      onMessage(message) {
+        stream.take(message);
+        position.readTo = message.seq;
       },
     });
-    into.readTo = Math.max(into.readTo, lastSeq);
+    position.readTo = Math.max(position.readTo, lastSeq);
+  };
+
+  const readErasures = ({ erasures, erasuresRead }: Known, lastSeq: number): Promise<void> => {
+    const take = ({ subject, data }: LogMessage): void => {
+      const notice = decodeErasureNotice(data);
+      // Not to know of whom it tells is to send blind.
+      if (notice === undefined) throw new Error('a notice of an erasure is of a version this build does not know');
+      erasures.take(accountOfErasures(subject), notice);
+    };
+    return read({ name: streams.erasures, filterSubject: erasuresOfAll, take }, erasuresRead, lastSeq);
+  };
+
+  const readWithdrawals = (
+    { withdrawals, withdrawalsRead }: Known,
+    { lastSeq, isCut }: WithdrawalsState,
+  ): Promise<void> => {
+    let isFirst = isCut && withdrawalsRead.readTo === 0;
+    const take = ({ subject, data, storedAtMs }: LogMessage): void => {
+      const notice = decodeWithdrawalNotice(data);
+      if (notice === undefined) throw new Error('a notice of a withdrawal is of a version this build does not know');
+      if (isFirst) withdrawals.forgetUntil(storedAtMs);
+      isFirst = false;
+      withdrawals.take(accountOfWithdrawals(subject), notice);
+    };
+    return read({ name: streams.withdrawals, filterSubject: withdrawalsOfAll, take }, withdrawalsRead, lastSeq);
   };
 
   const follow = async (): Promise<void> => {
@@ -112,6 +155,7 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
       return isCurrent();
     },
     isErased,
+    lastWords: (accountId, event) => known?.withdrawals.lastWords(accountId, event),
     isEventErased: ({ event, visitor }) =>
       isErased(event.account_id, { visitorId: visitor.id, receivedAtMs: event.received_at }),
     async untilCurrent(signal) {
@@ -126,3 +170,15 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
     },
   };
 }
+
+type FollowedStream = {
+  readonly name: string;
+  readonly filterSubject: string;
+  take(message: LogMessage): void;
+};
+
+/** A stream that was made again, or restored from a copy that lacks its end, is read from its beginning. */
+const isSame = (position: Position, state: { readonly createdAt: string; readonly lastSeq: number }): boolean =>
+  position.createdAt === state.createdAt && state.lastSeq >= position.readTo;
+
+const start = ({ createdAt }: { readonly createdAt: string }): Position => ({ createdAt, readTo: 0 });

@@ -25,6 +25,7 @@ export const streams = {
   ingestDeadLetters: 'INGEST_DEAD_LETTERS',
   deduplication: 'DEDUPLICATION',
   erasures: 'ERASURES',
+  withdrawals: 'WITHDRAWALS',
   canary: 'CANARY',
 } as const;
 
@@ -37,6 +38,7 @@ const streamOfHead: Readonly<Record<string, string>> = {
   'dead-ingest': streams.ingestDeadLetters,
   deduplication: streams.deduplication,
   erasures: streams.erasures,
+  withdrawals: streams.withdrawals,
   canary: streams.canary,
 };
 
@@ -66,6 +68,8 @@ const erasureKeyEntry = 'sluice.erasure-key';
 const erasuresAgeMs = 365 * 86_400_000;
 /** Some 200,000 erasures. */
 const erasuresBytesMax = 32 * 1024 ** 2;
+/** Some 400,000 withdrawn consents. */
+const withdrawalsBytesMax = 64 * 1024 ** 2;
 
 /** With what the client library does not know of yet. `allow_atomic`: batches that are stored as a whole. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
@@ -120,6 +124,13 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
       // Only the leader answers: a replica that lags may not have the last one yet.
+      allow_direct: false,
+    },
+    {
+      ...kept(streams.withdrawals, ['withdrawals.*'], withdrawalsBytesMax),
+      // The oldest leave first: what was received before the oldest that is left is not sent without its own proof.
+      discard: DiscardPolicy.Old,
+      max_age: nanos(erasuresAgeMs),
       allow_direct: false,
     },
     {
@@ -242,9 +253,9 @@ export async function awaitStream({ [client]: { jsm } }: LogConnection, name: st
   }
 }
 
-/** What a stream bears from when it is made: that of the log's metadata its format, that of erasures the key of its hashes. */
+/** What a stream bears from when it is made: that of the log's metadata its format, those of erasures and withdrawals the key of their hashes. */
 function asMade(config: WantedConfig): WantedConfig {
-  if (config.name === streams.erasures) {
+  if (config.name === streams.erasures || config.name === streams.withdrawals) {
     return { ...config, metadata: { [erasureKeyEntry]: randomBytes(32).toString('base64') } };
   }
   if (config.metadata === undefined) return config;
@@ -261,16 +272,36 @@ export type ErasuresState = {
 };
 
 /** Asked of the stream's leader. Throws TopologyError where the stream was made by somebody else. */
-export async function readErasuresState({ [client]: { jsm } }: LogConnection): Promise<ErasuresState> {
-  const { created, state, config } = await jsm.streams.info(streams.erasures);
+export async function readErasuresState(connection: LogConnection): Promise<ErasuresState> {
+  const { created, state, key } = await readHashed(connection, streams.erasures);
+  return { createdAt: created, lastSeq: state.last_seq, key };
+}
+
+async function readHashed({ [client]: { jsm } }: LogConnection, stream: string) {
+  const { created, state, config } = await jsm.streams.info(stream);
   const key = config.metadata?.[erasureKeyEntry];
   if (key === undefined) {
     throw new TopologyError(
-      `reading stream ${streams.erasures}: its metadata has no ${erasureKeyEntry}. Delete the stream: a pipeline or a ` +
-        'control plane makes it again when it starts',
+      `reading stream ${stream}: its metadata has no ${erasureKeyEntry}. Delete the stream: a pipeline or a control ` +
+        'plane makes it again when it starts',
     );
   }
-  return { createdAt: created, lastSeq: state.last_seq, key: Buffer.from(key, 'base64') };
+  return { created, state, key: Buffer.from(key, 'base64') };
+}
+
+/** The stream of withdrawn consents as it is now, asked of its leader. */
+export type WithdrawalsState = {
+  readonly createdAt: string;
+  readonly lastSeq: number;
+  /** Whether some have left it. */
+  readonly isCut: boolean;
+  /** Of the hashes in it. */
+  readonly key: Buffer;
+};
+
+export async function readWithdrawalsState(connection: LogConnection): Promise<WithdrawalsState> {
+  const { created, state, key } = await readHashed(connection, streams.withdrawals);
+  return { createdAt: created, lastSeq: state.last_seq, isCut: state.first_seq > 1, key };
 }
 
 function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {

@@ -61,6 +61,8 @@ const makes = (names: readonly string[]): string[] =>
 const purges = (stream: Stream): string[] => api(`STREAM.PURGE.${stream}`);
 const deletes = (stream: Stream): string[] => api(`STREAM.MSG.DELETE.${stream}`);
 
+/** Nobody removes what is in these before its time. */
+const unpurged: ReadonlySet<Stream> = new Set([streams.canary, streams.erasures, streams.withdrawals]);
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
 /** Written by the control plane alone, so nobody else may make or change it. */
@@ -111,10 +113,12 @@ export const logUsers = {
       'dead.*',
       'dead-ingest.*',
       'deduplication.*',
+      'withdrawals.*',
       ...everyStream
-        .filter((stream) => stream !== streams.canary && stream !== streams.erasures)
+        .filter((stream) => !unpurged.has(stream))
         .flatMap((stream) => [...reads(stream), ...purges(stream)]),
       ...reads(streams.erasures),
+      ...reads(streams.withdrawals),
       ...[streams.retry, streams.deadLetters, streams.deduplication].flatMap(deletes),
       ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
       ...everyBucket.flatMap(follows),

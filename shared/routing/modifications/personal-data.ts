@@ -99,7 +99,7 @@ function compactDate(year: number, month: number, day: number): string | undefin
 }
 
 /** The two-letter code, in lower case, of a state or territory of the USA by its name (letters only, lower case). */
-function usStateCode(name: string): string | undefined {
+export function usStateCode(name: string): string | undefined {
   return codeOfName.get(name);
 }
 

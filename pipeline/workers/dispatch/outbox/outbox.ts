@@ -6,6 +6,7 @@ import type { RetryRecord } from '../../../../shared/contracts/events/retry-reco
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
+import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
 import { setAsideReason } from '../../worker/suspicion.ts';
 import { readWholeLine, retryLine } from '../inbox/dispatch-item.ts';
 import type { DispatchItem } from '../inbox/dispatch-item.ts';
@@ -42,6 +43,7 @@ export type OutboxCounts = Record<
   | 'stopped'
   | 'global_stopped'
   | 'erased'
+  | 'consent_stopped'
   | 'dead_letters'
   | 'missed_events'
   | `dead_letters_${DeadLetterReason}`
@@ -66,6 +68,7 @@ export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 export type Stop =
   | { readonly kind: 'stop'; readonly ruleId: string }
   | { readonly kind: 'global-stop'; readonly category: string }
+  | { readonly kind: 'no-consent'; readonly purpose: string; readonly answers: readonly PurposeAnswer[] }
   | { readonly kind: 'erased' };
 
 /** Made once: to make the name of a property takes longer than to count in it. */
@@ -73,6 +76,13 @@ const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, 
   readonly [Of in AttemptOutcome]: `attempts_${Of}`;
 };
 
+/** `consent: advertising` and, where there are several purposes, what decided about each of them. */
+export function consentReason({ purpose, answers }: Extract<Stop, { readonly kind: 'no-consent' }>): string {
+  const all = answers.map((one) => `${one.purpose}: ${one.isGranted ? 'granted' : 'denied'} by ${one.layer}`);
+  return `consent: ${purpose} (${all.join(', ')})`.slice(0, reasonCharactersMax);
+}
+
+const reasonCharactersMax = 500;
 const behindAnother = 'waits behind an earlier event of its visitor';
 const notSent = 'not sent yet: its request was not made';
 
@@ -108,7 +118,7 @@ export class Outbox {
     return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
   }
 
-  /** A rule, or the erasure of its visitor, stopped the event. */
+  /** A rule, missing consent or the erasure of its visitor stopped the event. */
   stopped(item: DispatchItem, stop: Stop): void {
     const { counts, observe, health } = this.#options;
     switch (stop.kind) {
@@ -121,6 +131,11 @@ export class Outbox {
         counts.global_stopped += 1;
         observe(item, 'globalStop', item.attempts, stop.category);
         health.record('globalStop', 1);
+        return;
+      case 'no-consent':
+        counts.consent_stopped += 1;
+        observe(item, 'stopped', item.attempts, consentReason(stop));
+        health.record('stopped', 1);
         return;
       case 'erased':
         counts.erased += 1;

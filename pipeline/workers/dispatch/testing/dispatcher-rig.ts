@@ -14,6 +14,8 @@ import { encodeResolved } from '../../../../shared/contracts/events/resolved-eve
 import { client } from '../../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { isNotFound } from '../../../../shared/nats/connection/server-error.ts';
+import { announceWithdrawals } from '../../../../shared/nats/erasures/announce-withdrawals.ts';
+import type { ConsentWords } from '../../../../shared/contracts/events/consent-words.ts';
 import { announceErasure } from '../../../../shared/nats/erasures/announce-erasure.ts';
 import { followErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
 import type { FollowedErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
@@ -67,6 +69,8 @@ export type TestEvent = {
   readonly name?: string;
   readonly source?: string;
   readonly test?: boolean;
+  /** The event's own. */
+  readonly consent?: ConsentWords;
   /** Ms since the epoch. */
   readonly receivedAtMs?: number;
 };
@@ -137,6 +141,9 @@ export async function createDispatcherRig(
     /** What the control plane does once it has erased visitors: no event of them received until then is sent. */
     erase: (visitorIds: readonly string[], atMs = Date.now(), { id = randomUUID(), isAhead = false }: OwnNotice = {}) =>
       announceErasure(connection, { id, accountId, visitorIds, atMs, isAhead }),
+    /** What a resolver does for a visitor who says something of consent. */
+    sayConsent: (visitorId: string, words: Readonly<Record<string, boolean>>, atMs = Date.now()) =>
+      announceWithdrawals(connection, [{ accountId, visitorIds: [visitorId], words, atMs }]),
     /** Outcomes the dispatchers told of. */
     notes: notes as readonly OutcomeNote[],
     /** The frames that turns of the dispatchers were about. */
@@ -292,10 +299,10 @@ export type DispatcherRig = Awaited<ReturnType<typeof createDispatcherRig>>;
 
 function frameOf(accountId: string, events: readonly TestEvent[]): Uint8Array {
   const writer = new FrameWriter();
-  for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false, receivedAtMs } of events) {
+  for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false, receivedAtMs, consent } of events) {
     const received = receivedAtMs === undefined ? {} : { received_at: receivedAtMs };
     const own = { id, event: name, time: Date.now(), source_id: source, account_id: accountId, test, ...received };
-    const sample = sampleEvent(own);
+    const sample = sampleEvent({ ...own, ...(consent && { consent }) });
     writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
   }
   return writer.bytes();

@@ -25,6 +25,7 @@ import { noRecorder } from '../../recent/testing/no-recorder.ts';
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
 import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
+import { noWithdrawals } from './no-withdrawals.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** What a resolver runs with where nothing is set. */
@@ -74,6 +75,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         partition,
         connection: pipelineConnection,
         visitors: createVisitorStore(pool),
+        withdrawals: noWithdrawals,
         pace: { note: () => undefined },
         takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,

@@ -1,0 +1,147 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Check, Field } from '../design/field.tsx';
+import type { ConsentSignals } from './rule.ts';
+
+type SignalFieldsProps = {
+  readonly signals: ConsentSignals | null;
+  onChange(signals: ConsentSignals | null): void;
+};
+
+type CategoryList = 'segment' | 'rudderstack' | 'oneTrust' | 'cookiebot' | 'didomi';
+
+const categoryLists: readonly { readonly key: CategoryList; readonly label: string; readonly hint: string }[] = [
+  {
+    key: 'segment',
+    label: 'Segment categories',
+    hint: 'Ids in context.consent.categoryPreferences. All must be allowed.',
+  },
+  { key: 'rudderstack', label: 'RudderStack consent ids', hint: 'Ids in context.consentManagement.' },
+  { key: 'oneTrust', label: 'OneTrust groups', hint: 'Such as C0004. Read from the property optanon.' },
+  {
+    key: 'cookiebot',
+    label: 'Cookiebot categories',
+    hint: 'preferences, statistics, marketing. Read from the property cookieconsent.',
+  },
+  { key: 'didomi', label: 'Didomi purposes', hint: 'Read from the property didomi.' },
+];
+
+const optOuts = [
+  ['saleOptOut', 'Opt-out of sale'],
+  ['sharingOptOut', 'Opt-out of sharing'],
+  ['targetedAdvertisingOptOut', 'Opt-out of targeted advertising'],
+] as const;
+
+const gpcWords = [
+  ['off', 'has no effect'],
+  ['deny', 'denies, unless the event or the visitor says otherwise'],
+  ['always', 'always denies'],
+] as const;
+
+/** Which signals speak for a purpose. */
+export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactElement {
+  const change = (changed: ConsentSignals): void => {
+    const next = Object.entries({ ...signals, ...changed }).filter(([, value]) => value !== undefined);
+    onChange(next.length === 0 ? null : Object.fromEntries(next));
+  };
+  const { tcf, gpp = [], gpc = 'off' } = signals ?? {};
+  const changeTcf = (changed: Partial<NonNullable<ConsentSignals['tcf']>>): void => {
+    const next = { ...tcf, purposes: tcf?.purposes ?? [], ...changed };
+    const isEmpty = next.purposes.length === 0 && (next.vendors ?? []).length === 0;
+    change({ tcf: isEmpty ? undefined : next });
+  };
+  return (
+    <details open={signals !== null}>
+      <summary>Signals of consent platforms and browsers</summary>
+      <p className="soft">
+        They count where neither the event nor its visitor says anything. Those left empty are not read.
+      </p>
+      {categoryLists.map(({ key, label, hint }) => (
+        <ListField
+          key={key}
+          label={label}
+          hint={hint}
+          value={signals?.[key] ?? []}
+          onChange={(ids) => change({ [key]: ids.length === 0 ? undefined : ids })}
+        />
+      ))}
+      <ListField
+        label="TCF purposes"
+        hint="Numbers of the IAB, such as 1, 3, 4. All need consent in the property tcf."
+        value={(tcf?.purposes ?? []).map(String)}
+        onChange={(ids) => changeTcf({ purposes: numbersOf(ids) })}
+      />
+      <ListField
+        label="TCF vendors"
+        hint="Numbers of the IAB. All need consent too."
+        value={(tcf?.vendors ?? []).map(String)}
+        onChange={(ids) => changeTcf({ vendors: ids.length === 0 ? undefined : numbersOf(ids) })}
+      />
+      {tcf === undefined ? null : (
+        <Check
+          label="Ignore TCF where the GDPR does not apply"
+          checked={tcf.onlyWhereGdprApplies === true}
+          onChange={(isOnly) => changeTcf({ onlyWhereGdprApplies: isOnly ? true : undefined })}
+        />
+      )}
+      {optOuts.map(([optOut, label]) => (
+        <Check
+          key={optOut}
+          label={`${label} (GPP, US Privacy) denies`}
+          checked={gpp.includes(optOut)}
+          onChange={(isOn) => {
+            const next = optOuts.map(([one]) => one).filter((one) => (one === optOut ? isOn : gpp.includes(one)));
+            change({ gpp: next.length === 0 ? undefined : next });
+          }}
+        />
+      ))}
+      <Field label="Global Privacy Control of the browser">
+        {(ids) => (
+          <select
+            {...ids}
+            value={gpc}
+            onChange={(event) => {
+              const word = gpcWords.find(([one]) => one === event.target.value)?.[0];
+              change({ gpc: word === 'off' ? undefined : word });
+            }}
+          >
+            {gpcWords.map(([word, label]) => (
+              <option key={word} value={word}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </details>
+  );
+}
+
+type ListFieldProps = {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: readonly string[];
+  onChange(ids: readonly string[]): void;
+};
+
+/** Words with commas between them. What is typed stays as it is typed. */
+export function ListField({ label, hint, value, onChange }: ListFieldProps): ReactElement {
+  const [text, setText] = useState(value.join(', '));
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <input
+          {...ids}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            onChange([...new Set(event.target.value.split(/[\s,]+/).filter((id) => id !== ''))]);
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** What is no number is sent as it is, for the reply to name it. */
+const numbersOf = (ids: readonly string[]): number[] => ids.map(Number);

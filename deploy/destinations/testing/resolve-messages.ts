@@ -1,0 +1,81 @@
+import { posthogCapture } from '../../../gateway/routes/compat/posthog.ts';
+import { specBatch } from '../../../gateway/routes/compat/spec-message.ts';
+import { readEvent, readTouch } from '../../../pipeline/workers/resolve/read-event.ts';
+import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { encodeEventParts } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import { planVisitors } from '../../../shared/visitors/plan-visitors.ts';
+
+/** When the messages of facts happened, and when they arrive. */
+export const messageTime = '2026-11-26T10:00:00.000Z';
+export const arrivalMs = Date.parse(messageTime) + 1_000;
+
+const rules = {
+  botControl: { mode: 'Allow', threshold: 70 },
+  excludeRequestContext: false,
+  isVisitorsConnection: false,
+  keyTrust: 'server',
+} as const;
+
+/** What a browser's library says of every event. */
+const usualContext = {
+  ip: '203.0.113.7',
+  userAgent: 'Mozilla/5.0',
+  page: { url: 'https://shop.example.com/p' },
+};
+
+/**
+ * A message with what is usual where it says nothing: ids, a time, and the context of a page. A null takes one of these
+ * out.
+ */
+function whole(message: JsonObject, index: number): JsonObject {
+  if ('distinct_id' in message) return { uuid: `m${index}`, timestamp: messageTime, ...message };
+  const own = isJsonObject(message['context']) ? message['context'] : {};
+  const ids = { messageId: `m${index}`, userId: 'u1', anonymousId: 'a1', timestamp: messageTime };
+  return { ...ids, ...message, context: { ...usualContext, ...own } };
+}
+
+/** Messages of one source as the gateway translates and the resolver resolves them, in their order. */
+export function resolveMessages(messages: readonly JsonObject[]): readonly ResolvedEvent[] {
+  const envelopes = messages.map((message, index) => envelopeOf(whole(message, index)));
+  const { outcomes } = planVisitors(
+    envelopes.map((envelope) => readTouch(envelope, rules.keyTrust).touch),
+    () => ({ visitor: () => undefined, identity: () => undefined, erasure: () => undefined }),
+    { propertiesBytesMax: 32_768, newVisitorId: () => 'new-visitor' },
+  );
+  return envelopes.map((envelope, index) => resolvedOf(envelope, outcomes[index]));
+}
+
+function envelopeOf(message: JsonObject): Envelope {
+  const dialect = 'distinct_id' in message ? posthogCapture : specBatch;
+  const arrival = { atMs: arrivalMs, timeWindow: { pastMsMax: 604_800_000, aheadMsMax: 300_000 } };
+  const translation = dialect.translate(message, {}, arrival);
+  if ('problem' in translation) throw new Error(translation.problem);
+  const { kind, id = 'no-id', body } = translation;
+  // The log holds JSON: what is undefined is not there.
+  const json = JSON.parse(JSON.stringify(body)) as JsonObject;
+  return { v: 1, kind, id, account: 'account', source: 'source', at: arrivalMs, body: json };
+}
+
+type Outcome = ReturnType<typeof planVisitors>['outcomes'][number];
+
+function resolvedOf(envelope: Envelope, outcome: Outcome | undefined): ResolvedEvent {
+  if (outcome?.kind !== 'resolved') throw new Error(`the visitor is ${outcome?.kind ?? 'missing'}`);
+  const { name, timeMs, properties, context, integrations } = readEvent(envelope, rules);
+  const json = encodeEventParts({
+    id: envelope.id,
+    event: name,
+    time: timeMs,
+    received_at: envelope.at,
+    source_id: envelope.source,
+    account_id: envelope.account,
+    test: false,
+    integrations,
+    event_properties: JSON.parse(properties.before) as JsonObject,
+    context: JSON.parse(context.before) as JsonObject,
+  });
+  const event = JSON.parse(json) as ResolvedEvent['event'];
+  return { v: 1, event, visitor: { custom_properties: {}, ...outcome.properties.value, id: outcome.id } };
+}

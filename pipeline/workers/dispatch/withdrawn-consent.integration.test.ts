@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
+import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { testTopology } from '../../../shared/testing/test-topology.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await openRig();
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+const purpose = (destinationIds: readonly string[], own: Readonly<Record<string, unknown>> = {}) => ({
+  id: 'advertising',
+  name: 'Advertising',
+  description: null,
+  isEnabled: true,
+  defaultState: 'Granted',
+  regions: null,
+  destinationIds,
+  signals: null,
+  ...own,
+});
+
+async function openRig(): Promise<DispatcherRig> {
+  const opened = await createDispatcherRig(nats.url);
+  configure(opened);
+  return opened;
+}
+
+function configure(of: DispatcherRig, own: Readonly<Record<string, unknown>> = {}): void {
+  of.configure({
+    destinations: [httpEntity(of.destinationId, `${sink.url}/hook`)],
+    consentSettings: [purpose([of.destinationId], own)],
+  });
+}
+
+const events = (visitor: string, ...numbers: readonly number[]) =>
+  numbers.map((n) => ({ id: `${visitor}:${n}`, visitor }));
+const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
+const retryLogIsEmpty = (): Promise<void> =>
+  until('the retry log is empty', async () => (await rig.retries()).size === 0);
+const sentAfter = (n: number): string =>
+  sink.requests
+    .slice(n)
+    .map(({ body }) => body)
+    .join('\n');
+
+/** As a visitor's identify does: a second later it holds for everybody who sends. */
+async function refuse(visitorId: string): Promise<void> {
+  await rig.sayConsent(visitorId, { advertising: false });
+  const isKnown = (): boolean =>
+    rig.erasures.lastWords(rig.accountId, { visitorId, receivedAtMs: Date.now() })?.get('advertising')?.isDenial ===
+    true;
+  await until('the refusal is known', isKnown);
+}
+
+test('consent: an event is sent or stopped by what it says, with the purpose as reason, and counted', async () => {
+  const dispatcher = await rig.start();
+  await rig.send([
+    { id: 'granted', consent: { advertising: true } },
+    { id: 'denied', consent: { advertising: false } },
+    { id: 'silent' },
+  ]);
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(['granted', 'silent']);
+  expect(rig.notes.find(({ eventId }) => eventId === 'denied')).toMatchObject({
+    outcome: 'stopped',
+    reason: 'consent: Advertising (Advertising: denied by event)',
+    attempts: 0,
+  });
+  expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1, delivered: 2, dead_letters: 0, failed_attempts: 0 });
+});
+
+test('consent: what waits to be tried again and behind that is stopped by a refusal, others go on in order', async () => {
+  sink.answer(() => 503);
+  const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
+  for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
+  await until('they wait', () => dispatcher.stats()['events_parked'] === 4);
+  await idle();
+  await refuse('ann');
+  const sentBefore = sink.requests.length;
+  sink.answer(() => 200);
+  await until('the others arrived', () => sink.taken().length === 3);
+  await retryLogIsEmpty();
+  expect(sink.taken()).toEqual(['bob:0', 'bob:1', 'bob:2']);
+  expect(sentAfter(sentBefore)).not.toContain('ann');
+  expect(dispatcher.stats()).toMatchObject({ consent_stopped: 3, delivered: 3, dead_letters: 0, events_parked: 0 });
+  const stopped = rig.notes.filter(({ outcome }) => outcome === 'stopped');
+  expect(stopped.map(({ eventId }) => eventId).toSorted()).toEqual(['ann:0', 'ann:1', 'ann:2']);
+  expect(stopped[0]?.reason).toBe('consent: Advertising (Advertising: denied by withdrawal)');
+});
+
+test('consent: what waits in memory is stopped by a refusal, and a grant given afterwards lets what comes later go', async () => {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  sink.answer(async () => {
+    await released;
+    return 200;
+  });
+  const dispatcher = await rig.start();
+  await rig.send([...events('ann', 0, 1, 2), ...events('bob', 0, 1)]);
+  const isWaiting = (): boolean => sink.requests.length === 2 && dispatcher.stats()['events_held'] === 5;
+  await until('the first of each are on the wire, and the others wait', isWaiting);
+  await refuse('ann');
+  release();
+  await until('those of the other arrived', () => sink.taken().includes('bob:1'));
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(['ann:0', 'bob:0', 'bob:1']);
+  expect(dispatcher.stats()).toMatchObject({ consent_stopped: 2, delivered: 3 });
+  await rig.sayConsent('ann', { advertising: true });
+  const ofAnn = { visitorId: 'ann', receivedAtMs: Date.now() };
+  const isDenied = (): boolean => rig.erasures.lastWords(rig.accountId, ofAnn)?.get('advertising')?.isDenial === true;
+  await until('the grant is known', () => !isDenied());
+  await rig.send(events('ann', 3));
+  await until('what came later arrived', () => sink.taken().includes('ann:3'));
+});
+
+test('consent: what is replayed is stopped by a refusal since', async () => {
+  const dispatcher = await rig.start();
+  await refuse('ann');
+  const subject = retrySubject(rig.destinationId, replayTier);
+  for (const visitor of ['ann', 'bob']) {
+    const sample = sampleEvent({ id: `${visitor}:replayed`, account_id: rig.accountId, received_at: 1 });
+    const event = { ...sample, visitor: { ...sample.visitor, id: visitor } };
+    const times = { firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1 };
+    const record = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event });
+    await publish(rig.connection, subject, Buffer.from(`${record}\n`), { msgId: randomUUID(), timeoutMs: 5_000 });
+  }
+  dispatcher.retriesStored(replayTier);
+  await until('that of the other arrived', () => sink.taken().length === 1);
+  await retryLogIsEmpty();
+  expect(sink.taken()).toEqual(['bob:replayed']);
+  expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1 });
+});
+
+test('consent: a dispatcher that starts after the refusal stops what waits, and an account beside it sends the same', async () => {
+  const other = await openRig();
+  try {
+    await rig.send(events('ann', 0));
+    await other.send([{ id: 'of another account', visitor: 'ann' }]);
+    await refuse('ann');
+    const dispatchers = [await rig.start(), await other.start()];
+    await until('it arrived', () => sink.taken().length === 1);
+    await idle();
+    expect(sink.taken()).toEqual(['of another account']);
+    expect(dispatchers.map((dispatcher) => dispatcher.stats()['consent_stopped'])).toEqual([1, 0]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('consent: a purpose that a later version disables is not asked for any more', async () => {
+  sink.answer(() => 503);
+  const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
+  await rig.send(events('ann', 0));
+  await until('it waits', () => dispatcher.stats()['retries'] === 1);
+  await refuse('ann');
+  sink.answer(() => 200);
+  configure(rig, { isEnabled: false });
+  await rig.send(events('ann', 1));
+  await until('what came later arrived', () => sink.taken().includes('ann:1'));
+  expect(sink.taken()).toEqual(['ann:0', 'ann:1']);
+});
+
+test('consent: while withdrawals are not known nothing is sent, and everything once they are', async () => {
+  await rig.connection[client].jsm.streams.delete(streams.withdrawals);
+  await until('it is not known', () => !rig.erasures.isCurrent);
+  const dispatcher = await rig.start();
+  await rig.send(events('bob', 0));
+  await until('it is held', () => dispatcher.stats()['events_held'] === 1);
+  expect(dispatcher.stats()).toMatchObject({ erasures_unknown: 1, requests: 0 });
+  await ensureTopology(rig.connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
+  await until('it arrived', () => sink.taken().length === 1);
+});

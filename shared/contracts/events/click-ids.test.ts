@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { clickIdsIn, mayHaveClick, mergeClickIds } from './click-ids.ts';
+
+test.each([
+  [{ gclid: 'G', other: 'x' }, { gclid: 'G' }],
+  [
+    { current_url: 'https://a.test/?msclkid=M&li_fat_id=L#x', fbp: 'fb.1.2.3' },
+    { fbp: 'fb.1.2.3', msclkid: 'M', li_fat_id: 'L' },
+  ],
+  [{ gclid: 'own', current_url: 'https://a.test/?gclid=other' }, { gclid: 'own' }],
+  [{ gclid: '', fbclid: 7, ttclid: 'x'.repeat(501), current_url: 'not an address?gclid=G' }, undefined],
+])('click ids: of the context %j', (context, ids) => {
+  const found = clickIdsIn(context, 5.5);
+  const expected = ids && Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, { id, at: 5 }]));
+  expect(found).toEqual(expected);
+});
+
+test('click ids: each platform’s parameter is found where it stands alone, and no other word that ends like one', () => {
+  for (const name of ['msclkid', 'gbraid', 'wbraid', 'li_fat_id', 'ScCid', 'epik', 'rdt_cid', 'tblci', 'irclickid']) {
+    expect(mayHaveClick.test(`https://a.test/?${name}=x`)).toBe(true);
+    expect(mayHaveClick.test(`https://a.test/?my${name}=x`)).toBe(false);
+  }
+});
+
+test('click ids: the last one stays, with the time it was first seen', () => {
+  const first = mergeClickIds(undefined, { gclid: { id: 'A', at: 1 } });
+  expect(mergeClickIds(first, { gclid: { id: 'A', at: 9 } })).toBe(first);
+  expect(mergeClickIds(first, { gclid: { id: 'B', at: 9 }, fbclid: { id: 'F', at: 2 } })).toEqual({
+    gclid: { id: 'B', at: 9 },
+    fbclid: { id: 'F', at: 2 },
+  });
+  // An event that arrives late brings none back.
+  const later = mergeClickIds(first, { gclid: { id: 'B', at: 9 } });
+  expect(mergeClickIds(later, { gclid: { id: 'A', at: 1 } })).toBe(later);
+  expect(mergeClickIds('nothing', { gclid: 'no id', fbclid: { id: 3, at: 1 } })).toEqual({});
+});

@@ -1,0 +1,110 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+
+/** Parameters that ad platforms and affiliate networks add to the address that a click on one of their ads leads to. */
+export const clickParameters = [
+  'fbclid',
+  'gclid',
+  'gbraid',
+  'wbraid',
+  'dclid',
+  'msclkid',
+  'ttclid',
+  'twclid',
+  'li_fat_id',
+  'ScCid',
+  'sccid',
+  'epik',
+  'rdt_cid',
+  'qclid',
+  'ndclid',
+  'oppref',
+  'rtid',
+  'rclid',
+  'tblci',
+  'dicbo',
+  'irclickid',
+  'im_ref',
+  'ttdclid',
+  'aleid',
+  'admitad_uid',
+  'clickref',
+] as const;
+
+/** Cookies by which ad platforms know a browser, or keep a click, on the pages of their customers. */
+export const clickCookies = [
+  '_fbc',
+  '_fbp',
+  'fbc',
+  'fbp',
+  '_ttp',
+  'ttp',
+  '_epik',
+  '_scid',
+  'sc_cookie1',
+  '_uetvid',
+  '_uetmsclkid',
+  '_rdt_uuid',
+  'rdt_uuid',
+  '_qclid',
+  '_ndclid',
+  '__oppref',
+  '_axeid',
+  '_axart',
+  '_axwrt',
+] as const;
+
+/** The visitor property that holds them: of each name the last id, and since when it is known. */
+export const clickIdsProperty = 'click_ids';
+
+/** An id of a click or of a browser, and when an event first had it, in ms since the epoch. */
+export type ClickId = { readonly id: string; readonly at: number };
+
+const idCharactersMax = 500;
+
+/** Whether a query, or an address with one, may have one of the parameters. */
+export const mayHaveClick = new RegExp(`(?:^|[?&])(?:${clickParameters.join('|')})=`);
+
+/** Names by which an event's context may hold an id. */
+export const clickIdNames: readonly string[] = [...clickParameters, ...clickCookies];
+
+/** The ids that the context of an event has, by name; undefined where it has none. */
+export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<string, ClickId>> | undefined {
+  let found: Record<string, ClickId> | undefined;
+  const add = (name: string, id: unknown): void => {
+    if (typeof id !== 'string' || id === '' || id.length > idCharactersMax) return;
+    found ??= {};
+    found[name] ??= { id, at: Math.floor(atMs) };
+  };
+  for (const name of clickIdNames) add(name, context[name]);
+  const { current_url: url } = context;
+  if (typeof url === 'string' && mayHaveClick.test(url) && URL.canParse(url)) {
+    const { searchParams } = new URL(url);
+    for (const name of clickParameters) add(name, searchParams.get(name));
+  }
+  return found;
+}
+
+/**
+ * The ids of a visitor after an event gave some: of each name the last one stays, with the time it was first seen. The same
+ * object when nothing changes.
+ */
+export function mergeClickIds(current: unknown, given: JsonObject): JsonObject {
+  const before = isJsonObject(current) ? current : {};
+  let next: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(given)) {
+    const known = readClickId(before[name]);
+    const added = readClickId(value);
+    if (added === undefined || known?.id === added.id || (known !== undefined && known.at > added.at)) continue;
+    next ??= { ...before };
+    next[name] = added;
+  }
+  return next ?? before;
+}
+
+/** Undefined for what is none: properties of visitors may be set to anything. */
+export function readClickId(value: unknown): ClickId | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { id, at } = value;
+  return typeof id === 'string' && id !== '' && typeof at === 'number' ? { id, at } : undefined;
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readConsentWords, readOwnConsent } from './consent-words.ts';
+
+test.each<[unknown, Record<string, boolean>, number]>([
+  [undefined, {}, 0],
+  [null, {}, 0],
+  [{}, {}, 0],
+  ['yes', {}, 1],
+  [
+    { Ads: true, stats: false, more: 'GRANTED', less: 'denied', none: null, empty: '' },
+    { ads: true, stats: false, more: true, less: false },
+    0,
+  ],
+  [{ ads: 1, stats: { deep: true } }, {}, 2],
+  [{ accepted_categories: ['a', 'b'], rejected_categories: ['b', 7] }, { a: true, b: false }, 1],
+  [{ accepted_categories: 'a' }, {}, 1],
+  [{ Ads: true, ads: false }, { ads: false }, 0],
+  [{ $gpc: true, ' ': true, ['x'.repeat(251)]: true }, {}, 0],
+])('consent words: %j', (consent, words, unreadable) => {
+  expect(readConsentWords(consent)).toEqual({ words, unreadable });
+});
+
+test.each<[unknown, Record<string, boolean>]>([
+  [{ categoryPreferences: { C1: true, C2: false } }, { $segment: true, c1: true, c2: false }],
+  [{ categoryPreferences: {} }, { $segment: true }],
+  [
+    { allowedConsentIds: ['a'], deniedConsentIds: ['b'], provider: 'ketch' },
+    { $rudderstack: true, a: true, b: false },
+  ],
+  [
+    { deniedConsentIds: ['b'], resolutionStrategy: 'or' },
+    { $rudderstack: true, $any: true, b: false },
+  ],
+  [{ allowedConsentIds: [], deniedConsentIds: [] }, {}],
+  [{ ads: false }, { ads: false }],
+])('own consent: %j', (consent, words) => {
+  expect(readOwnConsent(consent).words).toEqual(words);
+});
+
+test('own consent: property: any JSON is read, within bounds', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const { words } = readOwnConsent(value);
+      expect(Object.values(words).every((word) => typeof word === 'boolean')).toBe(true);
+    }),
+  );
+  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`name-${n}`, true]));
+  expect(Object.keys(readOwnConsent(many).words)).toHaveLength(200);
+});

@@ -1,0 +1,95 @@
+import { isJsonObject } from '../../runtime/json.ts';
+
+/**
+ * What was said of purposes, by their names or the ids of categories, in lower case: true allows, false denies. Names that
+ * begin with `$` say what the words are, see `consentMarks`.
+ */
+export type ConsentWords = Readonly<Record<string, boolean>>;
+
+/** Marks of the words of an event. No purpose has such a name. */
+export const consentMarks = {
+  /** Segment's categoryPreferences: a category that is not named is denied. */
+  segment: '$segment',
+  /** RudderStack's consentManagement. */
+  rudderstack: '$rudderstack',
+  /** One allowed purpose of a destination is enough: RudderStack's resolutionStrategy `or`. */
+  any: '$any',
+  /** The browser's Global Privacy Control. */
+  gpc: '$gpc',
+} as const;
+
+/** Opt-outs of the Global Privacy Platform's sections for the USA. */
+export const gppOptOuts = ['saleOptOut', 'sharingOptOut', 'targetedAdvertisingOptOut'] as const;
+export type GppOptOut = (typeof gppOptOuts)[number];
+
+/** What was read, and how many values could not be. */
+export type ReadConsent = { readonly words: Record<string, boolean>; readonly unreadable: number };
+
+/** More names are not looked at. */
+const namesMax = 200;
+const nameCharactersMax = 250;
+const texts: ReadonlyMap<string, boolean> = new Map([
+  ['granted', true],
+  ['denied', false],
+]);
+
+/**
+ * Reads a `consent` object: names with booleans or `granted` and `denied`, and the lists `accepted_categories` and
+ * `rejected_categories`. Null, absent and `""` say nothing; of a name that is said twice a denial holds.
+ */
+export function readConsentWords(consent: unknown): ReadConsent {
+  const read = { words: {} as Record<string, boolean>, unreadable: 0 };
+  if (consent === undefined || consent === null || consent === '') return read;
+  if (!isJsonObject(consent)) return { words: {}, unreadable: 1 };
+  for (const name of Object.keys(consent).slice(0, namesMax)) {
+    const value = consent[name];
+    if (value === undefined || value === null || value === '') continue;
+    if (name === 'accepted_categories' || name === 'rejected_categories') {
+      addList(read, value, name === 'accepted_categories');
+    } else {
+      const word = typeof value === 'string' ? texts.get(value.toLowerCase()) : value;
+      if (typeof word === 'boolean') addWord(read.words, name, word);
+      else read.unreadable += 1;
+    }
+  }
+  return read;
+}
+
+/**
+ * Reads what an event itself says: a `consent` object of ours, Segment's `context.consent` or RudderStack's
+ * `context.consentManagement` as they stand there. No words where it says nothing.
+ */
+export function readOwnConsent(consent: unknown): ReadConsent {
+  if (!isJsonObject(consent)) return readConsentWords(consent);
+  const { categoryPreferences, allowedConsentIds, deniedConsentIds, resolutionStrategy } = consent;
+  if (isJsonObject(categoryPreferences)) {
+    const read = readConsentWords(categoryPreferences);
+    read.words[consentMarks.segment] = true;
+    return read;
+  }
+  if (!Array.isArray(allowedConsentIds) && !Array.isArray(deniedConsentIds)) return readConsentWords(consent);
+  const read = { words: {} as Record<string, boolean>, unreadable: 0 };
+  addList(read, allowedConsentIds ?? [], true);
+  addList(read, deniedConsentIds ?? [], false);
+  if (Object.keys(read.words).length === 0) return read;
+  read.words[consentMarks.rudderstack] = true;
+  if (resolutionStrategy === 'or') read.words[consentMarks.any] = true;
+  return read;
+}
+
+function addList(read: { readonly words: Record<string, boolean>; unreadable: number }, list: unknown, word: boolean) {
+  if (!Array.isArray(list)) {
+    read.unreadable += 1;
+    return;
+  }
+  for (const name of list.slice(0, namesMax) as readonly unknown[]) {
+    if (typeof name === 'string') addWord(read.words, name, word);
+    else read.unreadable += 1;
+  }
+}
+
+function addWord(words: Record<string, boolean>, name: string, word: boolean): void {
+  const key = name.trim().toLowerCase();
+  if (key === '' || key.length > nameCharactersMax || key.startsWith('$') || key === '__proto__') return;
+  words[key] = words[key] !== false && word;
+}

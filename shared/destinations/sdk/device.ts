@@ -1,0 +1,81 @@
+import { numberOf, textOf } from './event.ts';
+import type { SentEvent } from './event.ts';
+
+/** The device that an event of an app happened on, in the words of libraries for mobile apps. */
+export type Device = {
+  /** Undefined where the event does not say, or is of another one. */
+  readonly platform: 'ios' | 'android' | undefined;
+  /** The advertising id: IDFA of Apple, AAID of Google. Undefined where the person keeps it from apps. */
+  readonly advertisingId: string | undefined;
+  /** Apple's id of the device for one vendor. */
+  readonly vendorId: string | undefined;
+  /** Whether the person lets apps track; undefined where the event does not say. */
+  readonly allowsTracking: boolean | undefined;
+};
+
+/** `context.device` and `context.os` as they are named here, beside names that sources give the ids themselves. */
+export function deviceOf({ properties, context }: SentEvent): Device {
+  const text = (...names: readonly string[]): string | undefined => {
+    for (const name of names) {
+      const found = textOf(properties[name]) ?? textOf(context[name]);
+      if (found !== undefined && !/^[0-]+$/.test(found)) return found;
+    }
+    return undefined;
+  };
+  const idfa = text('idfa');
+  const aaid = text('gaid', 'aaid');
+  const named = `${text('device_type') ?? ''} ${text('os_name') ?? ''}`.toLowerCase();
+  const isApple = idfa !== undefined || /\bios\b|ipados|iphone|ipad/.test(named);
+  const isAndroid = !isApple && (aaid !== undefined || named.includes('android'));
+  const tracking = context['device_ad_tracking_enabled'];
+  const allowsTracking = typeof tracking === 'boolean' ? tracking : undefined;
+  const id = idfa ?? aaid ?? text('device_advertising_id', 'advertising_id');
+  return {
+    platform: isApple ? 'ios' : isAndroid ? 'android' : undefined,
+    advertisingId: allowsTracking === false ? undefined : id,
+    vendorId: isApple ? text('idfv', 'device_id') : undefined,
+    allowsTracking,
+  };
+}
+
+/**
+ * Whether an event happened in an app: its library says so (`channel: mobile`), or it is of an app on a phone and of no
+ * page.
+ */
+export function isOfApp(event: SentEvent): boolean {
+  const { context } = event;
+  if (textOf(context['channel']) === 'mobile') return true;
+  const hasApp = textOf(context['app_namespace']) !== undefined || textOf(context['app_name']) !== undefined;
+  return hasApp && deviceOf(event).platform !== undefined && textOf(context['current_url']) === undefined;
+}
+
+/**
+ * What Meta asks of the device of an app's event, and Snap after it: sixteen texts, empty where nothing is known.
+ * https://developers.facebook.com/docs/marketing-api/conversions-api/app-events
+ */
+export function extendedDeviceInfo(event: SentEvent): readonly string[] {
+  const { context } = event;
+  const text = (name: string): string => {
+    const value = context[name];
+    return textOf(value) ?? numberOf(value)?.toString() ?? '';
+  };
+  const version = text('app_version');
+  return [
+    deviceOf(event).platform === 'ios' ? 'i2' : 'a2',
+    text('app_namespace'),
+    text('app_build') || version,
+    version,
+    text('os_version'),
+    text('device_model'),
+    text('locale').replace('-', '_'),
+    '',
+    text('network_carrier'),
+    text('screen_width'),
+    text('screen_height'),
+    text('screen_density'),
+    '',
+    '',
+    '',
+    text('timezone'),
+  ];
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import type { SentEvent } from './event.ts';
+
+const propertiesMax = 100;
+const listMax = 100;
+const textCharactersMax = 500;
+
+/**
+ * The properties that an event has beside those a platform has a place for: audiences and rules of advertisers are made of
+ * them. Texts, numbers, yes and no, and lists of these. What may name a person is left out: platforms take that hashed only,
+ * in a place of its own.
+ */
+export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<string>): JsonObject {
+  const own: Record<string, unknown> = {};
+  let count = 0;
+  for (const [name, value] of Object.entries(properties)) {
+    if (count === propertiesMax) break;
+    if (placed.has(name) || elsewhere.has(name) || ofPersons.test(name) || name.startsWith('$')) continue;
+    const fit = Array.isArray(value) ? fitList(value) : fitValue(value);
+    if (fit === undefined) continue;
+    own[name] = fit;
+    count += 1;
+  }
+  return own;
+}
+
+/** Read into other places by every kind that sends own properties. */
+const elsewhere: ReadonlySet<string> = new Set([
+  'value',
+  'revenue',
+  'total',
+  'currency',
+  'order_id',
+  'orderId',
+  'transaction_id',
+  'transactionId',
+  'products',
+  'items',
+  'contents',
+  'content_ids',
+  'num_items',
+  'search_string',
+  'search_term',
+  'query',
+  'event_id',
+  'eventId',
+  'eventID',
+  'client_dedup_id',
+  'deduplication_id',
+  'action_source',
+  'limited_data_use',
+  'consent',
+  'visitor',
+  'lead_id',
+  'fbc',
+  'fbp',
+  'fbclid',
+  'ttclid',
+  'ttp',
+  'url',
+  'referrer',
+  '__proto__',
+]);
+
+/** Names of what tells who somebody is. */
+const ofPersons =
+  /e-?mail|phone|mobile|(first|last|full|user|sur|middle|maiden)_?-?name|birth|^dob$|gender|passw|token|secret|ssn|^ip$|ip_?address|user_?agent|street|address|zip|postal|card|iban|^(fn|ln|em|ph|db|ge|ct|st|zp)$|external_?id|user_?id|anonymous_?id|device_?id|advertising_?id|^(idfa|idfv|gaid|aaid)$/i;
+
+/** An e-mail address, or a number as long as that of a phone or a card. */
+const namesSomebody = /[^\s@]+@[^\s@]+\.[^\s@]+|^\+?[\d\s().-]{9,}$/;
+
+function fitValue(value: unknown): string | number | boolean | undefined {
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if (typeof value !== 'string' || value === '' || namesSomebody.test(value)) return undefined;
+  return value.slice(0, textCharactersMax).toWellFormed();
+}
+
+function fitList(values: readonly unknown[]): readonly unknown[] | undefined {
+  const fit = values.slice(0, listMax).flatMap((value) => fitValue(value) ?? []);
+  return fit.length === 0 ? undefined : fit;
+}

@@ -1,0 +1,100 @@
+import { hashedVisitor } from '../../contracts/erasure-notice.ts';
+import type { WithdrawalNotice } from '../../contracts/withdrawal-notice.ts';
+
+/** What a visitor said of a name last: when, in ms since the epoch. */
+export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
+
+/** By lower-case name. */
+export type LastWords = { get(name: string): LastWord | undefined };
+
+type AccountWithdrawals = {
+  /** Of visitors who denied anything, in the order of their first notices. */
+  readonly visitors: Map<string, Map<string, LastWord>>;
+  /** Denials of visitors until then may be forgotten, in ms since the epoch. */
+  forgottenUntilMs: number;
+};
+
+/** Visitors that a thread keeps the last words of: each takes some 300 bytes. */
+const visitorsMax = 200_000;
+
+/** The consents that visitors withdrew, by visitor, as notices told of them. Who denied nothing takes no memory. */
+export class KnownWithdrawals {
+  readonly #key: Buffer;
+  readonly #visitorsMax: number;
+  readonly #accounts = new Map<string, AccountWithdrawals>();
+  #visitors = 0;
+  /** Notices of until then may have left the stream, in ms since the epoch. */
+  #cutUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(key: Buffer, most = visitorsMax) {
+    this.#key = key;
+    this.#visitorsMax = most;
+  }
+
+  take(accountId: string, { changes }: WithdrawalNotice): void {
+    for (const { visitors, words, atMs } of changes) {
+      for (const hash of visitors) {
+        for (const [name, word] of Object.entries(words)) this.#takeWord(accountId, hash, name, word, atMs);
+      }
+    }
+    while (this.#visitors > this.#visitorsMax) this.#forgetOldest();
+  }
+
+  /**
+   * What an event's visitor said last; undefined where the visitor denied nothing. Where that is forgotten, an event counts
+   * as withdrawn: what cannot be known is not sent.
+   */
+  lastWords(
+    accountId: string,
+    { visitorId, receivedAtMs }: { readonly visitorId: string; readonly receivedAtMs: number },
+  ): LastWords | undefined {
+    if (receivedAtMs <= this.#cutUntilMs) return allDenied;
+    const account = this.#accounts.get(accountId);
+    if (account === undefined) return undefined;
+    if (receivedAtMs <= account.forgottenUntilMs) return allDenied;
+    if (account.visitors.size === 0) return undefined;
+    return account.visitors.get(hashedVisitor(this.#key, accountId, visitorId));
+  }
+
+  /** The stream begins with notices of this time, in ms since the epoch: what was said before is not in it. */
+  forgetUntil(atMs: number): void {
+    this.#cutUntilMs = Math.max(this.#cutUntilMs, atMs);
+  }
+
+  #takeWord(accountId: string, hash: string, name: string, word: boolean, atMs: number): void {
+    const known = this.#accounts.get(accountId)?.visitors.get(hash);
+    const before = known?.get(name);
+    // A grant takes back what was denied; of two words of one time the denial holds.
+    if (word && before === undefined) return;
+    if (before !== undefined && (atMs < before.atMs || (atMs === before.atMs && word))) return;
+    if (known !== undefined) known.set(name, { isDenial: !word, atMs });
+    else {
+      this.#accountOf(accountId).visitors.set(hash, new Map([[name, { isDenial: !word, atMs }]]));
+      this.#visitors += 1;
+    }
+  }
+
+  /** The account with most of them loses its oldest. */
+  #forgetOldest(): void {
+    let most: AccountWithdrawals | undefined;
+    for (const account of this.#accounts.values()) {
+      if (account.visitors.size > (most?.visitors.size ?? 0)) most = account;
+    }
+    const [hash, words] = most?.visitors.entries().next().value ?? [];
+    if (most === undefined || hash === undefined || words === undefined) return;
+    most.visitors.delete(hash);
+    this.#visitors -= 1;
+    for (const { atMs } of words.values()) most.forgottenUntilMs = Math.max(most.forgottenUntilMs, atMs);
+  }
+
+  #accountOf(accountId: string): AccountWithdrawals {
+    let account = this.#accounts.get(accountId);
+    if (account === undefined) {
+      account = { visitors: new Map(), forgottenUntilMs: Number.NEGATIVE_INFINITY };
+      this.#accounts.set(accountId, account);
+    }
+    return account;
+  }
+}
+
+const allDenied: LastWords = { get: () => ({ isDenial: true, atMs: Number.POSITIVE_INFINITY }) };

@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'vitest';
+import { headOf } from '../../contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import { compileConsent } from './compile-consent.ts';
+import type { ConsentSetting, LastWord } from './compile-consent.ts';
+
+const setting = (own: Partial<ConsentSetting> = {}): ConsentSetting => ({
+  name: 'Advertising',
+  isEnabled: true,
+  defaultState: 'Granted',
+  regions: null,
+  destinationIds: ['d'],
+  signals: null,
+  ...own,
+});
+
+type Said = {
+  readonly own?: Readonly<Record<string, boolean>>;
+  readonly visitor?: Readonly<Record<string, unknown>>;
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly last?: Readonly<Record<string, LastWord>>;
+  readonly time?: number;
+};
+
+let unreadable = 0;
+
+function judge(settings: readonly ConsentSetting[], said: Said = {}, rule: 'all' | 'any' = 'all') {
+  const sample = sampleEvent();
+  const event: ResolvedEvent = {
+    v: 1,
+    event: {
+      ...sample.event,
+      time: said.time ?? sample.event.time,
+      ...(said.own === undefined ? {} : { consent: said.own }),
+      context: said.context ?? {},
+    },
+    visitor: { id: 'v', custom_properties: {}, ...said.visitor },
+  };
+  unreadable = 0;
+  const last = said.last === undefined ? undefined : new Map(Object.entries(said.last));
+  const now = { lastWords: () => last, onUnreadable: () => (unreadable += 1) };
+  return compileConsent(settings, 'd', rule)?.(headOf(event), event, now);
+}
+
+/** What decided about the only purpose, and how. */
+function decided(own: Partial<ConsentSetting>, said: Said): string {
+  const [answer] = judge([setting(own)], said)?.answers ?? [];
+  return `${answer?.isGranted === true ? 'granted' : 'denied'} by ${answer?.layer}`;
+}
+
+describe('consent', () => {
+  test('purposes: a destination that serves none that is enabled is not asked for consent', () => {
+    expect(judge([])).toBeUndefined();
+    expect(judge([setting({ destinationIds: ['other'] }), setting({ isEnabled: false })])).toBeUndefined();
+  });
+
+  test.each<[string, Said, string]>([
+    ['nothing is said', {}, 'granted by default'],
+    [
+      'the event grants, the visitor denied',
+      { own: { advertising: true }, visitor: { consent: { advertising: false } } },
+      'granted by event',
+    ],
+    [
+      'the event denies, the visitor granted',
+      { own: { advertising: false }, visitor: { consent: { advertising: true } } },
+      'denied by event',
+    ],
+    ['the event says something of another purpose', { own: { analytics: false } }, 'granted by default'],
+    ['the visitor denied in another case', { visitor: { consent: { ADVERTISING: false } } }, 'denied by visitor'],
+    ['the visitor denied in a word', { visitor: { consent: { advertising: 'denied' } } }, 'denied by visitor'],
+    [
+      'the visitor denied in a list',
+      { visitor: { consent: { rejected_categories: ['advertising'] } } },
+      'denied by visitor',
+    ],
+    [
+      'lists that contradict each other',
+      { visitor: { consent: { accepted_categories: ['advertising'], rejected_categories: ['advertising'] } } },
+      'denied by visitor',
+    ],
+    ['an empty consent', { visitor: { consent: {} } }, 'granted by default'],
+    ['a consent that is null', { visitor: { consent: null } }, 'granted by default'],
+    [
+      'signals that the purpose does not list',
+      { own: { $gpc: true }, context: { gpp: 'broken', tcf: 'broken', us_privacy: '1YYN' } },
+      'granted by default',
+    ],
+  ])('layers: %s', (_what, said, expected) => {
+    expect(decided({}, said)).toBe(expected);
+  });
+
+  test.each<[string, Record<string, boolean>, string]>([
+    ['both allowed', { $segment: true, c1: true, c2: true }, 'granted by event'],
+    ['one of them not named', { $segment: true, c1: true }, 'denied by event'],
+    ['none of them named', { $segment: true }, 'denied by event'],
+    ['one of them denied', { $segment: true, c1: true, c2: false }, 'denied by event'],
+    ['consent of another sender', { c1: true, c2: true }, 'granted by default'],
+  ])('segment: categories of a purpose, %s', (_what, own, expected) => {
+    expect(decided({ signals: { segment: ['C1', 'C2'] } }, { own })).toBe(expected);
+  });
+
+  test('segment: a purpose without categories goes by its name, where that is named', () => {
+    expect(decided({}, { own: { $segment: true, advertising: false } })).toBe('denied by event');
+    expect(decided({}, { own: { $segment: true, other: false } })).toBe('granted by default');
+  });
+
+  test.each<[string, Record<string, boolean>, string]>([
+    ['denied', { $rudderstack: true, ads: false, more: true }, 'denied by event'],
+    ['allowed', { $rudderstack: true, ads: true }, 'granted by event'],
+    ['neither', { $rudderstack: true, other: true }, 'granted by default'],
+  ])('rudderstack: ids of a purpose, %s', (_what, own, expected) => {
+    expect(decided({ signals: { rudderstack: ['ads', 'more'] } }, { own })).toBe(expected);
+  });
+
+  test('visitor: a category of a purpose counts for it', () => {
+    const own = { signals: { segment: ['C4'] } };
+    expect(decided(own, { visitor: { consent: { c4: false, advertising: true } } })).toBe('denied by visitor');
+  });
+
+  test.each<[string, Partial<ConsentSetting>, Said, string]>([
+    ['GPC', { signals: { gpc: 'deny' } }, { own: { $gpc: true } }, 'denied by signal'],
+    ['GPC of the page', { signals: { gpc: 'deny' } }, { context: { gpc: true } }, 'denied by signal'],
+    [
+      'GPC after a grant of the visitor',
+      { signals: { gpc: 'deny' } },
+      { own: { $gpc: true }, visitor: { consent: { advertising: true } } },
+      'granted by visitor',
+    ],
+    ['GPC above all', { signals: { gpc: 'always' } }, { own: { $gpc: true, advertising: true } }, 'denied by signal'],
+    ['GPC that is off', { signals: { gpc: 'off' } }, { own: { $gpc: true } }, 'granted by default'],
+    [
+      'OneTrust',
+      { signals: { oneTrust: ['C0004'] } },
+      { context: { optanon: 'groups=C0001:1,C0004:0' } },
+      'denied by signal',
+    ],
+    [
+      'OneTrust without the group',
+      { signals: { oneTrust: ['C0004'] } },
+      { context: { optanon: 'groups=C0001:1' } },
+      'granted by default',
+    ],
+    [
+      'Cookiebot',
+      { signals: { cookiebot: ['marketing'] }, defaultState: 'Denied' },
+      { context: { cookieconsent: '{marketing:true}' } },
+      'granted by signal',
+    ],
+    [
+      'a US Privacy string',
+      { signals: { gpp: ['saleOptOut'] } },
+      { context: { us_privacy: '1YYN' } },
+      'denied by signal',
+    ],
+    [
+      'a US Privacy string for another opt-out',
+      { signals: { gpp: ['sharingOptOut'] } },
+      { context: { us_privacy: '1YYN' } },
+      'granted by default',
+    ],
+    [
+      'a GPP string',
+      { signals: { gpp: ['saleOptOut'] } },
+      { context: { gpp: 'DBABrw~CAAYAAAAAABA.YA~BAgAAABA.QA' } },
+      'denied by signal',
+    ],
+    [
+      'GPC in a GPP string',
+      { signals: { gpc: 'deny' } },
+      { context: { gpp: 'DBABrw~CAAYAAAAAABA.YA~BAgAAABA.QA' } },
+      'denied by signal',
+    ],
+    [
+      'one signal that grants and one that denies',
+      { signals: { cookiebot: ['marketing'], gpp: ['saleOptOut'] } },
+      { context: { cookieconsent: '{marketing:true}', us_privacy: '1YYN' } },
+      'denied by signal',
+    ],
+    [
+      'a TC string where the GDPR does not apply',
+      { signals: { tcf: { purposes: [1], onlyWhereGdprApplies: true } } },
+      { context: { tcf: 'broken', gdpr_applies: false } },
+      'granted by default',
+    ],
+  ])('signals: %s', (_what, own, said, expected) => {
+    expect(decided(own, said)).toBe(expected);
+    expect(unreadable).toBe(0);
+  });
+
+  const tcString = 'COvFyGBOvFyGBAbAAAENAPCAAOAAAAAAAAAAAEEUACCKAAA';
+  test.each([
+    [{ purposes: [1, 3] }, 'granted by signal'],
+    [{ purposes: [1, 4] }, 'denied by signal'],
+    [{ purposes: [1], vendors: [2, 8] }, 'granted by signal'],
+    [{ purposes: [1], vendors: [3] }, 'denied by signal'],
+    [{ purposes: [1], segment: 'publisher' }, 'denied by signal'],
+  ])('signals: a TC string, asked for %j', (tcf, expected) => {
+    expect(decided({ signals: { tcf }, defaultState: 'Denied' }, { context: { tcf: tcString } })).toBe(expected);
+  });
+
+  test.each<[string, NonNullable<ConsentSetting['signals']>, Record<string, unknown>]>([
+    ['TCF', { tcf: { purposes: [1] } }, { tcf: tcString.slice(0, 20) }],
+    ['TCF that is no text', { tcf: { purposes: [1] } }, { tcf: { deep: [] } }],
+    ['GPP', { gpp: ['saleOptOut'] }, { gpp: 'DBABrw~' }],
+    ['US Privacy', { gpp: ['saleOptOut'] }, { us_privacy: 'yes' }],
+    ['OneTrust', { oneTrust: ['C4'] }, { optanon: 'groups=C4' }],
+    ['Cookiebot', { cookiebot: ['marketing'] }, { cookieconsent: '{}' }],
+    ['Didomi', { didomi: ['ads'] }, { didomi: '%%%' }],
+  ])('signals: a broken string of %s is no consent, and is counted', (_what, signals, context) => {
+    expect(decided({ signals }, { context })).toBe('denied by signal');
+    expect(unreadable).toBe(1);
+  });
+
+  test.each<[readonly string[] | null, Record<string, unknown>, string]>([
+    [null, { country: 'Germany' }, 'denied by default'],
+    [['DE'], { country: 'Germany' }, 'denied by default'],
+    [['DE'], { country: 'FR' }, 'granted by default'],
+    [['EU'], { country: 'fra' }, 'denied by default'],
+    [['EU'], { country: 'NO' }, 'granted by default'],
+    [['EEA'], { country: 'NO' }, 'denied by default'],
+    [['US-CA'], { country: 'US', state: 'California' }, 'denied by default'],
+    [['US-CA'], { country: 'US', state: 'tx' }, 'granted by default'],
+    [['US-CA'], { country: 'US' }, 'denied by default'],
+    [['US'], { country: 'US', state: 'TX' }, 'denied by default'],
+    [['DE'], {}, 'denied by default'],
+    [['DE'], { country: 'nowhere' }, 'denied by default'],
+  ])('regions: %j, of a visitor in %j', (regions, visitor, expected) => {
+    expect(decided({ defaultState: 'Denied', regions }, { visitor })).toBe(expected);
+  });
+
+  const two = [setting({ name: 'b' }), setting({ name: 'a' })];
+  test.each<['all' | 'any', Said, boolean]>([
+    ['all', { own: { a: true, b: false } }, false],
+    ['any', { own: { a: true, b: false } }, true],
+    ['any', { own: { a: false, b: false } }, false],
+    ['all', { own: { a: true, b: false, $rudderstack: true, $any: true } }, true],
+  ])('rule: %s, with %j', (rule, said, expected) => {
+    expect(judge(two, said, rule)?.isGranted).toBe(expected);
+    expect(judge(two, said, rule)?.answers.map(({ purpose }) => purpose)).toEqual(['a', 'b']);
+  });
+
+  const time = 1_000;
+  const denial = (atMs: number) => ({ advertising: { isDenial: true, atMs } });
+  test.each<[string, Said, string]>([
+    ['a default', { last: denial(1) }, 'denied by withdrawal'],
+    [
+      'a grant of the visitor',
+      { visitor: { consent: { advertising: true } }, last: denial(1) },
+      'denied by withdrawal',
+    ],
+    ['an own grant of before', { own: { advertising: true }, time, last: denial(time) }, 'denied by withdrawal'],
+    ['an own grant of after', { own: { advertising: true }, time, last: denial(time - 1) }, 'granted by event'],
+    [
+      'a denial, which no later grant revives',
+      { own: { advertising: false }, last: { advertising: { isDenial: false, atMs: 9 } } },
+      'denied by event',
+    ],
+    ['a default, and taken back', { last: { advertising: { isDenial: false, atMs: 9 } } }, 'granted by default'],
+    ['a default of another purpose', { last: { analytics: { isDenial: true, atMs: 9 } } }, 'granted by default'],
+  ])('withdrawal: of %s', (_what, said, expected) => {
+    expect(decided({}, said)).toBe(expected);
+  });
+});

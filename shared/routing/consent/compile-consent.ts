@@ -1,0 +1,172 @@
+import { consentMarks, readConsentWords } from '../../contracts/events/consent-words.ts';
+import type { ConsentWords } from '../../contracts/events/consent-words.ts';
+import type { EventHead } from '../../contracts/events/resolved-event.ts';
+import type { Subject } from '../values/property-path.ts';
+import { answerBySignals } from './consent-signals.ts';
+import type { SignalSettings } from './consent-signals.ts';
+import { isCovered, regionOf } from './region.ts';
+
+/** A purpose as it is published. */
+export type ConsentSetting = {
+  readonly name: string;
+  readonly isEnabled: boolean;
+  readonly defaultState: string;
+  readonly regions: readonly string[] | null;
+  readonly destinationIds: readonly string[];
+  readonly signals: SignalSettings | null;
+};
+
+/** Who decided about a purpose, from the most specific to the least. */
+export type ConsentLayer = 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+
+export type PurposeAnswer = { readonly purpose: string; readonly isGranted: boolean; readonly layer: ConsentLayer };
+
+/** A visitor's last word on a name: when it was said, in ms since the epoch. */
+export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
+
+/** By lower-case name. */
+export type LastWords = { get(name: string): LastWord | undefined };
+
+/** What is known of consent now, beside what the event's line says. */
+export type ConsentNow = {
+  /** By lower-case name; undefined where the visitor has withdrawn nothing that is known of. */
+  lastWords(head: EventHead): LastWords | undefined;
+  /** A consent of the event is there and cannot be read. */
+  onUnreadable(): void;
+};
+
+export type ConsentVerdict = {
+  readonly isGranted: boolean;
+  /** Of each purpose of the destination, by name. */
+  readonly answers: readonly PurposeAnswer[];
+};
+
+export type JudgeConsent = (head: EventHead, subject: Subject, now: ConsentNow) => ConsentVerdict;
+
+/** Answers that are remembered: senders say one of a few things. */
+const rememberedMax = 1_000;
+const noWords: ConsentWords = {};
+
+/**
+ * Compiles the purposes that a destination serves; undefined where it serves none, and its events are not asked for
+ * consent. Of each purpose the first of these decides that says anything: the event, its visitor, signals, and the
+ * purpose's default where its regions cover the visitor. Within one of them a denial wins. What was granted so must not
+ * have been withdrawn since. `rule`: whether all purposes must be granted, or one is enough.
+ */
+export function compileConsent(
+  settings: readonly ConsentSetting[],
+  destinationId: string,
+  rule: 'all' | 'any',
+): JudgeConsent | undefined {
+  const purposes = settings
+    .filter(({ isEnabled, destinationIds }) => isEnabled && destinationIds.includes(destinationId))
+    .map(compilePurpose)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (purposes.length === 0) return undefined;
+  const readOwn = rememberedWords();
+  return (head, subject, now) => {
+    const own = head.consent === undefined ? noWords : readOwn(head.consent);
+    const visitor = readConsentWords(subject.visitor['consent']);
+    if (visitor.unreadable > 0) now.onUnreadable();
+    const said: Said = { head, subject, own, visitor: visitor.words, lastWords: now.lastWords(head), now };
+    const answers = purposes.map((purpose) => answer(purpose, said));
+    const isAny = rule === 'any' || own[consentMarks.any] === true;
+    const isGranted = isAny ? answers.some((one) => one.isGranted) : answers.every((one) => one.isGranted);
+    return { isGranted, answers };
+  };
+}
+
+type Said = {
+  readonly head: EventHead;
+  readonly subject: Subject;
+  readonly own: ConsentWords;
+  readonly visitor: ConsentWords;
+  readonly lastWords: LastWords | undefined;
+  readonly now: ConsentNow;
+};
+
+type Purpose = {
+  readonly name: string;
+  readonly key: string;
+  readonly signals: SignalSettings;
+  readonly segment: readonly string[];
+  readonly rudderstack: readonly string[];
+  /** Every name that a visitor's consent may have it under. */
+  readonly names: readonly string[];
+  readonly defaultsToGranted: boolean;
+  readonly regions: readonly string[] | null;
+};
+
+function compilePurpose({ name, defaultState, regions, signals }: ConsentSetting): Purpose {
+  const key = name.trim().toLowerCase();
+  const ids = (list: readonly string[] | undefined): readonly string[] => (list ?? []).map((id) => id.toLowerCase());
+  const [segment, rudderstack] = [ids(signals?.segment), ids(signals?.rudderstack)];
+  const names = [...new Set([key, ...segment, ...rudderstack, ...ids(signals?.oneTrust)])];
+  const defaultsToGranted = defaultState === 'Granted';
+  return { name, key, signals: signals ?? {}, segment, rudderstack, names, defaultsToGranted, regions };
+}
+
+function answer(purpose: Purpose, said: Said): PurposeAnswer {
+  const given = answerThen(purpose, said);
+  if (!given.isGranted || !isWithdrawn(purpose, given.layer, said)) return given;
+  return { purpose: purpose.name, isGranted: false, layer: 'withdrawal' };
+}
+
+/** By what the line of the event says. */
+function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
+  const { name, signals, names, regions, defaultsToGranted } = purpose;
+  const { subject, own, visitor, now } = said;
+  const hasGpc = own[consentMarks.gpc] === true;
+  if (signals.gpc === 'always' && (hasGpc || subject.event.context['gpc'] === true)) {
+    return { purpose: name, isGranted: false, layer: 'signal' };
+  }
+  const byEvent = answerOfEvent(purpose, own);
+  if (byEvent !== undefined) return { purpose: name, isGranted: byEvent, layer: 'event' };
+  const byVisitor = wordOf(names, visitor);
+  if (byVisitor !== undefined) return { purpose: name, isGranted: byVisitor, layer: 'visitor' };
+  const bySignal = answerBySignals(signals, { context: subject.event.context, hasGpc }, now);
+  if (bySignal !== undefined) return { purpose: name, isGranted: bySignal, layer: 'signal' };
+  const covers = regions === null || isCovered(regions, regionOf(subject.visitor));
+  return { purpose: name, isGranted: !covers || defaultsToGranted, layer: 'default' };
+}
+
+function answerOfEvent({ key, segment, rudderstack }: Purpose, own: ConsentWords): boolean | undefined {
+  if (own[consentMarks.segment] === true && segment.length > 0) return segment.every((id) => own[id] === true);
+  const ids = own[consentMarks.rudderstack] === true && rudderstack.length > 0 ? rudderstack : [key];
+  return wordOf(ids, own);
+}
+
+/** Of several names a denial wins; undefined where none is said. */
+function wordOf(names: readonly string[], words: ConsentWords): boolean | undefined {
+  let word: boolean | undefined;
+  for (const name of names) {
+    if (Object.hasOwn(words, name)) word = word !== false && words[name];
+  }
+  return word;
+}
+
+/**
+ * Whether the visitor's last word on a purpose is a denial that came after what granted it. What an event itself grants is
+ * as old as the event; any other grant of a visitor is older than its last word.
+ */
+function isWithdrawn({ names }: Purpose, layer: ConsentLayer, { head, subject, lastWords }: Said): boolean {
+  if (lastWords === undefined) return false;
+  const grantedAtMs = layer === 'event' ? Math.min(head.receivedAtMs, subject.event.time) : Number.NEGATIVE_INFINITY;
+  return names.some((name) => {
+    const word = lastWords.get(name);
+    return word?.isDenial === true && word.atMs >= grantedAtMs;
+  });
+}
+
+function rememberedWords(): (json: string) => ConsentWords {
+  const known = new Map<string, ConsentWords>();
+  return (json) => {
+    let words = known.get(json);
+    if (words === undefined) {
+      words = JSON.parse(json) as ConsentWords;
+      if (known.size >= rememberedMax) known.clear();
+      known.set(json, words);
+    }
+    return words;
+  };
+}

@@ -1,0 +1,79 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import { consentStringCharactersMax } from './tc-string.ts';
+
+/** Categories of a consent platform, in lower case, and whether the visitor allows them. */
+export type Categories = Readonly<Record<string, boolean>>;
+
+/**
+ * The categories of OneTrust: the cookie `OptanonConsent` (URL-encoded pairs with `groups=C0001:1,C0002:0`), or the
+ * page's `OptanonActiveGroups` (`,C0001,C0003,`), which names those that are allowed. Throws RangeError for anything else.
+ */
+export function readOneTrust(value: unknown): Categories {
+  const text = textOf(value);
+  if (!text.includes('=')) {
+    const active = text.split(',').filter((group) => group !== '');
+    if (active.length === 0 || active.some((group) => !/^[\w-]{1,64}$/.test(group))) throw unknownForm();
+    return toCategories(active.map((group) => [group, true]));
+  }
+  const groups = new URLSearchParams(text).get('groups');
+  const entries = (groups ?? '').split(',').map((entry) => /^([\w-]{1,64}):([01])$/.exec(entry));
+  return toCategories(
+    entries.map((entry) => {
+      if (entry === null) throw unknownForm();
+      return [entry[1] ?? '', entry[2] === '1'];
+    }),
+  );
+}
+
+/** The categories of Cookiebot's cookie `CookieConsent`, whose keys stand without quotes. Throws RangeError for anything else. */
+export function readCookiebot(value: unknown): Categories {
+  const text = decoded(textOf(value));
+  const found = [...text.matchAll(/\b(necessary|preferences|statistics|marketing):(true|false)\b/g)];
+  if (!text.startsWith('{') || found.length === 0) throw unknownForm();
+  return toCategories(found.map(([, name = '', word]) => [name, word === 'true']));
+}
+
+/** The purposes of Didomi's cookie `didomi_token`: base64 of JSON with lists of ids. Throws RangeError for anything else. */
+export function readDidomi(value: unknown): Categories {
+  const token = parsed(Buffer.from(decoded(textOf(value)), 'base64').toString('utf8'));
+  const purposes = isJsonObject(token) ? token['purposes'] : undefined;
+  if (!isJsonObject(purposes)) throw unknownForm();
+  const listed = (name: string, word: boolean): [string, boolean][] => {
+    const ids = purposes[name];
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string').map((id) => [id, word]) : [];
+  };
+  return toCategories([...listed('enabled', true), ...listed('disabled', false)]);
+}
+
+const unknownForm = (): RangeError => new RangeError('not the cookie of a consent platform');
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' || value.length > consentStringCharactersMax) throw unknownForm();
+  return value;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw unknownForm();
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    throw unknownForm();
+  }
+}
+
+/** Of a category that is named twice a denial holds. */
+function toCategories(entries: readonly (readonly [string, boolean])[]): Categories {
+  const categories: Record<string, boolean> = {};
+  for (const [name, word] of entries) {
+    const key = name.toLowerCase();
+    if (key !== '__proto__') categories[key] = categories[key] !== false && word;
+  }
+  return categories;
+}

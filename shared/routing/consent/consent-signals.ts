@@ -1,0 +1,128 @@
+import type { Categories } from './consent-cookies.ts';
+import { readCookiebot, readDidomi, readOneTrust } from './consent-cookies.ts';
+import { isUsPrivacyOptOut, readGppString, readSectionIds } from './gpp-string.ts';
+import type { GppAnswers } from './gpp-string.ts';
+import { readTcString } from './tc-string.ts';
+import type { TcConsent } from './tc-string.ts';
+
+/** Which signals speak for a purpose, as it is published. One that is not listed is not read. */
+export type SignalSettings = {
+  readonly segment?: readonly string[] | undefined;
+  readonly rudderstack?: readonly string[] | undefined;
+  readonly oneTrust?: readonly string[] | undefined;
+  readonly cookiebot?: readonly string[] | undefined;
+  readonly didomi?: readonly string[] | undefined;
+  readonly tcf?: TcfSettings | undefined;
+  /** Words of `gppOptOuts`. */
+  readonly gpp?: readonly string[] | undefined;
+  readonly gpc?: string | undefined;
+};
+
+type TcfSettings = {
+  readonly purposes: readonly number[];
+  readonly vendors?: readonly number[] | undefined;
+  readonly onlyWhereGdprApplies?: boolean | undefined;
+  readonly segment?: string | undefined;
+};
+
+/** What an event carries: what its context says, and whether its request had `Sec-GPC: 1`. */
+export type CarriedSignals = {
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly hasGpc: boolean;
+};
+
+/**
+ * What signals say of a purpose: a denial wins; undefined where none of those that its settings list is there. One that is
+ * there and cannot be read is no consent, and is reported.
+ */
+export function answerBySignals(
+  signals: SignalSettings,
+  { context, hasGpc }: CarriedSignals,
+  { onUnreadable }: { onUnreadable(): void },
+): boolean | undefined {
+  const { oneTrust, cookiebot, didomi, tcf, gpp, gpc } = signals;
+  let answer: boolean | undefined;
+  const take = (given: boolean | undefined): void => {
+    if (given !== undefined) answer = answer !== false && given;
+  };
+  const ask = <Read>(read: (value: unknown) => Read, key: string, say: (of: Read) => boolean | undefined): void => {
+    const value = context[key];
+    if (value === undefined || value === null || value === '') return;
+    try {
+      take(say(read(value)));
+    } catch {
+      // The libraries throw errors of any kind for what they cannot read.
+      onUnreadable();
+      take(false);
+    }
+  };
+  if (gpc === 'deny' && (hasGpc || context['gpc'] === true)) take(false);
+  if (oneTrust !== undefined) ask(readOneTrust, 'optanon', (groups) => wordOf(oneTrust, groups));
+  if (cookiebot !== undefined) ask(readCookiebot, 'cookieconsent', (groups) => wordOf(cookiebot, groups));
+  if (didomi !== undefined) ask(readDidomi, 'didomi', (groups) => wordOf(didomi, groups));
+  if (tcf !== undefined && (tcf.onlyWhereGdprApplies !== true || !notApplicable.has(context['gdpr_applies']))) {
+    ask(tcStrings.read, 'tcf', (consent) => allows(tcf, consent));
+  }
+  if (gpp === undefined && gpc !== 'deny' && tcf === undefined) return answer;
+  ask(readGpp(context['gpp_sid']), 'gpp', ({ optOuts, gpc: gppGpc, tcString }) => {
+    if (gpc === 'deny' && gppGpc) return false;
+    if (gpp?.some((optOut) => (optOuts as ReadonlySet<string>).has(optOut)) === true) return false;
+    return tcf === undefined || tcString === undefined ? undefined : allows(tcf, tcStrings.read(tcString));
+  });
+  if (gpp !== undefined) {
+    ask(usPrivacy, 'us_privacy', (isOptOut) => (isOptOut && gpp.includes('saleOptOut') ? false : undefined));
+  }
+  return answer;
+}
+
+const notApplicable: ReadonlySet<unknown> = new Set([false, 0, '0', 'false']);
+
+function allows({ purposes, vendors = [], segment }: TcfSettings, consent: TcConsent): boolean {
+  const given = segment === 'publisher' ? consent.publisherPurposes : consent.purposes;
+  return purposes.every((id) => given?.has(id) === true) && vendors.every((id) => consent.vendors.has(id));
+}
+
+/** Of several categories each must be allowed; undefined where none is named. */
+function wordOf(names: readonly string[], categories: Categories): boolean | undefined {
+  const words = names.map((name) => categories[name.toLowerCase()]).filter((word) => word !== undefined);
+  return words.length === 0 ? undefined : words.every(Boolean);
+}
+
+const usPrivacy = (value: unknown): boolean => isUsPrivacyOptOut(textOf(value));
+
+const readGpp =
+  (sectionIds: unknown) =>
+  (value: unknown): GppAnswers => {
+    const applicable = readSectionIds(sectionIds);
+    return gppStrings.read(`${[...applicable].join('_')} ${textOf(value)}`);
+  };
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new RangeError('not a text');
+  return value;
+}
+
+/** Strings of a page's visitors are the same again and again, and take up to half a millisecond to read. */
+const rememberedMax = 1_000;
+
+/** Reads texts, and remembers what it read last. */
+function remember<Read>(readText: (text: string) => Read): { read(text: unknown): Read } {
+  const known = new Map<string, Read>();
+  return {
+    read(value) {
+      const text = textOf(value);
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const read = readText(text);
+      if (known.size >= rememberedMax) known.clear();
+      known.set(text, read);
+      return read;
+    },
+  };
+}
+
+const tcStrings = remember(readTcString);
+const gppStrings = remember((text) => {
+  const space = text.indexOf(' ');
+  return readGppString(text.slice(space + 1), readSectionIds(text.slice(0, space)));
+});
