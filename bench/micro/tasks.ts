@@ -244,6 +244,7 @@ function ruleTasks(): MicroTask[] {
         priority: 1,
         isEnabled: true,
         logic: condition('event.event', 'Is', 'Product Viewed'),
+        others: 'omit',
         action: 'send',
         eventName: 'view_item',
         mappings: [

@@ -8,6 +8,8 @@ import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { headOf } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { namesElsewhere } from '../../shared/destinations/registry.ts';
+import { withLimitedData } from '../../shared/destinations/limit-data.ts';
+import { compileAllowedData } from '../../shared/routing/allowed-data.ts';
 import { compileDispatchPlan } from '../../shared/routing/dispatch-plan.ts';
 import type { Decision } from '../../shared/routing/dispatch-plan.ts';
 import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
@@ -100,18 +102,21 @@ function decideWay(config: LiveConfig, destination: PublishedDestination, asked:
     );
     if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
     const { ruleId, mapped } = decision;
+    const limit = compileAllowedData(config.collections.externalAllowedEventData);
+    const { event } = resolved.event;
     const sent = {
       ...nothing,
       decision: 'send',
       why: mapped === undefined ? 'No mapping matches: it is sent as it is.' : 'A mapping decides what is sent.',
       ruleId: ruleId ?? null,
       eventName: mapped?.eventName ?? resolved.event.event,
-      properties: mapped?.properties ?? null,
+      properties: mapped === undefined ? null : (limit?.(event, mapped.properties) ?? mapped.properties),
     };
     if (asked.destinationId === undefined) return sent;
     const sealer = sealerFor(asked.secretBox, asked.accountId, destination.id);
     const ready = prepareDestination(destination.type, destination.settings, sealer);
-    const preview = previewRequest(ready, { resolved, mapped }, asked.nowMs);
+    const prepared = limit === undefined ? ready.prepared : withLimitedData(ready.prepared, limit);
+    const preview = previewRequest({ ...ready, prepared }, { resolved, mapped }, asked.nowMs);
     if (typeof preview === 'string') return { ...sent, decision: 'broken', why: preview };
     return { ...sent, request: preview };
   } catch (error) {

@@ -3,16 +3,23 @@ import type { Static } from 'typebox';
 import { defineCollection, descriptionField } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
-  /** Name of the event that an external party sends. */
+  /** Name of the event; `*` stands for every event. */
   name: Type.String({ minLength: 1, maxLength: 1_000 }),
   description: descriptionField,
-  /** Properties of it that may be kept. */
-  properties: Type.Array(Type.String({ minLength: 1, maxLength: 250 }), { maxItems: 1_000, uniqueItems: true }),
+  /** Properties of it that may leave to destinations. */
+  properties: Type.Array(Type.String({ minLength: 1, maxLength: 250 }), {
+    maxItems: 1_000,
+    uniqueItems: true,
+    description: 'Names of properties; `products.price` is one within an object or the objects of a list.',
+  }),
 });
 
 type ExternalAllowedEventDataBody = Static<typeof body>;
 
-/** Which data of events from outside (embedded widgets, partners' tags) may be taken over. */
+/**
+ * Which properties of events may leave to destinations. Without an entry all of them do; with one, those alone that are
+ * listed for the event or for `*`.
+ */
 export const externalAllowedEventData = defineCollection({
   name: 'externalAllowedEventData',
   noun: 'external allowed event data',

@@ -29,6 +29,10 @@ const body = Type.Object({
   action: Type.Enum(['send', 'stop']),
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
   mappings: Type.Array(propertyMapping, { maxItems: mappedPropertiesMax }),
+  others: Type.Enum(['omit', 'keep'], {
+    description:
+      'What becomes of the properties that no row names. omit: they are left out. keep: they are sent as they are.',
+  }),
 });
 
 type MappingBody = Static<typeof body>;
@@ -38,7 +42,16 @@ export const mappings = defineCollection({
   noun: 'mapping',
   ids: 'slug',
   body,
-  defaults: { name: null, priority: 0, isEnabled: true, logic: null, action: 'send', eventName: null, mappings: [] },
+  defaults: {
+    name: null,
+    priority: 0,
+    isEnabled: true,
+    logic: null,
+    action: 'send',
+    eventName: null,
+    mappings: [],
+    others: 'omit',
+  },
   filters: ['destinationId', 'action'],
   references: [references('destinationId', 'destinations')],
   // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.

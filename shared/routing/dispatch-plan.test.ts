@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testLiveConfig } from '../testing/test-account-config.ts';
 import type { TestCollections } from '../testing/test-account-config.ts';
@@ -204,4 +205,83 @@ test.each([
   const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
   expect(compile).toThrow(PlanError);
   expect(compile).toThrow(start);
+});
+
+describe('consent', () => {
+  const purpose = { id: 'ads', name: 'Ads', isEnabled: true, defaultState: 'Denied', regions: null, signals: null };
+
+  test('integrations and sources come before it, global dispatch rules and mappings after it', () => {
+    const consentSettings = [{ ...purpose, destinationIds: ['d1'] }];
+    const mappings = [
+      {
+        id: 'm',
+        destinationId: 'd1',
+        priority: 1,
+        isEnabled: true,
+        logic: null,
+        action: 'stop',
+        eventName: null,
+        mappings: [],
+      },
+    ];
+    expect(decide({ consentSettings, mappings })).toMatchObject({ kind: 'no-consent', purpose: 'Ads' });
+    expect(decide({ consentSettings, mappings }, { integrations: { All: false } })).toEqual({
+      kind: 'skip',
+      rule: 'integrations',
+    });
+    expect(decide({ consentSettings, mappings }, { consent: { ads: true } })).toEqual({ kind: 'stop', ruleId: 'm' });
+  });
+
+  test('the setting consentRule says whether one purpose is enough', () => {
+    const consentSettings = ['ads', 'stats'].map((id) => ({ ...purpose, id, name: id, destinationIds: ['d1'] }));
+    const consent = { ads: true, stats: false };
+    const withRule = (consentRule: string) =>
+      decide({ consentSettings, destinations: [{ ...destination, settings: { consentRule } }] }, { consent });
+    expect([withRule('all').kind, withRule('any').kind]).toEqual(['no-consent', 'send']);
+  });
+
+  test('property: whatever an event says of consent, a destination that serves no purpose is decided about as before', () => {
+    const consentSettings = [
+      { ...purpose, destinationIds: ['another'] },
+      { ...purpose, id: 'off', name: 'Off', isEnabled: false, destinationIds: ['d1'] },
+    ];
+    const rules = {
+      globalDispatchCenters: [
+        {
+          id: 'g',
+          isEnabled: true,
+          categories: [
+            {
+              name: 'c',
+              priority: 1,
+              destinationIds: ['d1'],
+              logic: { condition: { property: 'event.event', operator: 'Is', value: 'stopped' } },
+            },
+          ],
+        },
+      ],
+    };
+    const event = fc.record({
+      event: fc.constantFrom('stopped', 'sent'),
+      consent: fc.dictionary(fc.constantFrom('ads', 'off', '$gpc', '$segment'), fc.boolean(), {
+        noNullPrototype: true,
+      }),
+      test: fc.boolean(),
+      context: fc.constantFrom({}, { gpc: true, tcf: 'broken', gpp: 'D' }),
+    });
+    fc.assert(
+      fc.property(event, (one) => {
+        expect(decide({ ...rules, consentSettings }, one)).toEqual(decide(rules, one));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('a purpose of the destination that this build cannot read stops all that goes there', () => {
+    const broken = { ...purpose, destinationIds: ['d1'], defaultState: 7 };
+    expect(() => decide({ consentSettings: [broken] })).toThrow(
+      'consentSettings ads: defaultState cannot be read by this build',
+    );
+    expect(decide({ consentSettings: [{ ...broken, destinationIds: ['another'] }] })).toEqual({ kind: 'send' });
+  });
 });

@@ -145,7 +145,7 @@ const cannotBeRead = 'cannot be read by this build';
 /** Whether a rule that cannot be read may stop events of a destination. */
 function mayBeAbout({ collection, entity, isDefaulted }: UnreadableEntity, destinationId: string): boolean {
   if (isDefaulted || entity['isEnabled'] === false) return false;
-  if (collection === 'globalDispatchCenters') return true;
+  if (collection === 'globalDispatchCenters' || collection === 'externalAllowedEventData') return true;
   if (collection === 'consentSettings') {
     const destinationIds = entity['destinationIds'];
     return !Array.isArray(destinationIds) || destinationIds.includes(destinationId);

@@ -62,6 +62,7 @@ const emptyMapping: MappingFields = {
   action: 'send',
   eventName: null,
   mappings: [],
+  others: 'omit',
 };
 
 type MappingFormProps = {
@@ -173,6 +174,20 @@ function MappingForm({ id, kept, language, initial }: MappingFormProps): ReactEl
                 paths={paths}
                 onChange={(mappings) => change({ mappings })}
               />
+              {fields.mappings.length === 0 ? null : (
+                <Field label="Other properties" hint="Those that no row above names.">
+                  {(ids) => (
+                    <select
+                      {...ids}
+                      value={fields.others}
+                      onChange={(event) => change({ others: event.target.value === 'keep' ? 'keep' : 'omit' })}
+                    >
+                      <option value="omit">are left out</option>
+                      <option value="keep">are sent as they are</option>
+                    </select>
+                  )}
+                </Field>
+              )}
             </>
           )}
         </KeptForm>

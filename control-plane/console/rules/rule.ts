@@ -18,6 +18,7 @@ export type MappingFields = {
   readonly action: 'send' | 'stop';
   readonly eventName: string | null;
   readonly mappings: readonly MappingRow[];
+  readonly others: 'omit' | 'keep';
 };
 
 export type Category = {

@@ -2,6 +2,8 @@ import type { LiveConfig } from '../../../shared/collections/read-live-collectio
 import { SettingError } from '../../../shared/destinations/sdk/settings.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { findDestinationKind, namesElsewhere } from '../../../shared/destinations/registry.ts';
+import { withLimitedData } from '../../../shared/destinations/limit-data.ts';
+import { compileAllowedData } from '../../../shared/routing/allowed-data.ts';
 import { compileDispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { PlanError } from '../../../shared/routing/values/plan-error.ts';
 import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
@@ -18,7 +20,7 @@ export function compileTarget(
 ): DispatchTarget {
   try {
     const plan = compileDispatchPlan(config, destination, namesElsewhere(destination.type));
-    return { destination, plan, prepared: prepare(destination, secrets), problem: undefined };
+    return { destination, plan, prepared: prepare(config, destination, secrets), problem: undefined };
   } catch (error) {
     if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {
       return { destination, plan: undefined, prepared: undefined, problem: error.message };
@@ -27,10 +29,12 @@ export function compileTarget(
   }
 }
 
-function prepare(destination: PublishedDestination, secrets: SecretBox): OfferedDestination {
+function prepare(config: LiveConfig, destination: PublishedDestination, secrets: SecretBox): OfferedDestination {
   const kind = findDestinationKind(destination.type);
   if (kind === undefined) throw new SettingError('type', `${destination.type} is not delivered to by this build`);
-  return kind.prepare(openSettings(destination, secrets));
+  const prepared = kind.prepare(openSettings(destination, secrets));
+  const limit = compileAllowedData(config.collections.externalAllowedEventData);
+  return limit === undefined ? prepared : withLimitedData(prepared, limit);
 }
 
 function openSettings({ accountId, id, settings }: PublishedDestination, secrets: SecretBox): JsonObject {

@@ -5,6 +5,7 @@ import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import type { MappingRule, MutableProperties } from './apply-mapping.ts';
 import { checkMappingRule, checkNoOverlap, compileMappings, compileProperty } from './apply-mapping.ts';
 import { PlanError } from '../values/plan-error.ts';
+import { Work } from '../values/work.ts';
 
 const subject = sampleEvent();
 const always = { condition: { property: 'event.event', operator: 'Is', value: 'Order Completed' } };
@@ -13,7 +14,17 @@ const never = { NOT: always };
 type PublishedRule = MappingRule & { readonly id: string };
 
 function rule(id: string, fields: Partial<MappingRule> = {}): PublishedRule {
-  return { id, priority: 1, isEnabled: true, logic: null, action: 'send', eventName: null, mappings: [], ...fields };
+  return {
+    id,
+    priority: 1,
+    isEnabled: true,
+    logic: null,
+    action: 'send',
+    eventName: null,
+    mappings: [],
+    others: 'omit',
+    ...fields,
+  };
 }
 
 const apply = (...rules: readonly PublishedRule[]): unknown => compileMappings(rules, undefined)(subject);
@@ -203,4 +214,54 @@ test('nested property: no name reaches a prototype', () => {
       expect(typeof Object.prototype.toString).toBe('function');
     }),
   );
+});
+
+describe('mappings: others', () => {
+  const properties = { total: 10, user: { email: 'a@b.c', city: 'Rome' }, 'dotted.name': 1, list: [1] };
+  const of = sampleEvent({ event_properties: properties });
+  const row = (property: string, map: string, modification = 'None') => ({ property, map, modification });
+  const sent = (others: string, ...rows: readonly ReturnType<typeof row>[]): unknown => {
+    const outcome = compileMappings([rule('a', { others, mappings: rows })], undefined)(of);
+    return outcome.kind === 'send' ? outcome.properties : outcome;
+  };
+
+  test('keep: the named properties change, and the rest stays as it is', () => {
+    expect(sent('keep', row('total', '{{event.event_properties.total}}0'), row('user.email', 'x', 'Hash'))).toEqual({
+      ...properties,
+      total: '100',
+      user: { email: createHash('sha256').update('x').digest('hex'), city: 'Rome' },
+    });
+    expect(of.event.event_properties).toEqual(properties);
+  });
+
+  test('keep: a named property without a value is left out, never sent as it was', () => {
+    expect(sent('keep', row('user.email', '{{visitor.nothing}}'), row('dotted.name', '{{visitor.nothing}}'))).toEqual({
+      total: 10,
+      user: { city: 'Rome' },
+      list: [1],
+    });
+  });
+
+  test('keep: what is set within a value that is no object replaces it', () => {
+    expect(sent('keep', row('list.first', 'x'), row('new.deep', 'y'))).toEqual({
+      ...properties,
+      list: { first: 'x' },
+      new: { deep: 'y' },
+    });
+  });
+
+  test('omit: only the named properties are sent', () => {
+    expect(sent('omit', row('total', '1'))).toEqual({ total: '1' });
+  });
+
+  test('a word that this build does not know is no rule', () => {
+    expect(() => sent('some', row('total', '1'))).toThrow('others must be omit or keep');
+  });
+
+  test('keep: what is kept counts as work of the event', () => {
+    const work = new Work(1_000_000);
+    const kept = compileMappings([rule('a', { others: 'keep', mappings: [row('x', '1')] })], undefined);
+    kept({ event: of.event, visitor: of.visitor, work });
+    expect(work.written).toBeGreaterThan(JSON.stringify(properties).length - 10);
+  });
 });

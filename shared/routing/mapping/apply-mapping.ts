@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { compileModification } from '../modifications/modifications.ts';
 import type { RuleProblem } from '../values/plan-error.ts';
@@ -17,6 +18,8 @@ export type MappingRule = {
   readonly action: string;
   readonly eventName: string | null;
   readonly mappings: readonly MappingRow[];
+  /** What becomes of the properties that no row names: they are left out, or stay as they are. */
+  readonly others: string;
 };
 
 type MappingRow = { readonly property: string; readonly map: string; readonly modification?: string | null };
@@ -32,11 +35,12 @@ export type ApplyMappings = (subject: Subject) => MappingOutcome;
 
 /**
  * Compiles the mapping rules of one destination:
- * `{priority, isEnabled, logic, action: "send" | "stop", eventName, mappings: [{property, map, modification}]}`.
+ * `{priority, isEnabled, logic, action: "send" | "stop", eventName, mappings: [{property, map, modification}], others}`.
  * Rules are tried from the lowest priority number to the highest; the first that is enabled and whose logic holds
  * decides, and a rule without logic always holds. A `send` rule names the event by its template (none, or an empty
  * result: the event's own name) and sends the mapped properties; a property without a value is left out, and of two
- * rows for one property the later one that has a value counts. A rule that maps nothing keeps the event's own properties.
+ * rows for one property the later one that has a value counts. A rule that maps nothing keeps the event's own properties,
+ * as does one whose `others` is `keep`, but for those its rows name: one without a value is left out, never sent as it was.
  * Throws PlanError naming the rule and the field; a rule that is not enabled is not looked at.
  */
 export function compileMappings(
@@ -76,9 +80,10 @@ function compileRule(rule: MappingRule, salt: string, prefix: string): Rule {
   return { priority, holds, payload: compilePayload(rule, salt, prefix) };
 }
 
-function compilePayload({ eventName, mappings }: MappingRule, salt: string, prefix: string): Payload {
+function compilePayload({ eventName, mappings, others }: MappingRule, salt: string, prefix: string): Payload {
+  if (others !== 'omit' && others !== 'keep') throw new PlanError(`${prefix}others`, 'must be omit or keep');
   const name = compileTemplate(eventName ?? '', `${prefix}eventName`);
-  const fillIn = compileRows(mappings, salt, `${prefix}mappings`);
+  const fillIn = compileRows(mappings, salt, { field: `${prefix}mappings`, keepsOthers: others === 'keep' });
   return (subject) => {
     const { event, event_properties } = subject.event;
     return { eventName: name.renderText(subject) || event, properties: fillIn?.(subject) ?? event_properties };
@@ -89,7 +94,7 @@ function compilePayload({ eventName, mappings }: MappingRule, salt: string, pref
 function compileRows(
   rows: readonly MappingRow[],
   salt: string,
-  field: string,
+  { field, keepsOthers }: { readonly field: string; readonly keepsOthers: boolean },
 ): ((subject: Subject) => JsonObject) | undefined {
   if (rows.length > mappedPropertiesMax) {
     throw new PlanError(field, `must be a list of at most ${mappedPropertiesMax}`);
@@ -100,10 +105,37 @@ function compileRows(
     compiled.map(({ property }) => property),
     (index) => `${field}[${index}].property`,
   );
+  const keepOthers = compileOmission(compiled.map(({ property }) => property));
   return (subject) => {
     const properties: MutableProperties = {};
+    if (keepsOthers) {
+      subject.work?.write(subject.event.event_properties);
+      Object.assign(properties, keepOthers(subject.event.event_properties));
+    }
     for (const { fill } of compiled) fill(properties, subject);
     return properties;
+  };
+}
+
+/** Compiles what copies an object without some properties. Objects on the way to one are copies, so that it can be set there. */
+function compileOmission(names: readonly string[]): (from: JsonObject) => MutableProperties {
+  // A name may have dots of its own.
+  const omitted = new Set(names);
+  const within = new Map<string, string[]>();
+  for (const name of names) {
+    const dot = name.indexOf('.');
+    if (dot !== -1) within.set(name.slice(0, dot), [...(within.get(name.slice(0, dot)) ?? []), name.slice(dot + 1)]);
+  }
+  const inner = new Map([...within].map(([name, rest]) => [name, compileOmission(rest)]));
+  return (from) => {
+    const kept: MutableProperties = {};
+    for (const [name, value] of Object.entries(from)) {
+      if (omitted.has(name) || name === '__proto__') continue;
+      const omit = inner.get(name);
+      if (omit === undefined) kept[name] = value;
+      else if (isJsonObject(value)) kept[name] = omit(value);
+    }
+    return kept;
   };
 }
 

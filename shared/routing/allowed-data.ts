@@ -1,0 +1,59 @@
+import { isJsonObject } from '../runtime/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
+
+/** Which properties of an event may leave, as it is published. */
+export type AllowedData = { readonly name: string; readonly properties: readonly string[] };
+
+/** What of an event's properties may leave. */
+export type LimitData = (eventName: string, properties: JsonObject) => JsonObject;
+
+/** Stands for every event. */
+const everyEvent = '*';
+
+/**
+ * Compiles the allow-list of properties; undefined where an account has published none, and all of them leave. Names of
+ * events match without case, the entry of `*` is joined to each, and an event without an entry keeps nothing. A property is
+ * listed by its name, or as one within an object or the objects of a list: `products.price`. Events of the service, which
+ * begin with `$`, are not limited.
+ */
+export function compileAllowedData(entries: readonly AllowedData[]): LimitData | undefined {
+  if (entries.length === 0) return undefined;
+  const ofAll = entries.filter(({ name }) => name === everyEvent).flatMap(({ properties }) => properties);
+  const byName = new Map<string, string[]>();
+  for (const { name, properties } of entries) {
+    const key = name.toLowerCase();
+    byName.set(key, [...(byName.get(key) ?? ofAll), ...properties]);
+  }
+  const compiled = new Map([...byName].map(([name, properties]) => [name, compileList(properties)]));
+  const others = compileList(ofAll);
+  return (eventName, properties) =>
+    eventName.startsWith('$') ? properties : (compiled.get(eventName.toLowerCase()) ?? others)(properties);
+}
+
+type Limit = (from: JsonObject) => JsonObject;
+
+function compileList(paths: readonly string[]): Limit {
+  const whole = new Set(paths.filter((path) => !path.includes('.')));
+  const within = new Map<string, string[]>();
+  for (const path of paths) {
+    const dot = path.indexOf('.');
+    if (dot === -1 || whole.has(path.slice(0, dot))) continue;
+    within.set(path.slice(0, dot), [...(within.get(path.slice(0, dot)) ?? []), path.slice(dot + 1)]);
+  }
+  // A name may have dots of its own.
+  const named = new Set(paths);
+  const inner = new Map([...within].map(([name, rest]) => [name, compileList(rest)]));
+  return (from) => {
+    const kept: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(from)) {
+      const limit = inner.get(name);
+      if (name === '__proto__') continue;
+      if (named.has(name)) kept[name] = value;
+      else if (limit !== undefined && isJsonObject(value)) kept[name] = limit(value);
+      else if (limit !== undefined && Array.isArray(value)) {
+        kept[name] = value.filter((item) => isJsonObject(item)).map((item) => limit(item));
+      }
+    }
+    return kept;
+  };
+}
