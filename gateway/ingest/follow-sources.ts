@@ -1,4 +1,5 @@
 import { consentSettings } from '../../shared/collections/consent-settings.ts';
+import { replaySettings } from '../../shared/collections/replay-settings.ts';
 import { readLiveCollections } from '../../shared/collections/read-live-collections.ts';
 import { sources as sourcesCollection } from '../../shared/collections/sources.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
@@ -41,7 +42,7 @@ export async function followSources(
   };
   const follow = (from: Bucket): Promise<ConfigFeed> =>
     followConfig(from, {
-      read: (config) => readLiveCollections(config, [sourcesCollection, consentSettings]),
+      read: (config) => readLiveCollections(config, [sourcesCollection, consentSettings, replaySettings]),
       apply(change) {
         sources.apply(change);
         unreadable.note(change);

@@ -17,6 +17,9 @@ import type { AllowedDomains } from '../../shared/admission/allowed-origins.ts';
 
 export type RateLimit = { readonly eventsPerS: number; readonly bytesPerS: number; readonly burstS: number };
 
+/** The collections that a gateway reads. */
+export type GatewayCollection = 'sources' | 'consentSettings' | 'replaySettings';
+
 /** What a key has left of what it may send. */
 type KeyLimits = { readonly events: TokenBucket; readonly bytes: TokenBucket };
 
@@ -80,7 +83,7 @@ export class PublishedSources {
   }
 
   /** Takes an account's new configuration; what it says holds from the next request on. */
-  apply(change: Omit<ConfigChange<LiveConfig<'sources' | 'consentSettings'>>, 'bytes' | 'upTo'>): void {
+  apply(change: Omit<ConfigChange<LiveConfig<GatewayCollection>>, 'bytes' | 'upTo'>): void {
     // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
@@ -99,9 +102,10 @@ export class PublishedSources {
     this.#unknownTokens.clear();
   }
 
-  #compile(config: LiveConfig<'sources' | 'consentSettings'>): [hash: string, source: PublishedSource][] {
+  #compile(config: LiveConfig<GatewayCollection>): [hash: string, source: PublishedSource][] {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     const consent = readConsentPurposes(config.collections.consentSettings);
+    const recordings = readRecordings(config.collections.replaySettings);
     const { accountId } = config;
     const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
@@ -114,6 +118,7 @@ export class PublishedSources {
         activity,
         tally: key.test ? activity.testTally : activity.tally,
         consent,
+        recording: recordings(settings),
         intake,
       };
       return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
@@ -200,6 +205,22 @@ function readConsentPurposes(settings: LiveCollections['consentSettings']): read
   );
 }
 
+/** How a library that records sessions is to do it. */
+export type Recording = Pick<
+  LiveCollections['replaySettings'][number],
+  'sampleRate' | 'maskAllText' | 'maskAllInputs' | 'blockSelectors'
+>;
+
+/** The recording that is published for a source: of web sources alone, unless the setting names the source. */
+function readRecordings([setting]: LiveCollections['replaySettings']) {
+  return ({ id, type }: { readonly id: string; readonly type: string }): Recording | undefined => {
+    if (setting?.isEnabled !== true) return undefined;
+    const isNamed = setting.sourceIds === null ? type === 'WebSource' : setting.sourceIds.includes(id);
+    const { sampleRate, maskAllText, maskAllInputs, blockSelectors } = setting;
+    return isNamed ? { sampleRate, maskAllText, maskAllInputs, blockSelectors } : undefined;
+  };
+}
+
 /** Events of one source, counted as they are decided. */
 export type EventTally = {
   stored: number;
@@ -251,6 +272,8 @@ export type PublishedSource = {
   readonly signing: Signing;
   /** For what purposes pages ask their visitors. */
   readonly consent: readonly ConsentPurpose[];
+  /** Undefined: its sessions are not recorded. */
+  readonly recording: Recording | undefined;
   readonly limits: KeyLimits;
   readonly intake: AccountIntake;
   readonly activity: SourceActivity;
@@ -265,7 +288,7 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<PublishedSource, 'limits' | 'intake' | 'activity' | 'tally' | 'consent'>;
+type SourceState = Pick<PublishedSource, 'limits' | 'intake' | 'activity' | 'tally' | 'consent' | 'recording'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(
@@ -282,6 +305,7 @@ function compileSource(
     activity: state.activity,
     tally: state.tally,
     consent: state.consent,
+    recording: state.recording,
     accountId,
     sourceId: settings.id,
     type: settings.type,

@@ -17,7 +17,7 @@ const body = Type.Object({
 
 type ReplaySettingBody = Static<typeof body>;
 
-/** How browser sessions are recorded for replay, for browser libraries to read. */
+/** How a browser library is to record sessions: served with the settings document. The service itself records none. */
 export const replaySettings = defineCollection({
   name: 'replaySettings',
   noun: 'replay setting',

@@ -46,8 +46,8 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
     accept(exchange, segment) {
       const admitted = admission.admitToken(exchange, decodeSegment(segment), 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      const { consent } = admitted.source;
-      exchange.send(jsonReply(200, { consent }, { headers: keptBriefly }));
+      const { consent, recording } = admitted.source;
+      exchange.send(jsonReply(200, { consent, ...(recording && { replay: recording }) }, { headers: keptBriefly }));
     },
   };
 }
@@ -78,6 +78,18 @@ const settingsDescription = {
                   properties: { name: { type: 'string' }, granted: { type: 'boolean' } },
                   required: ['name', 'granted'],
                 },
+              },
+              replay: {
+                type: 'object',
+                description:
+                  "The account's replay setting, for a library that records sessions: this service and its script record none. Absent: sessions of the source are not to be recorded.",
+                properties: {
+                  sampleRate: { type: 'number' },
+                  maskAllText: { type: 'boolean' },
+                  maskAllInputs: { type: 'boolean' },
+                  blockSelectors: { type: 'array', items: { type: 'string' } },
+                },
+                required: ['sampleRate', 'maskAllText', 'maskAllInputs', 'blockSelectors'],
               },
             },
             required: ['consent'],
