@@ -11,7 +11,6 @@ import { setAsideReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import { keepDeadLetters } from './dead-letters.ts';
-import { publishOutput } from './publish-frames.ts';
 import { readFrames } from './read-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
@@ -227,7 +226,7 @@ export class AccountQueue {
       const payload = Buffer.concat(copies.flatMap(({ line }) => [line, lineEnd]));
       this.#copies += 1;
       const msgId = `${this.#id}.${this.#copies}`;
-      await publishOutput(this.#context, { subject: this.#subject, payload, msgId });
+      await this.#context.writer.publish({ subject: this.#subject, payload, msgId });
       this.#unread += 1;
       this.#copiedBytes += payload.length;
       this.#context.counts.queued_bytes += payload.length;

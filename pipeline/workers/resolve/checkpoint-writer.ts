@@ -1,10 +1,6 @@
-import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { lastStored, purgeSubject, storedAt } from '../../../shared/nats/messages/subject-log.ts';
-import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
-import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
-import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
+import { lastStored, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { PublishError, expectedLastHeader, publish } from '../../../shared/nats/publish/publisher.ts';
+import { deduplicationSubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { checkpointHeader, encodeCheckpointHead, encodeRuns } from '../../../shared/contracts/events/checkpoint.ts';
 import type { CheckpointHead, IdRun } from '../../../shared/contracts/events/checkpoint.ts';
@@ -39,16 +35,9 @@ export type CheckpointStart = {
   readonly lastSeq: number;
 };
 
-/** What was written to EVENTS is gone, and deduplication still has its ids: it has to be filled anew. */
-export class EventsLostError extends Error {
-  readonly code = 'events_lost';
-}
-
 export class CheckpointsTakenOverError extends Error {
   readonly code = 'checkpoints_taken_over';
 }
-
-type Witness = NonNullable<CheckpointHead['witness']>;
 
 type Unanswered = {
   readonly msgId: string;
@@ -90,10 +79,6 @@ export class CheckpointWriter {
   #isLeft = false;
   readonly #firstStored: Promise<void>;
   #onFirstStored: () => void = () => undefined;
-  /** The newest frame that is known to have been in EVENTS, and the one that was when the connection broke. */
-  #newest: Witness | undefined;
-  #atStake: Witness | undefined;
-  readonly #offDisconnect: () => void;
 
   constructor(context: ResolverContext, start: CheckpointStart) {
     this.#context = context;
@@ -104,12 +89,8 @@ export class CheckpointWriter {
     this.#held = [...start.held];
     this.#heldIds = start.held.reduce((sum, { ids }) => sum + ids, 0);
     this.#lastSeq = start.lastSeq;
-    this.#newest = start.witness;
     this.#firstStored = new Promise((resolve) => {
       this.#onFirstStored = resolve;
-    });
-    this.#offDisconnect = context.connection.onDisconnect(() => {
-      this.#atStake ??= this.#newest;
     });
   }
 
@@ -120,9 +101,6 @@ export class CheckpointWriter {
 
   /** Takes note of a frame that was written to EVENTS; what fills a checkpoint is written at once. */
   note(frame: NotedFrame): void {
-    // A log that gives out a sequence for the second time has lost what had it.
-    if (this.#newest !== undefined && frame.seq <= this.#newest.seq) this.#atStake ??= this.#newest;
-    this.#newest = { seq: frame.seq, msgId: frame.msgId };
     if (this.#isLeft) return;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.ids.length;
@@ -145,7 +123,7 @@ export class CheckpointWriter {
    * which does not know that the partition has moved, can add none. `seq` is the end of EVENTS, all of which was looked
    * through. Throws CheckpointsTakenOverError when it is us who do not know.
    */
-  async take(seq: number, witness: Witness | undefined): Promise<void> {
+  async take(seq: number, witness: CheckpointHead['witness']): Promise<void> {
     if (this.#waiting.length === 0) {
       this.#unanswered ??= this.#message([], Math.max(seq, this.#coveredTo), witness ?? this.#witness);
     }
@@ -155,36 +133,9 @@ export class CheckpointWriter {
     }
   }
 
-  /**
-   * Where there is reason to, such as a connection that was lost: makes sure that EVENTS still has what it had before.
-   * Throws EventsLostError when not: an event that comes again would be dropped as a repeated one.
-   */
-  async verify(): Promise<void> {
-    const { connection } = this.#context;
-    const witness = this.#atStake;
-    if (witness === undefined) return;
-    const events = await readStreamState(connection, streams.events);
-    if ((await whereIs(connection, witness, events)) === 'lost') this.#lost(witness);
-    this.#atStake = undefined;
-  }
-
   /** Writes what waits, unless told to leave it to the next start. */
   async close(isWriting: boolean): Promise<void> {
-    this.#offDisconnect();
     if (isWriting) await this.write();
-  }
-
-  #lost({ seq }: Witness): never {
-    const { counts, connection, logger, partition } = this.#context;
-    counts.lost_frames += 1;
-    this.#leave();
-    reportLoss(
-      { connection, logger, fields: { partition } },
-      { stream: streams.events, subject: eventsOfPartition(partition), seq },
-    );
-    throw new EventsLostError(
-      `writing to ${eventsOfPartition(partition)}: the log has lost sequence ${seq}, which it had acknowledged`,
-    );
   }
 
   async #writeAll(): Promise<void> {
@@ -255,13 +206,13 @@ export class CheckpointWriter {
         msgId,
         headers: {
           [checkpointHeader]: encodeCheckpointHead(head),
-          'Nats-Expected-Last-Subject-Sequence': String(this.#lastSeq),
+          [expectedLastHeader]: String(this.#lastSeq),
         },
         timeoutMs: settings.publishTimeoutMs,
       });
       return seq;
     } catch (error) {
-      if (!(error instanceof PublishError) || error.reason !== 'refused') throw error;
+      if (!(error instanceof PublishError) || error.reason !== 'not_last') throw error;
       const last = await lastStored(connection, streams.deduplication, this.#subject);
       if (last?.msgId === msgId) return last.seq;
       const isOurs = last === undefined || last.seq === this.#lastSeq || last.msgId.startsWith(this.#name);
@@ -335,22 +286,6 @@ export class CheckpointWriter {
     this.#waiting.length = 0;
     this.#waitingBytes = 0;
   }
-}
-
-/**
- * What became of a frame that was in EVENTS. One that is absent was removed: retention purges by account, so older frames of
- * another account may still be there. A log that lost its end has not come as far, or gave the sequence out again.
- */
-export async function whereIs(
-  connection: LogConnection,
-  witness: Witness,
-  events: StreamState,
-): Promise<'there' | 'removed' | 'lost'> {
-  if (events.lastSeq < witness.seq) return 'lost';
-  if (witness.seq < events.firstSeq) return 'removed';
-  const found = await storedAt(connection, streams.events, witness.seq);
-  if (found === undefined) return 'removed';
-  return found.msgId === witness.msgId ? 'there' : 'lost';
 }
 
 /** Ids in the order of the log; those noted within a step share their time. */

@@ -1,6 +1,5 @@
 import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
 import { ingestDeadLetterSubject } from '../../../shared/contracts/subjects.ts';
-import { publishOutput } from './publish-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** Something of an ingest frame that cannot be worked on: a line, or the frame itself. */
@@ -27,7 +26,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
     const partBytes = context.connection.messageBytesMax - headerBytesMax;
     const parts = Math.max(1, Math.ceil(letter.payload.length / partBytes));
     for (let part = 0; part < parts; part += 1) {
-      await publishOutput(context, {
+      await context.writer.publish({
         subject: ingestDeadLetterSubject(context.partition),
         payload: letter.payload.subarray(part * partBytes, (part + 1) * partBytes),
         msgId: `ingest.${origin}.${part}`,

@@ -14,7 +14,8 @@ import { deduplicationSubject, eventsOfPartition } from '../../../shared/contrac
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { oldestUnfinishedAtMs } from '../../../shared/nats/consume/unfinished-messages.ts';
 import type { HeldCheckpoint } from './checkpoint-writer.ts';
-import { CheckpointWriter, whereIs } from './checkpoint-writer.ts';
+import { CheckpointWriter } from './checkpoint-writer.ts';
+import { isLost } from './partition-writer.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
 import { isNotFound } from '../../../shared/nats/connection/server-error.ts';
@@ -138,9 +139,12 @@ async function newestIntact(context: ResolverContext, events: StreamState): Prom
         await removeAll(context);
         return undefined;
       }
-      const state = head === undefined ? 'unreadable' : await stateOf(context, head, events);
-      if (head !== undefined && state === 'intact') return { seq, head };
-      if (state === 'lost') lostSeq ??= head?.witness?.seq;
+      if (head !== undefined) {
+        const { to, witness } = head;
+        const hasLost = to > events.lastSeq || (witness !== undefined && (await isLost(connection, witness, events)));
+        if (!hasLost) return { seq, head };
+        lostSeq ??= witness?.seq;
+      }
       await remove(context, seq);
     }
   } finally {
@@ -164,18 +168,6 @@ async function removing(removal: Promise<unknown>): Promise<void> {
   } catch (error) {
     throw new CheckpointsNotRemovedError('removing checkpoints', { cause: error });
   }
-}
-
-async function stateOf(
-  { connection }: ResolverContext,
-  { to, witness }: CheckpointHead,
-  events: StreamState,
-): Promise<'intact' | 'lost' | 'emptied'> {
-  if (to > events.lastSeq) return 'lost';
-  if (witness === undefined) return 'intact';
-  const place = await whereIs(connection, witness, events);
-  if (place === 'removed') return events.messages > 0 ? 'intact' : 'emptied';
-  return place === 'there' ? 'intact' : 'lost';
 }
 
 async function lastCheckpoint(

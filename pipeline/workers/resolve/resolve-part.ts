@@ -75,7 +75,7 @@ export type Turn = <Result>(statement: () => Promise<Result>) => Promise<Result>
 /** What the steps need of their resolver. */
 export type StepContext = Omit<
   ResolverContext,
-  'connection' | 'partition' | 'predecessors' | 'takePace' | 'isOnlyAccount'
+  'connection' | 'partition' | 'writer' | 'takePace' | 'isOnlyAccount'
 > & {
   readonly connection: { readonly messageBytesMax: number };
 };

@@ -3,7 +3,6 @@ import type { AccountPace } from '../worker/account-pace.ts';
 import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import { ReusedWriters } from '../../../shared/json/reused-writers.ts';
@@ -12,6 +11,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { AccountCounts } from './account-counts.ts';
 import type { Deduplication } from './deduplication.ts';
+import type { PartitionWriter } from './partition-writer.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import type { Withdrawals } from './withdrawals.ts';
@@ -111,7 +111,8 @@ export type ResolverContext = {
   readonly settings: ResolverSettings;
   readonly logger: Logger;
   readonly deduplication: Deduplication;
-  readonly predecessors: Predecessors;
+  /** Of all that the resolver stores in the log. */
+  readonly writer: PartitionWriter;
   readonly allowance: VisitorAllowance;
   /** Visitors that travelled cut short, by account. */
   readonly visitorsCut: AccountCounts;

@@ -37,7 +37,7 @@ afterAll(async () => {
 async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void> {
   const rig = await createResolverRig(nats.url, database.url);
   try {
-    for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters]) {
+    for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters, streams.deduplication]) {
       await rig.connection[client].jsm.streams.purge(stream);
     }
     await work(rig);

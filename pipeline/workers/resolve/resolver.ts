@@ -1,9 +1,7 @@
 import pLimit from 'p-limit';
 import { setTimeout as wait } from 'node:timers/promises';
-import { LogConnectError } from '../../../shared/nats/connection/connection.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
-import { createPredecessors } from '../../../shared/nats/messages/predecessors.ts';
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
@@ -14,11 +12,10 @@ import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { rangeOf, setAsideReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
-import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
-import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { every } from '../../../shared/runtime/every.ts';
+import { PartitionWriter } from './partition-writer.ts';
 import { publishFrames } from './publish-frames.ts';
 import { readFrames } from './read-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
@@ -37,7 +34,7 @@ import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<
   ResolverContext,
-  'deduplication' | 'predecessors' | 'allowance' | 'visitorsCut' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
+  'deduplication' | 'writer' | 'allowance' | 'visitorsCut' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
 > & {
   /** Opens what puts its events into the view of recent events. */
   openRecorder(
@@ -104,11 +101,13 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     },
   });
   const failed = new AbortController();
+  const signal = AbortSignal.any([reader.signal, failed.signal]);
+  const writer = new PartitionWriter({ ...options, counts, signal, confirm: () => reader.confirm() });
   const context: ResolverContext = {
     ...options,
     beginTurn,
     deduplication: createDeduplication(settings.deduplication),
-    predecessors: createPredecessors(),
+    writer,
     allowance: new VisitorAllowance(
       settings.visitorShare,
       (accountId) => options.plans(accountId)?.visitorReads() ?? noReads,
@@ -116,9 +115,11 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     visitorsCut: new AccountCounts('visitors_cut'),
     ...createWriters(),
     counts,
-    signal: AbortSignal.any([reader.signal, failed.signal]),
+    signal,
   };
   const open = async (): Promise<Resolver> => {
+    // Before EVENTS is read: what another resolver stores after this is refused to us, and read by the next start.
+    await writer.open();
     const rebuilt = await rebuildDeduplication(context, consumer);
     const recorder = await options.openRecorder(context);
     const made = new Resolver(context, reader, { rebuilt, recorder, failed, beginTurnOf });
@@ -126,6 +127,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     return made;
   };
   const resolver = await open().catch(async (error: unknown) => {
+    writer.close();
     await reader.close();
     throw error;
   });
@@ -194,6 +196,7 @@ class Resolver {
   /** The next resolver of the partition has nothing of ours to read but this. */
   async close(): Promise<void> {
     const { checkpoints } = this.#rebuilt;
+    this.#context.writer.close();
     await Promise.all([checkpoints.close(!this.#reader.signal.aborted), this.#recorder.close(), this.#queues.close()]);
   }
 
@@ -220,13 +223,13 @@ class Resolver {
 
   /** Resolves until there is nothing more to take, writing checkpoints meanwhile. Throws when EVENTS lost a frame of ours. */
   async work(): Promise<void> {
-    const { settings, connection } = this.#context;
+    const { settings, connection, writer } = this.#context;
     const { checkpoints } = this.#rebuilt;
     const writing = every(settings.checkpointEveryMs, () => checkpoints.write());
     let offReconnect = (): void => undefined;
     const failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
-      offReconnect = connection.onReconnect(() => void this.#verify().catch(reject));
+      offReconnect = connection.onReconnect(() => void writer.verify().catch(reject));
     });
     const resolving = this.#resolve();
     try {
@@ -242,22 +245,6 @@ class Resolver {
       void writing.stop();
       offReconnect();
     }
-  }
-
-  /** What was written before may be gone after a reconnect, and deduplication would take its events for known. */
-  #verify(): Promise<void> {
-    const { connection, signal, logger, partition } = this.#context;
-    const verify = async (): Promise<void> => {
-      if (!connection.connected) throw new LogConnectError('reading the log: not connected');
-      await this.#rebuilt.checkpoints.verify();
-    };
-    return retry(verify, {
-      signal,
-      isPassing: (error) => !(error instanceof EventsLostError),
-      onRetry: (error, attempt) => {
-        if (isWorthTelling(attempt)) logger.warn({ partition, err: error }, 'reading the log failed; retrying');
-      },
-    });
   }
 
   /** While parts are published, and the visitors of others written, the next part is resolved. */
@@ -351,7 +338,7 @@ class Resolver {
       const messages = await this.#take();
       this.#isAtEnd = messages.length === 0;
       if (this.#isAtEnd) void this.#queues.stop();
-      await this.#verify();
+      await this.#context.writer.verify();
       const waiting: Pick<WaitingEvents, 'add' | 'addLetters'> = {
         add: (lines) => void (this.#queues.take(lines) || this.#waiting.add(lines)),
         addLetters: (letters) => this.#waiting.addLetters(letters),
@@ -438,8 +425,6 @@ class Resolver {
   /** Writes a part, and is done with the frames it was the last of. */
   async #bringToLog({ part, frames, deadLetters, consents }: ResolvedPart): Promise<void> {
     this.#context.signal.throwIfAborted();
-    // After a standstill another resolver may have written the same already.
-    await this.#reader.confirm();
     await keepDeadLetters(this.#context, deadLetters);
     // A withdrawal holds before the event that says it is acknowledged.
     await this.#context.withdrawals.announce(consents, this.#context.signal);
@@ -449,7 +434,7 @@ class Resolver {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
       this.#recorder.note(frame);
     }
-    await this.#verify();
+    await this.#context.writer.verify();
     for (const event of part.events) this.#done(event);
     for (const { frame } of part.left) this.#unfinished.done(frame);
     this.#finish();

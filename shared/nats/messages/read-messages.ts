@@ -8,8 +8,11 @@ import type { LogMessage } from './log-message.ts';
 export type ReadMessagesOptions = {
   readonly stream: string;
   readonly filterSubject: string;
-  /** The first message read: stored at this time, in ms since the epoch, or of this sequence, or the next one after. */
-  readonly from: { readonly timeMs: number } | { readonly seq: number };
+  /**
+   * The first message read: stored at this time, in ms since the epoch, or of this sequence, or the next one after. Or of each
+   * subject the last message only.
+   */
+  readonly from: { readonly timeMs: number } | { readonly seq: number } | 'last-of-each-subject';
   /** What the server sends of each message. */
   readonly content: 'headers' | 'all';
   /** Messages asked for at once; twice as many are on their way at most. */
@@ -167,13 +170,15 @@ function pullAll(
   });
 }
 
+function startOf(from: ReadMessagesOptions['from']): Partial<ConsumerConfig> {
+  if (from === 'last-of-each-subject') return { deliver_policy: DeliverPolicy.LastPerSubject };
+  if ('seq' in from) return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from.seq) };
+  return { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() };
+}
+
 function consumerConfig({ from, filterSubject, content }: ReadMessagesOptions): Partial<ConsumerConfig> {
-  const start =
-    'seq' in from
-      ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from.seq) }
-      : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() };
   return {
-    ...start,
+    ...startOf(from),
     filter_subject: filterSubject,
     ack_policy: AckPolicy.None,
     replay_policy: ReplayPolicy.Instant,

@@ -44,6 +44,8 @@ test.each([
   [10_047, 'insufficient storage resources available', 'full'],
   [10_002, 'resource limits exceeded for account', 'full'],
   [10_054, 'message size exceeds maximum allowed', 'too_large'],
+  [10_071, 'wrong last sequence: 3', 'not_last'],
+  [10_164, 'wrong last sequence', 'busy'],
   [10_060, 'expected stream does not match', 'refused'],
   [99_999, 'maximum bytes of something else', 'refused'],
 ])('publish answer: the refusal %i (%s) is %s', (errCode, description, reason) => {

@@ -2,9 +2,10 @@ import { serverErrors } from '../connection/server-error.ts';
 
 /**
  * Why the log did not take a message. `full`: the stream, or the server, is at its limit. `busy`: not now, or not yet,
- * as with an earlier try under the same id that is not decided; it may be repeated under that id.
+ * as with an earlier try under the same id that is not decided; it may be repeated under that id. `not_last`: the message
+ * that it was to follow is not the last one of the subject.
  */
-export type PublishFailure = 'disconnected' | 'timeout' | 'busy' | 'full' | 'too_large' | 'refused';
+export type PublishFailure = 'disconnected' | 'timeout' | 'busy' | 'full' | 'too_large' | 'not_last' | 'refused';
 
 /** What the log said to a publish. `duplicate`: a message of the same id was stored before, at `seq`. */
 export type PublishAnswer =
@@ -70,6 +71,7 @@ function parse(data: Uint8Array): WireAnswer | undefined {
 
 const failureOfCodes: ReadonlyMap<number | undefined, PublishFailure> = new Map([
   [serverErrors.duplicateInProcess, 'busy'],
+  [serverErrors.wrongLastSequenceInProcess, 'busy'],
   [serverErrors.tooManyRequests, 'busy'],
   [serverErrors.temporarilyUnavailable, 'busy'],
   [serverErrors.storeFailed, 'full'],
@@ -79,6 +81,7 @@ const failureOfCodes: ReadonlyMap<number | undefined, PublishFailure> = new Map(
   [serverErrors.accountResourcesExceeded, 'full'],
   [serverErrors.messageTooLarge, 'too_large'],
   [serverErrors.headersTooLarge, 'too_large'],
+  [serverErrors.wrongLastSequence, 'not_last'],
 ]);
 
 const failureOfCode = (code: number | undefined): PublishFailure => failureOfCodes.get(code) ?? 'refused';

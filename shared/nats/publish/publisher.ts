@@ -5,8 +5,7 @@ import type { LogConnection } from '../connection/connection.ts';
 import { isRepeatable, readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
 import { answeredError, unansweredError } from '../connection/server-error.ts';
-import { lastStored, msgIdHeader } from '../messages/subject-log.ts';
-import type { StoredId } from '../messages/subject-log.ts';
+import { msgIdHeader } from '../messages/subject-log.ts';
 import { retry } from '../../runtime/retry.ts';
 import type { Backoff } from '../../runtime/retry.ts';
 import { streamOf } from '../streams/topology.ts';
@@ -18,6 +17,9 @@ export type PublishOptions = {
   /** How long it may take, in ms. */
   readonly timeoutMs: number;
 };
+
+/** Header with the sequence of the message that must be the last one on the subject, 0 for none: the log refuses any other. */
+export const expectedLastHeader = 'Nats-Expected-Last-Subject-Sequence';
 
 export type Published = { readonly seq: number; readonly duplicate: boolean };
 
@@ -66,11 +68,6 @@ export type PublishRetry = {
   readonly attemptsMax?: number;
   /** Called with each failure; whether the message is to be tried again. Decides in place of `attemptsMax`. */
   mayTry?(reason: PublishFailure): boolean;
-  /**
-   * Nobody else publishes to the subject. The server forgets ids after two minutes, so before another try the newest
-   * message of the subject is looked at: it may be the one whose answer was lost.
-   */
-  readonly isOnlyWriter?: boolean;
   onRetry?(reason: PublishFailure, attempt: number): void;
 };
 
@@ -80,16 +77,10 @@ const tryTimeoutMs = 5_000;
 export function publishWithRetry(
   connection: LogConnection,
   message: OutgoingMessage,
-  { signal, backoff, timeoutMs = tryTimeoutMs, attemptsMax, mayTry, isOnlyWriter = false, onRetry }: PublishRetry,
+  { signal, backoff, timeoutMs = tryTimeoutMs, attemptsMax, mayTry, onRetry }: PublishRetry,
 ): Promise<Published> {
   const { subject, payload } = message;
-  const publishOnce = async (attempt: number): Promise<Published> => {
-    if (attempt > 1 && isOnlyWriter) {
-      const newest = await findNewest(connection, subject);
-      if (newest?.msgId === message.msgId) return { seq: newest.seq, duplicate: true };
-    }
-    return publish(connection, subject, payload, { timeoutMs, ...message });
-  };
+  const publishOnce = () => publish(connection, subject, payload, { timeoutMs, ...message });
   return retry(publishOnce, {
     signal,
     backoff,
@@ -121,17 +112,6 @@ export function limitTries({ fullMax, othersMax }: TryLimits): (reason: PublishF
     if (reason === 'full') return (full += 1) < fullMax;
     return (others += 1) < othersMax;
   };
-}
-
-async function findNewest(connection: LogConnection, subject: string): Promise<StoredId | undefined> {
-  const stream = streamOf(subject);
-  // A request written while disconnected is lost, and its deadline would be waited for in vain.
-  if (stream === undefined || !connection.connected) throw new PublishError('disconnected', subject);
-  try {
-    return await lastStored(connection, stream, subject);
-  } catch (error) {
-    throw asPublishError(subject, error);
-  }
 }
 
 /** The headers of a message, its id among them. */

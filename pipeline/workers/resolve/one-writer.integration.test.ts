@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { eventsOfAll, eventsSubject } from '../../../shared/contracts/subjects.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import type { Actor } from '../worker/define-worker.ts';
+import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
+import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+});
+afterAll(async () => {
+  await nats?.stop();
+  await database?.drop();
+});
+
+async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void> {
+  const rig = await createResolverRig(nats.url, database.url);
+  try {
+    for (const stream of [streams.ingest, streams.events, streams.deduplication]) {
+      await rig.connection[client].jsm.streams.purge(stream);
+    }
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
+const patiently = { timeout: 45_000, interval: 20 };
+const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
+  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), patiently);
+
+const event = (n: number): TestEvent => ({ id: `e${n}`, body: { event: 'E', userId: `u${n % 3}` } });
+const events = (count: number): TestEvent[] => Array.from({ length: count }, (_, n) => event(n));
+const failureOf = (resolver: Actor): Promise<unknown> =>
+  resolver.done.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const idsOf = async (rig: ResolverRig): Promise<string[]> => (await rig.written()).map(({ event: { id } }) => id);
+
+/** A connection on which publishes of events stand still between the last look at who the owner is and the log, as after a SIGSTOP. */
+async function connectPaused() {
+  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'paused' });
+  const { asker } = connection[client];
+  let goOn: () => void = () => undefined;
+  const pause = new Promise<void>((resolve) => (goOn = resolve));
+  const held: string[] = [];
+  const ask = asker.ask.bind(asker);
+  asker.ask = async (subject, ...rest) => {
+    if (subject.startsWith('events.')) {
+      held.push(subject);
+      await pause;
+    }
+    return ask(subject, ...rest);
+  };
+  return { connection, held, goOn };
+}
+
+test('one writer: a resolver that was paused before it published is refused by the log, and ends without harm', () =>
+  withRig(async (rig) => {
+    await rig.send(0, events(12));
+    const { connection, held, goOn } = await connectPaused();
+    const paused = await rig.start(0, { connection, settings: { ...defaultSettings, partEventsMax: 5 } });
+    const failure = failureOf(paused);
+    await vi.waitFor(() => expect(held).toHaveLength(1), patiently);
+    // Its owner cuts the same frame elsewhere, so no message has the id of one of the first resolver's.
+    const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 4 } });
+    await until(owner, 'resolved', 12);
+    goOn();
+    expect(await failure).toMatchObject({ code: expect.stringMatching(/^(other_writer|consumer_taken)$/) });
+    expect(await idsOf(rig)).toEqual(events(12).map(({ id }) => id));
+    expect(paused.stats()).toMatchObject({ resolved: 0 });
+    await owner.stop(5_000);
+    await connection.close();
+  }));
+
+test('one writer: what an earlier build, which names no sequence, stores beside its owner is not written again', () =>
+  withRig(async (rig) => {
+    const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
+    await rig.send(0, [event(0)]);
+    await until(owner, 'resolved', 1);
+    // As a resolver of before that was paused.
+    const [first] = await rig.writtenFrames();
+    const message = await rig.connection[client].jsm.streams.getMessage(streams.events, { seq: first?.seq ?? 0 });
+    await publish(rig.connection, eventsSubject(rig.account, 0), message.data, {
+      msgId: randomUUID(),
+      timeoutMs: 5_000,
+    });
+    const failure = failureOf(owner);
+    await rig.send(0, [event(1)]);
+    expect(await failure).toMatchObject({ code: 'other_writer' });
+    const next = await rig.start(0);
+    await until(next, 'resolved', 1);
+    await rig.send(0, [event(0), event(1), event(2)]);
+    await until(next, 'duplicates', 2);
+    await until(next, 'resolved', 2);
+    await next.stop(5_000);
+    expect(await idsOf(rig)).toEqual(['e0', 'e0', 'e1', 'e2']);
+  }));
+
+test.each(['the last frame of an idle partition', 'all of EVENTS'])(
+  'one writer: after retention removed %s, the resolver goes on and knows a repeated id, before and after a restart',
+  (removed) =>
+    withRig(async (rig) => {
+      const settings = { ...defaultSettings, partEventsMax: 1, checkpointEveryMs: 20 };
+      const resolver = await rig.start(0, { settings });
+      await rig.send(0, [event(0)]);
+      await until(resolver, 'resolved', 1);
+      // Another partition goes on, so that EVENTS has a later end.
+      await publish(rig.connection, eventsSubject(randomUUID(), 1), Buffer.from('{}\n'), {
+        msgId: randomUUID(),
+        timeoutMs: 5_000,
+      });
+      const subject = removed.startsWith('all') ? eventsOfAll : eventsSubject(rig.account, 0);
+      await purgeSubject(rig.connection, streams.events, subject);
+      await rig.send(0, [event(0), event(1)]);
+      await until(resolver, 'duplicates', 1);
+      await until(resolver, 'resolved', 2);
+      expect(resolver.stats()).toMatchObject({ lost_frames: 0 });
+      await purgeSubject(rig.connection, streams.events, subject);
+      await resolver.stop(5_000);
+      const next = await rig.start(0, { settings });
+      await rig.send(0, [event(0), event(1), event(2)]);
+      await until(next, 'duplicates', 2);
+      await until(next, 'resolved', 1);
+      expect(next.stats()).toMatchObject({ lost_frames: 0, rebuild_frames: 0 });
+      await next.stop(5_000);
+    }),
+);

@@ -1,0 +1,243 @@
+import { LogConnectError } from '../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { eventsOfPartition } from '../../../shared/contracts/subjects.ts';
+import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
+import { predecessorHeader } from '../../../shared/nats/messages/predecessors.ts';
+import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
+import { lastStored, msgIdHeader, storedAt } from '../../../shared/nats/messages/subject-log.ts';
+import type { StoredId } from '../../../shared/nats/messages/subject-log.ts';
+import { publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
+import { PublishError, asPublishError, expectedLastHeader, publish } from '../../../shared/nats/publish/publisher.ts';
+import type { OutgoingMessage } from '../../../shared/nats/publish/publisher.ts';
+import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { streamOf, streams } from '../../../shared/nats/streams/topology.ts';
+import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { ResolverSettings } from './resolver-settings.ts';
+
+/** EVENTS has lost a frame of this partition, and deduplication still has its ids: the table has to be filled again. */
+export class EventsLostError extends Error {
+  readonly code = 'events_lost';
+}
+
+/** Another resolver has written to the partition. This one must stop; the log has stored nothing of it since. */
+export class OtherWriterError extends Error {
+  readonly code = 'other_writer';
+}
+
+export type WriterContext = {
+  readonly partition: number;
+  readonly connection: LogConnection;
+  readonly settings: Pick<ResolverSettings, 'publishTimeoutMs' | 'rebuildSilenceMaxMs'>;
+  readonly logger: Logger;
+  readonly counts: { publish_retries: number; lost_frames: number };
+  readonly signal: AbortSignal;
+  /** Throws when another resolver owns the partition. */
+  confirm(): Promise<void>;
+};
+
+const messagesPerPull = 2_000;
+const neverStored: StoredId = { seq: 0, msgId: '' };
+
+/**
+ * Writes to the subjects of one partition. Each message names the sequence of the last one on its subject, and the log refuses it
+ * where that is not the last one any more: a resolver that was paused and lost the partition meanwhile can store nothing. The
+ * same sequence says whether a message whose answer was lost is in the log, and whether the log lost one that it had
+ * acknowledged.
+ */
+export class PartitionWriter {
+  readonly #context: WriterContext;
+  readonly #id = crypto.randomUUID().slice(0, 13);
+  /** The last message of each subject: one entry for each account with events in this partition. */
+  readonly #last = new Map<string, StoredId>();
+  /** The last frame of EVENTS. */
+  #newest = neverStored;
+  /** The frame that was the last one when a connection broke, or a sequence was given out twice: EVENTS may have lost it. */
+  #atStake: StoredId | undefined;
+  readonly #offDisconnect: () => void;
+
+  constructor(context: WriterContext) {
+    this.#context = context;
+    this.#offDisconnect = context.connection.onDisconnect(() => {
+      this.#atStake ??= this.#newest;
+    });
+  }
+
+  /** Reads the last message of each subject. What is stored after that by another resolver is found when this one writes. */
+  async open(): Promise<void> {
+    const { connection, partition, settings, signal } = this.#context;
+    await readMessages(connection, {
+      stream: streams.events,
+      filterSubject: eventsOfPartition(partition),
+      from: 'last-of-each-subject',
+      content: 'headers',
+      messagesPerPull,
+      silenceMaxMs: settings.rebuildSilenceMaxMs,
+      signal,
+      onMessage: ({ subject, seq, header }) => {
+        const last = { seq, msgId: header(msgIdHeader) ?? '' };
+        this.#last.set(subject, last);
+        this.#newest = last;
+      },
+    });
+  }
+
+  /** Frames of EVENTS were written, in this order. */
+  written(frames: readonly StoredId[]): void {
+    for (const { seq, msgId } of frames) {
+      // A log that gives out a sequence for the second time has lost what had it.
+      if (seq <= this.#newest.seq) this.#atStake ??= this.#newest;
+      this.#newest = { seq, msgId };
+    }
+  }
+
+  close(): void {
+    this.#offDisconnect();
+  }
+
+  /** Publishes until the log has it, once. Returns its sequence. Throws OtherWriterError, or EventsLostError. */
+  publish(message: OutgoingMessage): Promise<number> {
+    const { counts, logger, signal } = this.#context;
+    return retry(() => this.#tryOnce(message), {
+      signal,
+      isPassing: (error) => error instanceof PublishError,
+      onRetry: (error, attempt) => {
+        counts.publish_retries += 1;
+        if (isWorthTelling(attempt))
+          logger.warn({ subject: message.subject, err: error }, 'publishing to the log failed; retrying');
+      },
+    });
+  }
+
+  /**
+   * One try to store messages of different subjects as a batch. Undefined when that failed: each is then to be published by
+   * itself, which finds out what was stored all the same.
+   */
+  async publishTogether(messages: readonly OutgoingMessage[]): Promise<readonly number[] | undefined> {
+    const { connection, counts, settings } = this.#context;
+    try {
+      const next = await Promise.all(messages.map((message) => this.#behindLast(message)));
+      const seqs = await publishBatch(connection, next, settings.publishTimeoutMs);
+      for (const [index, { subject, msgId }] of messages.entries()) {
+        this.#stored(subject, { seq: seqs[index] ?? 0, msgId });
+      }
+      return seqs;
+    } catch (error) {
+      if (!(error instanceof PublishError)) throw error;
+      counts.publish_retries += 1;
+      return undefined;
+    }
+  }
+
+  /**
+   * After a connection was lost: makes sure that EVENTS still has what it had before. Throws EventsLostError when not: an event
+   * that comes again would be dropped as a repeated one.
+   */
+  async verify(): Promise<void> {
+    const { connection, counts, logger, partition, signal } = this.#context;
+    const atStake = this.#atStake;
+    if (atStake === undefined || atStake.seq === 0) return;
+    const isGone = await retry(
+      async () => {
+        if (!connection.connected) throw new LogConnectError('reading the log: not connected');
+        return isLost(connection, atStake, await readStreamState(connection, streams.events));
+      },
+      {
+        signal,
+        isPassing: () => true,
+        onRetry: (error, attempt) => {
+          if (isWorthTelling(attempt)) logger.warn({ partition, err: error }, 'reading the log failed; retrying');
+        },
+      },
+    );
+    if (!isGone) {
+      this.#atStake = undefined;
+      return;
+    }
+    counts.lost_frames += 1;
+    const lost = { stream: streams.events, subject: eventsOfPartition(partition), seq: atStake.seq };
+    reportLoss({ connection, logger, fields: { partition } }, lost);
+    throw new EventsLostError(
+      `writing to ${lost.subject}: the log has lost sequence ${lost.seq}, which it had acknowledged`,
+    );
+  }
+
+  async #tryOnce(message: OutgoingMessage): Promise<number> {
+    const { connection, settings } = this.#context;
+    const { subject, msgId } = message;
+    try {
+      const next = await this.#behindLast(message);
+      const { seq } = await publish(connection, subject, next.payload, {
+        ...next,
+        timeoutMs: settings.publishTimeoutMs,
+      });
+      return this.#stored(subject, { seq, msgId });
+    } catch (error) {
+      if (!(error instanceof PublishError) || error.reason !== 'not_last') throw error;
+      const last = await this.#readLast(subject);
+      // An earlier try was stored, and its answer was lost.
+      if (last.msgId === msgId) return this.#stored(subject, last);
+      await this.#follow(subject, last);
+      throw error;
+    }
+  }
+
+  /** The log refused a message because `last` is the last one of its subject, and not the one expected. */
+  async #follow(subject: string, last: StoredId): Promise<void> {
+    const { partition, confirm } = this.#context;
+    const expected = this.#last.get(subject) ?? neverStored;
+    if (last.seq > expected.seq) {
+      throw new OtherWriterError(
+        `publishing to ${subject}: another resolver of partition ${partition} has written sequence ${last.seq} behind ${expected.seq}`,
+      );
+    }
+    this.#atStake ??= this.#newest;
+    await this.verify();
+    // The last one was removed, as retention does. So nothing on the subject says who owns the partition.
+    await confirm();
+    this.#last.set(subject, last);
+  }
+
+  async #behindLast(message: OutgoingMessage): Promise<OutgoingMessage> {
+    const { subject, headers } = message;
+    // All of EVENTS was read at the start.
+    const isKnown = this.#last.has(subject) || streamOf(subject) === streams.events;
+    if (!isKnown) this.#last.set(subject, await this.#readLast(subject));
+    const { seq } = this.#last.get(subject) ?? neverStored;
+    return {
+      ...message,
+      headers: { ...headers, [predecessorHeader]: `${this.#id} ${seq}`, [expectedLastHeader]: String(seq) },
+    };
+  }
+
+  async #readLast(subject: string): Promise<StoredId> {
+    const { connection } = this.#context;
+    // A request that is written while disconnected is lost, and its deadline would be waited for in vain.
+    if (!connection.connected) throw new PublishError('disconnected', subject);
+    try {
+      return (await lastStored(connection, streamOf(subject) ?? '', subject)) ?? neverStored;
+    } catch (error) {
+      throw asPublishError(subject, error);
+    }
+  }
+
+  #stored(subject: string, last: StoredId): number {
+    this.#last.set(subject, last);
+    return last.seq;
+  }
+}
+
+/**
+ * Whether the log has lost a message that it had: it ends before its sequence, or has another message there. One that is absent
+ * was removed: retention removes by account, so older messages of another account may still be there.
+ */
+export async function isLost(
+  connection: LogConnection,
+  { seq, msgId }: StoredId,
+  { lastSeq }: Pick<StreamState, 'lastSeq'>,
+): Promise<boolean> {
+  if (lastSeq < seq) return true;
+  const found = await storedAt(connection, streams.events, seq);
+  return found !== undefined && found.msgId !== msgId;
+}
