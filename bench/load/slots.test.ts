@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { batchPayload, batchRow } from '../../gateway/payload/batch-payload.ts';
-import { trackPayload } from '../../gateway/payload/track-payload.ts';
+import { batchPayload, batchRow, trackPayload } from '../../gateway/payload/payloads.ts';
 import { batchBody, trackBody } from './bodies.ts';
 import { postRequest } from './http-connection.ts';
 import { RequestTemplate } from './slots.ts';

@@ -1,5 +1,5 @@
-import { BodyScan, PlainEvent, scanBody } from '../../gateway/json/scan-body.ts';
-import { trackPayload } from '../../gateway/payload/track-payload.ts';
+import { BodyScan, PlainEvent, scanBody } from '../../gateway/payload/scan-body.ts';
+import { trackPayload } from '../../gateway/payload/payloads.ts';
 import {
   decodeEnvelopes,
   envelopeHead,
@@ -16,7 +16,7 @@ import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
 import { TokenBucket } from '../../shared/admission/token-bucket.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
-import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
+import { readPlainTrack } from '../../gateway/payload/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
 import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';

@@ -1,4 +1,4 @@
-import { batchPayload, batchRow } from '../../gateway/payload/batch-payload.ts';
+import { batchPayload, batchRow } from '../../gateway/payload/payloads.ts';
 import { batchBody } from '../load/bodies.ts';
 import { RequestTemplate } from '../load/slots.ts';
 

@@ -4,7 +4,7 @@ import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared
 import type { EventIdentity } from '../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { botScore } from '../../shared/admission/bot-score.ts';
-import type { PlainRow } from '../json/scan-body.ts';
+import type { PlainRow } from '../payload/scan-body.ts';
 import type { Admission, Admitted } from './admission.ts';
 import type { PublishedSource } from './published-sources.ts';
 import type { EventSlice, FrameWaiter } from '../commit/frame.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { batchRow } from './batch-payload.ts';
+import { batchRow } from './payloads.ts';
 import { botScore, isStoppedAsBot } from '../../shared/admission/bot-score.ts';
 import { describeProblem } from './describe-problem.ts';
-import { isWithinWindow } from './payload-fields.ts';
-import { trackPayload } from './track-payload.ts';
+import { isWithinWindow } from './time-window.ts';
+import { trackPayload } from './payloads.ts';
 
 test.each([
   [{ token: 't' }, 'event is required'],

@@ -1,7 +1,7 @@
 import type { PostRoute } from '../http/route.ts';
 import { refuseNonJson } from '../http/exchange.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
-import { IdentifyPayload } from '../payload/identify-payload.ts';
+import { describePayload } from '../payload/payloads.ts';
 import { singleEvent } from './openapi/parts.ts';
 
 /** `POST /api/v1/identify`: what is known of a visitor; becomes a `$identify` event. */
@@ -13,7 +13,7 @@ export function createIdentifyRoute(events: SingleEvent, bodyBytesMax: number): 
     paths: ['/api/v1/identify'],
     openapi: {
       paths: { '/api/v1/identify': { post: singleEvent('identify', summary, 'IdentifyPayload', bodyBytesMax) } },
-      schemas: { IdentifyPayload },
+      schemas: { IdentifyPayload: describePayload('identify') },
     },
     bodyBytesMax,
     refuse: refuseNonJson,

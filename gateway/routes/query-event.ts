@@ -1,5 +1,6 @@
 import { clickIdNames } from '../../shared/contracts/events/click-ids.ts';
-import type { TrackPayload } from '../payload/track-payload.ts';
+import { payloadFieldRows } from '../../shared/contracts/ingest/payload-fields.ts';
+import type { TrackPayload } from '../payload/payloads.ts';
 
 /** Parameters that describe where the event happened; they belong to its context. */
 const contextNames = new RegExp(
@@ -33,20 +34,23 @@ export function readQueryEvent(query: string): QueryEvent {
     else if (contextNames.test(name)) defaultProperties[name] = value.slice(0, valueCharactersMax);
     else eventProperties[name] = value.slice(0, valueCharactersMax);
   }
-  const { userId, externalId, email, distinctId, time, event } = own;
+  const { time, event, ...texts } = own;
+  const { userId, externalId, email } = texts;
   return {
     event,
     identified: userId !== undefined || externalId !== undefined || email !== undefined,
     fields: {
       eventProperties: { ...eventProperties },
       defaultProperties: { ...defaultProperties },
-      ...(userId === undefined ? {} : { userId }),
-      ...(externalId === undefined ? {} : { externalId }),
-      ...(email === undefined ? {} : { email }),
-      ...(distinctId === undefined ? {} : { distinctId }),
+      ...texts,
       ...(time === undefined ? {} : { time: Number(time) }),
     },
   };
 }
 
-const ownNames = new Set(['event', 'userId', 'externalId', 'email', 'distinctId', 'time']);
+/** Fields of a track that a query can say: texts and the time. */
+const ownNames: ReadonlySet<string> = new Set(
+  payloadFieldRows
+    .filter(({ name, rule, track }) => name !== 'token' && track !== undefined && (rule === 'text' || rule === 'time'))
+    .map(({ name }) => name),
+);

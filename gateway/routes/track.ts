@@ -1,7 +1,7 @@
 import type { PostRoute } from '../http/route.ts';
 import { refuseNonJson } from '../http/exchange.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
-import { TrackPayload } from '../payload/track-payload.ts';
+import { describePayload } from '../payload/payloads.ts';
 import { singleEvent } from './openapi/parts.ts';
 
 /** `POST /api/v1/track`: one event. */
@@ -12,8 +12,7 @@ export function createTrackRoute(events: SingleEvent, bodyBytesMax: number): Pos
     paths: ['/api/v1/track'],
     openapi: {
       paths: { '/api/v1/track': { post: singleEvent('track', 'Send one event', 'TrackPayload', bodyBytesMax) } },
-      // The one that requests are checked against.
-      schemas: { TrackPayload },
+      schemas: { TrackPayload: describePayload('track') },
     },
     bodyBytesMax,
     refuse: refuseNonJson,

@@ -1,4 +1,4 @@
-import { BodyScan } from '../json/scan-body.ts';
+import { BodyScan } from '../payload/scan-body.ts';
 import { isSame } from '../../shared/sources/sdk/signature.ts';
 import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
 import { sourceKinds } from '../../shared/sources/registry.ts';
@@ -24,7 +24,7 @@ import type { MadeEvents } from '../ingest/made-events.ts';
 import type { PublishedSource } from '../ingest/published-sources.ts';
 import { answer, identityParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
-import { readJson } from '../json/read-json.ts';
+import { readJson } from '../payload/read-json.ts';
 import type { EventLimits, SingleEvent } from '../ingest/single-event.ts';
 import { refuseUnsigned } from '../webhook/check-signature.ts';
 import { payloadOf } from '../webhook/provider-payload.ts';

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
 import type { MadeEvent } from '../ingest/made-events.ts';
-import { isWithinWindow, textCharactersMax } from '../payload/payload-fields.ts';
-import type { TimeWindow } from '../payload/payload-fields.ts';
-import type { TrackPayload } from '../payload/track-payload.ts';
+import { isWithinWindow } from '../payload/time-window.ts';
+import { textCharactersMax } from '../../shared/contracts/ingest/payload-fields.ts';
+import type { TimeWindow } from '../payload/time-window.ts';
+import type { TrackPayload } from '../payload/payloads.ts';
 
 /** What the address of a webhook says of its events, beside whose they are: it wins over the body. */
 export type AddressSays = {

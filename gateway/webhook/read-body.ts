@@ -3,8 +3,8 @@ import { Busboy } from '@fastify/busboy';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { failure, forbiddenKey, malformedJson, notUtf8 } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
-import { hasForbiddenKey, tooManyKeys } from '../json/read-json.ts';
-import type { JsonLimits } from '../json/read-json.ts';
+import { hasForbiddenKey, tooManyKeys } from '../payload/read-json.ts';
+import type { JsonLimits } from '../payload/read-json.ts';
 import { JsonFacts, scanValue, skipJsonSpace } from '../../shared/json/scan-json.ts';
 
 /** What a body says, or the answer to one that cannot be read. */

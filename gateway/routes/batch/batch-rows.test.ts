@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BodyScan, scanBody } from '../../json/scan-body.ts';
+import { BodyScan, scanBody } from '../../payload/scan-body.ts';
 import { parseBatch } from './batch-rows.ts';
 
 const scan = new BodyScan();

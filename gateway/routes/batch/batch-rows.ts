@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import type { BatchRow } from '../../payload/batch-payload.ts';
-import { batchRow } from '../../payload/batch-payload.ts';
+import type { BatchRow } from '../../payload/payloads.ts';
+import { batchRow } from '../../payload/payloads.ts';
 import { describeProblem } from '../../payload/describe-problem.ts';
-import type { BodyScan, PlainRow, RowScan } from '../../json/scan-body.ts';
-import type { TimeWindow } from '../../payload/payload-fields.ts';
-import { isWithinWindow } from '../../payload/payload-fields.ts';
-import type { JsonLimits } from '../../json/read-json.ts';
-import { deepFieldOfRow, hasForbiddenKey } from '../../json/read-json.ts';
+import type { BodyScan, PlainRow, RowScan } from '../../payload/scan-body.ts';
+import type { TimeWindow } from '../../payload/time-window.ts';
+import { isWithinWindow } from '../../payload/time-window.ts';
+import type { JsonLimits } from '../../payload/read-json.ts';
+import { deepFieldOfRow, hasForbiddenKey } from '../../payload/read-json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { BatchPayload, BatchRow, batchPayload } from '../../payload/batch-payload.ts';
+import { batchPayload, describePayload } from '../../payload/payloads.ts';
+import type { BatchPayload, BatchRow } from '../../payload/payloads.ts';
 import { describeProblem } from '../../payload/describe-problem.ts';
-import { BodyScan, PlainRow, scanBody } from '../../json/scan-body.ts';
+import { BodyScan, PlainRow, scanBody } from '../../payload/scan-body.ts';
 import { EventSlice } from '../../commit/frame.ts';
 import type { Admission } from '../../ingest/admission.ts';
 import { Admitted } from '../../ingest/admission.ts';
@@ -29,8 +30,8 @@ import { Inflater } from '../../http/inflate.ts';
 import type { InflateSettings } from '../../http/inflate.ts';
 import type { Intake } from '../../ingest/intake.ts';
 import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
-import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from '../../json/read-json.ts';
+import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
+import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from '../../payload/read-json.ts';
 import type { Schema } from '../openapi/parts.ts';
 import { answer, jsonContent, object, reference, refusals } from '../openapi/parts.ts';
 
@@ -257,6 +258,7 @@ type DescribedBatch = {
 /** The batch's part of the OpenAPI document. Payload schemas are the ones requests are checked against. */
 function describeBatch({ bodyBytesMax, rowsMax, row }: DescribedBatch): OpenApiPart {
   const events: Schema = { type: 'array', maxItems: rowsMax, items: reference('BatchRow') };
+  const batch = describePayload('batch');
   return {
     paths: {
       '/api/v1/batch': {
@@ -277,8 +279,8 @@ function describeBatch({ bodyBytesMax, rowsMax, row }: DescribedBatch): OpenApiP
       },
     },
     schemas: {
-      BatchPayload: { ...BatchPayload, properties: { ...BatchPayload.properties, events } },
-      BatchRow,
+      BatchPayload: { ...batch, properties: { ...batch.properties, events } },
+      BatchRow: describePayload('row'),
       BatchSuccess: batchResult(true),
       BatchMixed: batchResult(false),
       BatchFailure: batchFailure,

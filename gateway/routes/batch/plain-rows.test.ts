@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { partitionOf, partitionOfText, partitionSeed } from '../../../shared/contracts/events/partition.ts';
 import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
-import { BodyScan, scanBody } from '../../json/scan-body.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { BodyScan, scanBody } from '../../payload/scan-body.ts';
+import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
 
 const scan = new BodyScan();
 const start = '{"v":1,"account":"acc","source":"src","at":5';

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
-import type { JsonLimits } from '../../json/read-json.ts';
-import type { TimeWindow } from '../../payload/payload-fields.ts';
+import type { JsonLimits } from '../../payload/read-json.ts';
+import type { TimeWindow } from '../../payload/time-window.ts';
 import type { InflateSettings } from '../../http/inflate.ts';
 
 export const compatEnv = {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { MemberIndex, RepeatedObject, indexMembers } from '../../json/member-index.ts';
-import type { JsonLimits } from '../../json/read-json.ts';
+import { MemberIndex, RepeatedObject, indexMembers } from '../../../shared/json/member-index.ts';
+import type { JsonLimits } from '../../payload/read-json.ts';
 import {
   JsonFacts,
   ascii,
@@ -12,7 +12,7 @@ import {
   skipJsonSpace,
   standsAt,
 } from '../../../shared/json/scan-json.ts';
-import { PlainRow } from '../../json/scan-body.ts';
+import { PlainRow } from '../../payload/scan-body.ts';
 
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 const firstNonAscii = 0x80;

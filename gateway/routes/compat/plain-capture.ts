@@ -1,7 +1,7 @@
-import { keyOf } from '../../json/json-writer.ts';
-import type { JsonWriter } from '../../json/json-writer.ts';
-import { NameTable } from '../../json/name-table.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { keyOf } from '../../../shared/json/json-writer.ts';
+import type { JsonWriter } from '../../../shared/json/json-writer.ts';
+import { NameTable } from '../../../shared/json/name-table.ts';
+import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
 import { readTime } from './message-time.ts';
 import type { PlainMessage } from './plain-batch.ts';
 import { writePage } from './plain-page.ts';

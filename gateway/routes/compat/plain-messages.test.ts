@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { JsonWriter } from '../../json/json-writer.ts';
+import { JsonWriter } from '../../../shared/json/json-writer.ts';
 import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
 import { writtenBytesMax } from './plain-writing.ts';
 import { posthogCapture } from './posthog.ts';

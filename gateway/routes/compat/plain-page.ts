@@ -1,7 +1,7 @@
-import { keyOf } from '../../json/json-writer.ts';
-import type { JsonWriter } from '../../json/json-writer.ts';
-import { NameTable } from '../../json/name-table.ts';
 import { clickParameters } from '../../../shared/contracts/events/click-ids.ts';
+import { keyOf } from '../../../shared/json/json-writer.ts';
+import type { JsonWriter } from '../../../shared/json/json-writer.ts';
+import { NameTable } from '../../../shared/json/name-table.ts';
 
 const colon = 0x3a;
 const slash = 0x2f;

@@ -1,4 +1,4 @@
-import type { MemberIndex } from '../../json/member-index.ts';
+import type { MemberIndex } from '../../../shared/json/member-index.ts';
 import { readTime } from './message-time.ts';
 
 const quote = 0x22;

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { accepted } from '../../http/reply.ts';
 import type { PostRoute, Route } from '../../http/route.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
 import type { CompatIntake } from './compat-intake.ts';
 import { describeCompat } from './describe-compat.ts';
 import { clampedFromKey, messageTime, messageTimeOf } from './message-time.ts';

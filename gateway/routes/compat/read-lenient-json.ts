@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { failure, malformedJson, notUtf8 } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
-import { tooManyKeys } from '../../json/read-json.ts';
-import type { JsonLimits } from '../../json/read-json.ts';
+import { tooManyKeys } from '../../payload/read-json.ts';
+import type { JsonLimits } from '../../payload/read-json.ts';
 import { JsonFacts, scanValue, skipJsonSpace } from '../../../shared/json/scan-json.ts';
 
 /** A body's object or list, or the answer to a body that is neither. `mended` says that it had to be made JSON first. */

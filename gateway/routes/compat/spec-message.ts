@@ -1,7 +1,7 @@
 import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
 import { clampedFromKey, messageTime } from './message-time.ts';
 import { writePlainTrack } from './plain-track.ts';
 import { addPage, pageOf, translateContext } from './spec-context.ts';

@@ -1,10 +1,10 @@
 import type { EnvelopeKind } from '../../../shared/contracts/events/envelope.ts';
 import type { EventIdentity } from '../../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import type { JsonWriter } from '../../json/json-writer.ts';
-import type { MemberIndex } from '../../json/member-index.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
-import type { TimeWindow } from '../../payload/payload-fields.ts';
+import type { JsonWriter } from '../../../shared/json/json-writer.ts';
+import type { MemberIndex } from '../../../shared/json/member-index.ts';
+import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
+import type { TimeWindow } from '../../payload/time-window.ts';
 import type { PlainMessage } from './plain-batch.ts';
 
 /** When and by what rules a request came in. */

@@ -10,6 +10,7 @@ import {
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { bodyText } from '../../../shared/contracts/events/testing/json-texts.ts';
+import { payloadFieldRows } from '../../../shared/contracts/ingest/payload-fields.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
@@ -215,6 +216,28 @@ describe('readTouch', () => {
       { a: 1 },
       { c: 3 },
     ]);
+  });
+});
+
+describe('payload fields', () => {
+  it('payload fields: the resolver reads those that the table says it reads, and no others', () => {
+    const read = new Set<string>();
+    const body = new Proxy(
+      { event: 'E', userProperties: {} },
+      {
+        get(target, name) {
+          read.add(String(name));
+          return Reflect.get(target, name) as unknown;
+        },
+      },
+    );
+    for (const kind of ['track', 'identify'] as const) {
+      const of = { ...envelope({}, { kind }), body };
+      readEvent(of, rules);
+      readTouch(of, 'server');
+    }
+    const listed = payloadFieldRows.filter(({ resolver }) => resolver !== 'unread').map(({ name }) => name as string);
+    expect([...read].toSorted()).toEqual(listed.toSorted());
   });
 });
 

@@ -2,7 +2,7 @@ import { clickIdsIn, clickIdsProperty } from '../../../shared/contracts/events/c
 import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { consentMarks, readOwnConsent } from '../../../shared/contracts/events/consent-words.ts';
 import type { ConsentWords } from '../../../shared/contracts/events/consent-words.ts';
-import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
 import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
@@ -38,13 +38,13 @@ const textOnly = (json: string): JsonParts => ({ before: json, taken: undefined,
 export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
   const { body } = envelope;
   const identify = envelope.kind === 'identify';
-  const properties = identify ? objectOf(body['userProperties']) : eventProperties(body);
+  const properties = identify ? objectOf(body.userProperties) : eventProperties(body);
   return {
-    name: identify ? '$identify' : String(body['event']),
+    name: identify ? '$identify' : String(body.event),
     timeMs: timeOf(envelope),
     properties: textOnly(JSON.stringify(properties)),
     context: textOnly(JSON.stringify(readContext(envelope, rules))),
-    integrations: body['integrations'] === undefined ? undefined : readIntegrations(body['integrations']),
+    integrations: body.integrations === undefined ? undefined : readIntegrations(body.integrations),
     consent: eventConsent(envelope, rules),
   };
 }
@@ -53,7 +53,7 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
 export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): IngestEvent {
   const { envelope, properties } = plain;
   return {
-    name: String(envelope.body['event']),
+    name: String(envelope.body.event),
     timeMs: timeOf(envelope),
     properties: properties === undefined ? noProperties : { before: '', taken: properties, behind: '' },
     context: plainContext(plain, rules),
@@ -68,13 +68,13 @@ const onlyGpc: ConsentWords = { [consentMarks.gpc]: true };
 /** What an event says of consent, and whether the browser that sent it had Global Privacy Control on. */
 function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceRules): ConsentWords | undefined {
   const hasGpc = gpc === true && isVisitorsConnection;
-  if (body['consent'] === undefined) return hasGpc ? onlyGpc : undefined;
-  const { words } = readOwnConsent(body['consent']);
+  if (body.consent === undefined) return hasGpc ? onlyGpc : undefined;
+  const { words } = readOwnConsent(body.consent);
   if (hasGpc) words[consentMarks.gpc] = true;
   return Object.keys(words).length === 0 ? undefined : words;
 }
 
-const timeOf = ({ body, at }: Envelope): number => (typeof body['time'] === 'number' ? body['time'] : at);
+const timeOf = ({ body, at }: Envelope): number => (typeof body.time === 'number' ? body.time : at);
 
 /** What an event says of its visitor, and what was left out of that. */
 export type ReadTouch = {
@@ -94,19 +94,19 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
     placeholders += 1;
     return undefined;
   };
-  const sent = cleanMembers(body['userProperties']);
+  const sent = cleanMembers(body.userProperties);
   const fields = {
-    external_id: identifierOf(cleanText(body['externalId'])),
-    email: identifierOf(cleanEmail(body['email'])),
+    external_id: identifierOf(cleanText(body.externalId)),
+    email: identifierOf(cleanEmail(body.email)),
   };
   const own = { external_id: cleanText(sent?.['external_id']), email: cleanEmail(sent?.['email']) };
   const ownId = identifierOf(own.external_id);
   const ownEmail = identifierOf(own.email);
-  const isAlias = envelope.kind === 'track' && body['event'] === aliasEvent;
+  const isAlias = envelope.kind === 'track' && body.event === aliasEvent;
   const namesTwo = !isAlias && ownId !== undefined && (fields.external_id ?? ownId) !== ownId;
   const userProperties =
     sent && without(sent, { external_id: namesTwo || ownId !== own.external_id, email: ownEmail !== own.email });
-  const userId = identifierOf(cleanText(body['userId']));
+  const userId = identifierOf(cleanText(body.userId));
   const externalIds = distinct(fields.external_id, namesTwo ? undefined : ownId);
   const emails = distinct(fields.email, ownEmail);
   const named = userId !== undefined || externalIds.length + emails.length > 0;
@@ -120,13 +120,13 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
   const given: JsonObject[] = [];
   if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
   if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
-  const consent = ownWords(body['consent']);
+  const consent = ownWords(body.consent);
   if (consent !== undefined) given.push({ consent });
-  for (const custom of [ctx?.custom_properties, body['custom_properties']]) {
+  for (const custom of [ctx?.custom_properties, body.custom_properties]) {
     const members = cleanMembers(custom);
     if (members !== undefined) given.push({ custom_properties: members });
   }
-  const clicks = clickIdsIn({ ...ctx?.defaultProperties, ...objectOf(body['defaultProperties']) }, timeOf(envelope));
+  const clicks = clickIdsIn({ ...ctx?.defaultProperties, ...objectOf(body.defaultProperties) }, timeOf(envelope));
   if (clicks !== undefined) given.push({ [clickIdsProperty]: clicks });
   const touch = {
     accountId: account,
@@ -195,9 +195,9 @@ function cleanMembers(value: unknown): JsonObject | undefined {
 
 type IdentifyingFields = Readonly<Record<IdentityKind, string | undefined>>;
 
-function eventProperties(body: JsonObject): JsonObject {
-  const properties = body['properties'];
-  const own = body['eventProperties'];
+function eventProperties(body: EnvelopeBody): JsonObject {
+  const properties = body.properties;
+  const own = body.eventProperties;
   if (!isJsonObject(own)) return objectOf(properties);
   // The same thing under two names; on a clash of keys eventProperties wins.
   return isJsonObject(properties) ? { ...properties, ...own } : own;
@@ -215,11 +215,11 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   const context: Record<string, unknown> = {
     ...(isVisitors ? connection : undefined),
     ...ctx?.defaultProperties,
-    ...objectOf(body['defaultProperties']),
+    ...objectOf(body.defaultProperties),
   };
   // Only who took the request knows who sent it.
   if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;
-  for (const identity of [ctx?.identityContext, body['identityContext']]) {
+  for (const identity of [ctx?.identityContext, body.identityContext]) {
     if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);
   }
   return context;

@@ -1,4 +1,5 @@
 import { isJsonObject, quoteJson } from '../../runtime/json.ts';
+import type { PayloadFieldName } from '../ingest/payload-fields.ts';
 import { assertId } from '../subjects.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
@@ -26,10 +27,13 @@ export type Envelope = {
   /** What the batch it came in says for all of its rows; the row's own fields win. */
   readonly ctx?: BatchContext;
   /** The client's JSON object, a track payload, an identify payload or one batch row; its token is blanked. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: EnvelopeBody;
 };
 
 export type EnvelopeKind = 'track' | 'identify';
+
+/** Only fields of the table can be read of a body. */
+export type EnvelopeBody = { readonly [Name in PayloadFieldName]?: unknown };
 
 /** The event that makes one person of two: its externalId is the previous id, `external_id` of its userProperties the new one. */
 export const aliasEvent = '$alias';

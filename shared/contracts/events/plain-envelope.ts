@@ -1,6 +1,8 @@
 import type { Stretch } from '../../json/byte-writer.ts';
 import { JsonFacts, ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, standsAt } from '../../json/scan-json.ts';
 import { isJsonObject } from '../../runtime/json.ts';
+import { payloadFieldRows, resolverTextNames } from '../ingest/payload-fields.ts';
+import type { ResolverReading, ResolverTextName } from '../ingest/payload-fields.ts';
 import { assertId } from '../subjects.ts';
 import { clickIdNames, mayHaveClick } from './click-ids.ts';
 import { bodyKey } from './envelope.ts';
@@ -33,37 +35,22 @@ const keysOpenMax = 128;
 const firstNonAscii = 0x80;
 
 /** The small members of a body. */
-type PlainBody = {
-  event: string | undefined;
-  time: number | undefined;
-  externalId: string | undefined;
-  email: string | undefined;
-  userId: string | undefined;
-};
+type PlainBody = { [Name in ResolverTextName]: string | undefined } & { time: number | undefined };
+
+/** Copied for each event, so that all bodies have one shape. */
+const emptyBody = {
+  time: undefined,
+  ...Object.fromEntries(resolverTextNames.map((name) => [name, undefined])),
+} as PlainBody;
 
 /** A member of a body that is read, and how. One that is to be parsed makes a body that is not plain. */
 type BodyMember =
-  | { readonly kind: 'text'; readonly name: Exclude<keyof PlainBody, 'time'> }
-  | { readonly kind: 'time' | 'properties' | 'defaultProperties' | 'integrations' | 'parsed'; readonly name: string };
+  | { readonly kind: 'text'; readonly name: ResolverTextName }
+  | { readonly kind: Exclude<ResolverReading, 'text' | 'unread'>; readonly name: string };
 
-const bodyMembers: readonly BodyMember[] = [
-  { kind: 'text', name: 'event' },
-  { kind: 'text', name: 'externalId' },
-  { kind: 'text', name: 'email' },
-  { kind: 'text', name: 'userId' },
-  { kind: 'time', name: 'time' },
-  { kind: 'properties', name: 'properties' },
-  { kind: 'properties', name: 'eventProperties' },
-  { kind: 'defaultProperties', name: 'defaultProperties' },
-  { kind: 'parsed', name: 'userProperties' },
-  { kind: 'parsed', name: 'custom_properties' },
-  { kind: 'parsed', name: 'identityContext' },
-  { kind: 'parsed', name: 'consent' },
-  { kind: 'integrations', name: 'integrations' },
-];
-
-/** The members of a body that are read; any other is copied into no event. */
-export const bodyMemberNames: ReadonlySet<string> = new Set(bodyMembers.map(({ name }) => name));
+const bodyMembers = payloadFieldRows
+  .filter(({ resolver }) => resolver !== 'unread')
+  .map(({ name, resolver }) => ({ kind: resolver, name }) as BodyMember);
 
 const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
   let hash = 0;
@@ -150,13 +137,7 @@ type Known = { readonly head: Head; readonly id: string; readonly bot: number | 
 
 function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot }: Known): PlainEnvelope | undefined {
   if (bytes[bodyStart] !== openBrace) return undefined;
-  const body: PlainBody = {
-    event: undefined,
-    time: undefined,
-    externalId: undefined,
-    email: undefined,
-    userId: undefined,
-  };
+  const body = { ...emptyBody };
   let properties: Stretch | undefined;
   let defaultMembers: Stretch | undefined;
   keysCount = 0;

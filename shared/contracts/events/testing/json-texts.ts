@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { payloadFieldRows } from '../../ingest/payload-fields.ts';
 
 // JSON as clients write it, the usual and the odd, and what is none.
 
@@ -108,16 +109,7 @@ const usualMembers = fc.record(
 );
 const rareMember = fc.option(
   fc.tuple(
-    fc.constantFrom(
-      'eventProperties',
-      'userProperties',
-      'custom_properties',
-      'identityContext',
-      'integrations',
-      'event',
-      'properties',
-      'other',
-    ),
+    fc.constantFrom(...payloadFieldRows.filter(({ track }) => track !== undefined).map(({ name }) => name), 'other'),
     objectValue,
   ),
   { nil: undefined, freq: 4 },

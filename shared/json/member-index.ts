@@ -1,12 +1,5 @@
-import {
-  ascii,
-  isPrototypeKey,
-  plainLeafEnd,
-  plainStringEnd,
-  skipJsonSpace,
-  standsAt,
-} from '../../shared/json/scan-json.ts';
-import type { JsonFacts } from '../../shared/json/scan-json.ts';
+import { ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, skipJsonSpace, standsAt } from './scan-json.ts';
+import type { JsonFacts } from './scan-json.ts';
 
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 

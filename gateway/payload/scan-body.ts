@@ -1,6 +1,7 @@
-import { textCharactersMax } from '../payload/payload-fields.ts';
+import { payloadFieldRows, textFieldNames } from '../../shared/contracts/ingest/payload-fields.ts';
+import type { PayloadField, TextFieldName } from '../../shared/contracts/ingest/payload-fields.ts';
 import { isPlaceholderAt } from '../../shared/contracts/events/placeholder-identifier.ts';
-import { NameTable } from './name-table.ts';
+import { NameTable } from '../../shared/json/name-table.ts';
 import {
   digitsEnd,
   isPrototypeKey,
@@ -17,45 +18,39 @@ import {
 
 const { lineFeed, space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 
-/** The fields whose texts are read, and their places. */
-export const textField = { token: 0, event: 1, userId: 2, externalId: 3, email: 4, distinctId: 5 } as const;
-type TextField = (typeof textField)[keyof typeof textField];
-const textFieldCount = Object.keys(textField).length;
+/** The fields whose texts are read, and their indexes. */
+export const textField = Object.fromEntries(textFieldNames.map((name, index) => [name, index])) as {
+  readonly [Name in TextFieldName]: number;
+};
+const textFieldCount = textFieldNames.length;
 
-/** A field of an event with a rule of its own. */
+/** A field of an event that has a rule, for the scanner. */
 type PlainField = {
   readonly name: string;
-  /** Below 32; that of a text is its place. */
+  /** Below 32: one bit of a whole number. That of a text is its index in `textField`. */
   readonly index: number;
-  /** What it may hold beside null. Of what has rules for its own fields only null is plain. */
+  /** What it may hold beside null. A field whose members have rules is plain only where it is null. */
   readonly takes: 'text' | 'object' | 'time' | 'nothing';
   readonly nullable: boolean;
   /** A text of no more bytes has no more characters either. */
   readonly bytesMax: number;
 };
 
-const notNull: readonly string[] = ['token', 'event', 'distinctId'];
-const objects = ['properties', 'eventProperties', 'custom_properties', 'defaultProperties'];
-const structured = ['userProperties', 'identityContext'];
+const takenBy = { text: 'text', time: 'time', object: 'object', visitor: 'nothing', network: 'nothing' } as const;
 
-const field = (name: string, index: number, takes: PlainField['takes'], bytesMax = 0): PlainField => ({
-  name,
-  index,
-  takes,
-  nullable: !notNull.includes(name),
-  bytesMax,
-});
+/** A field is plain where it passes the check of a track payload and of a row. */
+const scannedFields: readonly PlainField[] = payloadFieldRows
+  .filter(({ rule, track, row }) => rule in takenBy && (track ?? row) !== undefined)
+  .toSorted((one, other) => Number(other.rule === 'text') - Number(one.rule === 'text'))
+  .map(({ name, rule, charactersMax = 0, track, row }: PayloadField & { readonly name: string }, index) => ({
+    name,
+    index,
+    takes: takenBy[rule as keyof typeof takenBy],
+    nullable: track !== 'required' && row !== 'required',
+    bytesMax: charactersMax,
+  }));
 
-const fields: readonly PlainField[] = [
-  ...(Object.keys(textField) as (keyof typeof textField)[]).map((name) =>
-    field(name, textField[name], 'text', textCharactersMax[name]),
-  ),
-  field('time', textFieldCount, 'time'),
-  ...objects.map((name, index) => field(name, textFieldCount + 1 + index, 'object')),
-  ...structured.map((name, index) => field(name, textFieldCount + 1 + objects.length + index, 'nothing')),
-];
-
-const fieldsByName = new NameTable(fields.map((one) => [one.name, one] as const));
+const fieldsByName = new NameTable(scannedFields.map((one) => [one.name, one] as const));
 
 /** What is read of a plain event. Reused: look at it before the next one is read. */
 export class PlainEvent {
@@ -79,7 +74,7 @@ export class PlainEvent {
     this.texts = 0;
   }
 
-  has(field: TextField): boolean {
+  has(field: number): boolean {
     return (this.texts & (1 << field)) !== 0;
   }
 
@@ -96,18 +91,13 @@ export class PlainEvent {
     };
   }
 
-  #text(field: TextField, bytes: Buffer, encoding: 'latin1' | 'utf8'): string | undefined {
+  #text(field: number, bytes: Buffer, encoding: 'latin1' | 'utf8'): string | undefined {
     return this.has(field) ? bytes.toString(encoding, this.starts[field], this.ends[field]) : undefined;
   }
 }
 
 /** Fields of a plain event that decide where it goes; undefined where one is absent or null. */
-export type PlainFields = {
-  readonly token: string | undefined;
-  readonly userId: string | undefined;
-  readonly externalId: string | undefined;
-  readonly email: string | undefined;
-  readonly distinctId: string | undefined;
+export type PlainFields = { readonly [Name in Exclude<TextFieldName, 'event'>]: string | undefined } & {
   readonly time: number | undefined;
 };
 

@@ -1,4 +1,4 @@
-import { standsAt } from '../../shared/json/scan-json.ts';
+import { standsAt } from './scan-json.ts';
 
 /** What is known by a name, found by the bytes of the name: nothing is made of them, and those of other lengths are not compared. */
 export class NameTable<Value> {

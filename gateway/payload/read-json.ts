@@ -7,7 +7,7 @@ import { BodyScan, scanBody } from './scan-body.ts';
 import type { JsonFacts } from '../../shared/json/scan-json.ts';
 import type { Reply } from '../http/reply.ts';
 import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8, unauthorized } from '../http/reply.ts';
-import { trackPayload } from '../payload/track-payload.ts';
+import { payloadFields } from '../../shared/contracts/ingest/payload-fields.ts';
 
 /** What a body may hold before parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
@@ -76,7 +76,7 @@ export const tooDeep = (scan: BodyScan, body: Buffer, depthMax: number): Reply =
 export const tooManyKeys = (keysMax: number): Reply => failure(400, `the body has more than ${keysMax} keys`);
 
 /** Fields of the API: answers repeat no other name that a client sends. */
-const knownFields: ReadonlySet<string> = new Set([...Object.keys(trackPayload.Type().properties), 'events']);
+const knownFields: ReadonlySet<string> = new Set(Object.keys(payloadFields));
 
 /** The field of the body scanned last that nests deepest; undefined where the API does not know it. */
 function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | undefined {
