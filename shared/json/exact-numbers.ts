@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+
+/**
+ * JSON whose numbers leave as they came. JavaScript reads `23851234567890123` as …124 and writes `1.0` as `1`, `-0` as
+ * `0` and `1e400` as `null`. `parseExact` keeps the text of such a number beside the object that holds it, and
+ * `stringifyExact` writes that text. A copy of one member has to carry the text over: `copyMember`, `mergeMembers`. A
+ * copy that does not writes the number as JavaScript has it.
+ */
+
+type Members = Record<string, unknown>;
+
+/** Texts of numbers, by the object or array that holds them and their names in it; empty for what holds such an object. */
+const textsOf = new WeakMap<object, Map<string, string>>();
+
+/** Finds nearly every number that a double does not give back as it is written, and some others. */
+const mayBeInexact = /[:,[]\s*-?(?:\d{16}|[\d.]{17}|0\.0{6}|\d+\.\d*0\s*[,}\]]|\d[\d.]*[eE]|(?<=-)0\s*[,}\]])/;
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** Begins a text that stands for a number while a document is parsed or written. No client can guess it. */
+const mark = `\u{F8FF}${randomBytes(12).toString('hex')} `;
+const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
+
+/** What JSON.parse gives, with the texts of the numbers that a double does not give back. Throws as JSON.parse does. */
+export function parseExact(text: string): unknown {
+  if (!mayBeInexact.test(text)) return JSON.parse(text);
+  const withMarks = markNumbers(text);
+  return withMarks === undefined ? JSON.parse(text) : JSON.parse(withMarks, readMarks);
+}
+
+/** Whether something in it is a number whose text was kept. */
+export const holdsExact = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && textsOf.has(value);
+
+/** What JSON.stringify gives, with the texts of numbers where one of `sources` holds any. */
+export function stringifyExact(value: unknown, ...sources: readonly unknown[]): string {
+  if (!sources.some(holdsExact)) return JSON.stringify(value);
+  return JSON.stringify(value, writeMarks).replaceAll(marked, '$1');
+}
+
+/** The text of a number that a double does not give back; undefined for any other member. */
+export const numberText = (holder: object, name: string): string | undefined => textsOf.get(holder)?.get(name);
+
+/** Sets a member to that of another object. */
+export function copyMember(to: Members, toName: string, from: Readonly<Members>, fromName = toName): void {
+  const value = from[fromName];
+  to[toName] = value;
+  const text = numberText(from, fromName);
+  if (text !== undefined) keep(to, toName, text);
+  else if (holdsExact(value)) mapOf(to);
+}
+
+/** The members of several objects as those of one; of a name that comes twice the last one counts. */
+export function mergeMembers(...objects: readonly (Readonly<Members> | undefined)[]): Members {
+  if (!objects.some(holdsExact)) return Object.assign({}, ...objects) as Members;
+  const merged: Members = {};
+  for (const object of objects) {
+    if (object === undefined) continue;
+    for (const name of Object.keys(object)) {
+      textsOf.get(merged)?.delete(name);
+      copyMember(merged, name, object);
+    }
+  }
+  return merged;
+}
+
+function mapOf(holder: object): Map<string, string> {
+  let texts = textsOf.get(holder);
+  if (texts === undefined) textsOf.set(holder, (texts = new Map()));
+  return texts;
+}
+
+function keep(holder: object, name: string, text: string): void {
+  mapOf(holder).set(name, text);
+}
+
+/** The text with a marked string for each number that a double does not give back; undefined where there is none. */
+function markNumbers(text: string): string | undefined {
+  let made = '';
+  let copied = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) {
+      at = closingQuote(text, at);
+    } else if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) {
+      numberToken.lastIndex = at;
+      const token = numberToken.exec(text)?.[0];
+      if (token === undefined) return undefined;
+      if (String(Number(token)) !== token) {
+        made += `${text.slice(copied, at)}"${mark}${token}"`;
+        copied = at + token.length;
+      }
+      at += token.length - 1;
+    }
+  }
+  return copied === 0 ? undefined : made + text.slice(copied);
+}
+
+function closingQuote(text: string, openingQuote: number): number {
+  let at = openingQuote + 1;
+  for (; at < text.length && text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
+  return at;
+}
+
+/** A reviver: members come before the object that holds them. */
+function readMarks(this: object, name: string, value: unknown): unknown {
+  if (typeof value === 'string' && value.startsWith(mark)) {
+    const text = value.slice(mark.length);
+    keep(this, name, text);
+    return Number(text);
+  }
+  if (holdsExact(value)) mapOf(this);
+  return value;
+}
+
+/** A replacer. A text counts for the value that it was read as. */
+function writeMarks(this: object, name: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  const text = numberText(this, name);
+  return text !== undefined && Object.is(Number(text), value) ? mark + text : value;
+}
