@@ -31,7 +31,7 @@ export const getSourceTokens = defineEndpoint({
   client: 'platform-library',
   method: 'GET',
   path: '/rest/v1/sources/{id}/tokens',
-  scope: 'source:find',
+  scope: 'source:tokens',
   id: 'libraryGetSourceTokens',
   uses: { ingestUrl },
   tag: 'Sources',

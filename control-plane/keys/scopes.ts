@@ -19,6 +19,8 @@ export const scopeNames: readonly string[] = [
   'all',
   ...entityActions.map((action) => `destination:${action}`),
   ...entityActions.map((action) => `source:${action}`),
+  // Who can read a source's keys can send events as that source.
+  'source:tokens',
   'version:list',
   'version:find',
   'version:create',
@@ -72,6 +74,8 @@ const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 /** Other names and wider scopes that stand for a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
+  // The platform library asks for keys with the scope it has.
+  'source:tokens': ['source:view'],
   'version:create': ['version:publish'],
   ...Object.fromEntries(
     entityActions.flatMap((action) => [

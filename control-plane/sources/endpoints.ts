@@ -117,7 +117,7 @@ export const sourceEndpoints = [
   defineEndpoint({
     method: 'GET',
     path: '/rest/v1/sources/{id}/tokens',
-    scope: 'source:find',
+    scope: 'source:tokens',
     id: 'getSourceTokens',
     uses: { ingestUrl },
     tag: 'Sources',

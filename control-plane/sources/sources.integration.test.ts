@@ -106,6 +106,28 @@ test('tokens: those of a source for pages come with what is to be pasted into th
   expect(tokens.testInstallScript).toContain(`data-key="${tokens.testToken}"`);
 });
 
+test('tokens: a key that may only read sources gets none of their keys, from either address, nor by rotating', async () => {
+  const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
+  const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
+  const reader = await plane.newKey(client, ['source:list', 'source:find', 'audit:list', 'version:find']);
+  const answers = [
+    await reader.get(`/sources/${created.id}/tokens`),
+    await reader.call('GET', `/sources/${created.id}/tokens`, { headers: { 'x-stainless-lang': 'js' } }),
+    await reader.post(`/sources/${created.id}/tokens/rotate`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+  const shown = [
+    ...answers,
+    await reader.get(`/sources/${created.id}`),
+    await reader.get('/sources'),
+    await reader.get('/audit'),
+  ];
+  for (const key of [tokens.token, tokens.testToken])
+    expect(JSON.stringify(shown.map(({ body }) => body))).not.toContain(key);
+  const sender = await plane.newKey(client, ['source:tokens']);
+  expect((await sender.get(`/sources/${created.id}/tokens`)).body).toEqual(tokens);
+});
+
 test('tokens: every source has a live and a test key, and only its owner reads them', async () => {
   const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
   const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);

@@ -41,6 +41,7 @@ const bundles: Readonly<Record<string, { readonly label: string; readonly scopes
       'destination:update',
       'source:list',
       'source:find',
+      'source:tokens',
       'source:create',
       'source:update',
       'version:list',

@@ -18,7 +18,8 @@ export function SourcePage(): ReactElement {
   const { id = '' } = useParams();
   const path = `/sources/${id}`;
   const query = useRead<Source>(path, { everyMs: 5_000 });
-  const tokens = useRead<Tokens>(`${path}/tokens`);
+  const mayReadKeys = useScope('source:tokens');
+  const tokens = useRead<Tokens>(`${path}/tokens`, { enabled: mayReadKeys });
   const mayUpdate = useScope('source:update');
   const [isRotating, setRotating] = useState(false);
   const rotate = useChange(() => request('POST', `${path}/tokens/rotate`));
@@ -80,7 +81,7 @@ export function SourcePage(): ReactElement {
               </p>
             </Card>
             <Card title="Send an event">
-              <Waiting query={tokens} />
+              {mayReadKeys ? <Waiting query={tokens} /> : <p>Reading the keys needs the scope source:tokens.</p>}
               {tokens.data === undefined ? null : <Install tokens={tokens.data} />}
             </Card>
           </div>
