@@ -44,6 +44,7 @@ export type AppOptions = {
 
 const bodyBytesMax = 1024 * 1024;
 const requestTimeoutMs = 30_000;
+const yearS = 31_536_000;
 // A visitor's id may have 400 characters, each of them two units of a JavaScript string.
 const pathParameterCharsMax = 1_024;
 
@@ -82,6 +83,10 @@ export function createApp(options: AppOptions): FastifyInstance {
     void reply.header('x-request-id', request.id);
     void reply.header('x-content-type-options', 'nosniff');
     void reply.header('cache-control', 'no-store');
+    // Browsers ignore it on an answer that came over plain HTTP.
+    if (options.tls !== undefined || request.headers['x-forwarded-proto'] === 'https') {
+      void reply.header('strict-transport-security', `max-age=${yearS}`);
+    }
   });
   app.addHook('onRoute', ({ url, method }) => {
     for (const each of [method].flat()) counts.expect(url, each);

@@ -13,6 +13,13 @@ afterAll(() => plane.stop());
 const open = (path: string, headers: Readonly<Record<string, string>> = { accept: 'text/html' }): Promise<Response> =>
   fetch(`${plane.baseUrl}${path}`, { headers });
 
+test('console: an answer that a proxy sends on over TLS, tells browsers to use TLS only', async () => {
+  const headersOf = async (headers: Record<string, string>) => (await fetch(plane.baseUrl, { headers })).headers;
+  const header = 'strict-transport-security';
+  expect((await headersOf({ 'x-forwarded-proto': 'https' })).get(header)).toBe('max-age=31536000');
+  expect((await headersOf({})).get(header)).toBeNull();
+});
+
 test('console: any address a browser opens is the page, with a policy that lets nothing else in', async () => {
   for (const path of ['/', '/destinations/x/settings', '/sign-in']) {
     const answer = await open(path);
