@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems, trustedProxiesEnv } from '../shared/admission/client-address.ts';
 import { secretsEnv, sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
+import { configSigningEnv } from '../shared/contracts/config/signed-config.ts';
 import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
@@ -35,6 +36,7 @@ export const controlPlaneEnv = {
   ...databaseEnv,
   ...secretsEnv,
   ...sourceSecretsEnv,
+  ...configSigningEnv,
   ...controlPlaneHttpEnv,
   ...trustedProxiesEnv,
   ...egressEnv,

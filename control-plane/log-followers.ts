@@ -1,5 +1,7 @@
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
+import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
+import type { ConfigSigner } from '../shared/contracts/config/signed-config.ts';
 import { createExperimentPlans } from './experiments/assignment/experiment-plans.ts';
 import type { ExperimentPlans } from './experiments/assignment/experiment-plans.ts';
 import { createLiveValues } from './health/live-values.ts';
@@ -19,8 +21,13 @@ export type LogFollowers = {
   readonly all: readonly BucketFollower[];
 };
 
-export function createLogFollowers(logger: Logger, unreadable: UnreadableEntities): LogFollowers {
-  const plans = createExperimentPlans(logger, unreadable);
+/** With a signer, configuration counts that bears its signature. */
+export function createLogFollowers(
+  signer: ConfigSigner | undefined,
+  logger: Logger,
+  unreadable: UnreadableEntities,
+): LogFollowers {
+  const plans = createExperimentPlans(createConfigTrust({ CONFIG_PUBLIC_KEYS: signer?.publicKey }), logger, unreadable);
   const liveValues = createLiveValues();
   const leases = createLeaseCache();
   const work = createWorkCache();

@@ -1,5 +1,6 @@
 import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { createSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
+import { createConfigSigner } from '../shared/contracts/config/signed-config.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
@@ -32,18 +33,19 @@ export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, sc
   const now = (): Date => new Date();
   const secretKeys = readSecretKeys(env);
   const secretBox = createSecretBox(...secretKeys);
+  const signer = createConfigSigner(env);
   const limits = readAccountLimits(env);
   const databases = await openDatabases(env, logger, scope);
   const { storage, visitors: pool, logins } = databases;
   const unreadable = createUnreadableEntities(logger);
-  const followers = createLogFollowers(logger, unreadable);
+  const followers = createLogFollowers(signer, logger, unreadable);
   const { plans } = followers;
   const logBuckets = await openLog(env, databases.access, followers.all, logger, scope);
   const { connection } = logBuckets;
   await bootstrapAtStart(env, { storage, secretBox, limits, now, logger });
 
   const services = createServices();
-  const publishingParts = { databases, logBuckets, leaseCache: followers.leases, logger, now };
+  const publishingParts = { databases, logBuckets, leaseCache: followers.leases, signer, logger, now };
   const { publisher, leading } = startPublishing(env, publishingParts, services, scope);
   const core: CoreServices = { storage, pool, secretBox, limits, paginator: createPaginator(...secretKeys), now };
   const eventStreams = createEventStreams(readEventStreamSettings(env));

@@ -4,6 +4,7 @@ import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admiss
 import { activityEnv } from '../shared/contracts/activity-settings.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
+import { configTrustEnv } from '../shared/contracts/config/signed-config.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { sharesEnv } from '../shared/shares/share-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
@@ -34,6 +35,7 @@ export const gatewayEnv = {
   ...rememberedRequestsEnv,
   ...admissionEnv,
   ...sourceSecretsEnv,
+  ...configTrustEnv,
   ...webhookEnv,
   ...commitEnv,
 };

@@ -6,6 +6,7 @@ import { afterReconnect } from '../shared/nats/connection/after-reconnect.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { createFramePublisher } from '../shared/nats/publish/frame-publisher.ts';
+import { awaitTrusted } from '../shared/nats/buckets/config-feed.ts';
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { ensureTopology, refuseFewerCopies, streams } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
@@ -24,6 +25,7 @@ import type { Scope } from '../shared/runtime/scope.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
+import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
 import { Admission } from './ingest/admission.ts';
 import { followBackpressure } from './ingest/backpressure.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
@@ -67,6 +69,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   // Frames of an earlier life of this instance must never pass for repeats of this one's.
   const writerId = `${instanceId}-${randomBytes(6).toString('hex')}`;
   const uws = loadUws();
+  const trust = createConfigTrust(env);
 
   const connection = scope.use('log', await connectLog({ ...logAccess(env), name: instanceId }), (log) =>
     log.close(stepMs),
@@ -117,8 +120,10 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   );
   scope.use('lease', lease, (one) => withDeadline(one.release(), stepMs));
   const unreadable = createUnreadableEntities(logger);
-  const feed = await followSources(buckets.config, sources, lease, unreadable, logger);
+  const feed = await followSources({ bucket: buckets.config, trust }, sources, lease, unreadable, logger);
   scope.use('configuration', feed, (one) => one.stop());
+  // Before it knows the sources a gateway would answer 401 to all of them.
+  await awaitTrusted(feed);
   const intakes = () => sources.intakes;
   const backpressure = await followBackpressure({
     bucket: buckets.leases,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { secretsEnv } from '../shared/contracts/config/secrets.ts';
+import { configTrustEnv } from '../shared/contracts/config/signed-config.ts';
 import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
@@ -28,6 +29,7 @@ export const pipelineEnv = {
   ...serviceEnv,
   ...databaseEnv,
   ...secretsEnv,
+  ...configTrustEnv,
   ...pipelineStatusEnv,
   ...poolEnv,
   ...hostEnv,

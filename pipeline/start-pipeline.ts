@@ -5,6 +5,7 @@ import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { afterReconnect } from '../shared/nats/connection/after-reconnect.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
+import { awaitTrusted } from '../shared/nats/buckets/config-feed.ts';
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { ForeignLogError, ensureTopology, refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
@@ -18,6 +19,7 @@ import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { every } from '../shared/runtime/every.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { awaitDeploymentId, readDeploymentId } from '../shared/postgres/deployment-id.ts';
+import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
 import { instanceIdOf } from './env.ts';
 import type { PipelineEnv } from './env.ts';
 import { readMembershipTimes } from './cluster/membership-settings.ts';
@@ -67,6 +69,7 @@ export type RunningPipeline = {
 /** Builds and starts the pipeline; what it opens ends with `scope`. */
 export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Scope): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
+  const trust = createConfigTrust(env);
   // Threads load their code while the rest begins.
   const poolSettings = readPoolSettings(env);
   const pool = createPool(poolSettings);
@@ -157,6 +160,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
 
   const retirement = new Retirement({
     connection,
+    trust,
     buckets,
     wanted: () => accounts.wanted(),
     owns: (actorId) => membership.owns(actorId),
@@ -166,6 +170,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   const unreadable = createUnreadableEntities(logger);
   const accounts = await followAccounts({
     bucket: buckets.config,
+    trust,
     connection,
     supervisor,
     placement,
@@ -175,6 +180,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     onDropped: (spec) => retirement.suspect(spec),
   });
   scope.use('configuration', accounts, (one) => one.stop(), handOver);
+  // A resolver decides by the configuration which destinations an event is for.
+  await awaitTrusted(accounts);
   const erasures = followErasures({
     connection,
     onError: (error) => logger.warn({ err: error }, 'reading erasures failed; replays are paused until it succeeds'),

@@ -1,16 +1,12 @@
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
+import { createAccountPublisher } from './account-publisher.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { createPushPauses } from './push-pauses.ts';
 import { countWaiting, forgetOldRows, markPublished, waitingAccounts } from './outbox.ts';
-import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
-import { accountKey } from '../../shared/contracts/subjects.ts';
-import { encodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
-import { readAccountDocument } from './account-document.ts';
+import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 
 /** Moves published configuration from PostgreSQL to the CONFIG bucket while this process leads. */
 export type ConfigPublisher = {
@@ -26,6 +22,8 @@ export type ConfigPublisher = {
 export type ConfigPublisherOptions = {
   readonly storage: Storage;
   readonly logBuckets: LogBuckets;
+  /** Undefined: what is published is not signed. */
+  readonly signer: ConfigSigner | undefined;
   readonly logger: Logger;
   /** What may be written of one account a second. */
   readonly pushBytesPerS: number;
@@ -53,7 +51,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
 
   let resume: NodeJS.Timeout | undefined;
   const pauses = createPushPauses(options.pushBytesPerS);
-  const accounts = createAccountPublisher(storage);
+  const accounts = createAccountPublisher(options);
   const publish = async (how: 'publish' | 'reconcile', accountId: string): Promise<number | undefined> => {
     const published = await accounts[how](logBuckets.buckets.config, accountId);
     if (published === undefined) return undefined;
@@ -144,77 +142,4 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       await running;
     },
   };
-}
-
-export class AccountPublishError extends Error {
-  readonly code = 'publish_failed';
-}
-
-export type PublishedAccount = {
-  /** Revision of the bucket that holds what the account runs. */
-  readonly revision: number;
-  /** False when the bucket held it already. */
-  readonly written: boolean;
-  /** Its size. */
-  readonly bytes: number;
-};
-
-/** Brings accounts' entries in the CONFIG bucket to what PostgreSQL says they run. */
-export type AccountPublisher = {
-  /** Undefined for an account that has published nothing. */
-  publish(bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined>;
-  /** The same, after a look at what the bucket really holds. */
-  reconcile(bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined>;
-};
-
-/** An entry of the bucket: its revision and the hash of its value, nothing of which is 0 and empty. */
-type Held = { readonly revision: number; readonly digest: string };
-
-const attemptsMax = 10;
-const accountsRemembered = 10_000;
-
-/**
- * The database is read after the entry and the write is conditional on it, so that a publisher that was held up can
- * never put an older state over a newer one. Entries it has written itself it need not read again: were one changed
- * or wiped since, the condition fails.
- */
-function createAccountPublisher(storage: Storage): AccountPublisher {
-  const known = new LRUCache<string, Held>({ max: accountsRemembered });
-  const publish = async (bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined> => {
-    const key = accountKey(accountId);
-    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-      const held = known.get(accountId) ?? (await readHeld(bucket, key));
-      const document = await readAccountDocument(storage.fork(), accountId);
-      if (document === undefined) return undefined;
-      const bytes = encodeAccountConfig(document);
-      const digest = digestOf(bytes);
-      if (held.digest === digest) {
-        known.set(accountId, held);
-        return { revision: held.revision, written: false, bytes: bytes.length };
-      }
-      known.delete(accountId);
-      const revision = await bucket.putIfUnchanged(key, bytes, held.revision);
-      if (revision === undefined) continue;
-      known.set(accountId, { revision, digest });
-      return { revision, written: true, bytes: bytes.length };
-    }
-    throw new AccountPublishError(`publishing account ${accountId}: another writer was first ${attemptsMax} times`);
-  };
-  return {
-    publish,
-    reconcile(bucket, accountId) {
-      known.delete(accountId);
-      return publish(bucket, accountId);
-    },
-  };
-}
-
-async function readHeld(bucket: Bucket, key: string): Promise<Held> {
-  const entry = await bucket.get(key);
-  const digest = entry?.value === undefined ? '' : digestOf(entry.value);
-  return { revision: entry?.revision ?? 0, digest };
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('base64');
 }

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import {
+  createConfigSigner,
+  createConfigTrust,
+  newConfigSigningKey,
+  withoutSignature,
+} from '../../shared/contracts/config/signed-config.ts';
+import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import { holdProcessLease } from '../../shared/nats/buckets/process-lease.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
@@ -12,6 +19,7 @@ import { OutboxRow } from '../../shared/postgres/entities.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { createAccountPublisher } from './account-publisher.ts';
 
 let plane: TestControlPlane;
 let buckets: Buckets;
@@ -63,6 +71,7 @@ test('publish: answers after every live process runs the revision', async () => 
   const lease = holdProcessLease(buckets.leases, { kind: 'gateway', instanceId: 'test' }, () => undefined);
   let version = 0;
   const feed = await followConfig(buckets.config, {
+    trust: createConfigTrust({}),
     read: (config) => config,
     apply({ accountId, config, revision }) {
       if (accountId === client.accountId) version = config?.versionNumber ?? 0;
@@ -173,4 +182,43 @@ test('a log that was away or wiped gets every configuration as soon as it is bac
   await emptyLog.close();
   await own.stop();
   await nats.stop();
+});
+
+test('publish: what is not signed by the key, for its account, is replaced by what is', async () => {
+  const client = await plane.newAccount();
+  await client.publish();
+  const key = accountKey(client.accountId);
+  const newSigner = (): ConfigSigner | undefined => createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
+  const signer = newSigner();
+  let nowMs = 1_780_000_000_000;
+  const publisher = createAccountPublisher({ storage: plane.storage, signer, now: () => new Date(nowMs) });
+  const trust = createConfigTrust({ CONFIG_PUBLIC_KEYS: signer?.publicKey });
+  const reconcile = async (): Promise<boolean | undefined> => {
+    const published = await publisher.reconcile(buckets.config, client.accountId);
+    trust.accept(client.accountId, (await buckets.config.get(key))?.value);
+    expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
+    return published?.written;
+  };
+  // As an older version has left it.
+  expect(await reconcile()).toBe(true);
+  expect(await reconcile()).toBe(false);
+  const live = (await buckets.config.get(key))?.value ?? new Uint8Array();
+  const document = withoutSignature(live);
+  const forged = Buffer.from(Buffer.from(live).toString().replace('"versionNumber":1', '"versionNumber":9'));
+  const other = newSigner()?.sign(client.accountId, document, nowMs * 2) ?? document;
+  for (const found of [document, forged, other]) {
+    await buckets.config.put(key, found);
+    nowMs += 1;
+    expect(await reconcile()).toBe(true);
+  }
+  await buckets.config.delete(key);
+  nowMs += 1;
+  expect(await reconcile()).toBe(true);
+  // Readers refuse what was signed earlier: a clock that was set back does not keep a version from them.
+  nowMs -= 3_600_000;
+  await addDestination(client);
+  await client.publish();
+  await publisher.publish(buckets.config, client.accountId);
+  trust.accept(client.accountId, (await buckets.config.get(key))?.value);
+  expect(await pushed(client)).toMatchObject({ versionNumber: 2 });
 });

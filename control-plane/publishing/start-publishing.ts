@@ -1,3 +1,4 @@
+import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Services } from '../api/services.ts';
@@ -15,6 +16,7 @@ export type PublishingParts = {
   readonly databases: Databases;
   readonly logBuckets: LogBuckets;
   readonly leaseCache: LeaseCache;
+  readonly signer: ConfigSigner | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 };
@@ -22,7 +24,7 @@ export type PublishingParts = {
 /** Publishes what versions make live, while this control plane leads. */
 export function startPublishing(
   env: { readonly CONFIG_PUSH_BYTES_PER_S: number; readonly CONFIG_BYTES_MAX: number },
-  { databases, logBuckets, leaseCache, logger, now }: PublishingParts,
+  { databases, logBuckets, leaseCache, signer, logger, now }: PublishingParts,
   services: Services,
   scope: Scope,
 ): Publishing {
@@ -33,6 +35,7 @@ export function startPublishing(
   const publisher = createConfigPublisher({
     storage,
     logBuckets,
+    signer,
     logger,
     pushBytesPerS: env.CONFIG_PUSH_BYTES_PER_S,
     leading: () => lock.leading,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { secretsEnv, sourceSecretsEnv, sourceSecretsRules } from '../../shared/contracts/config/secrets.ts';
+import { configSigningEnv, configTrustEnv } from '../../shared/contracts/config/signed-config.ts';
 import { logEnv, logEnvRules } from '../../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
@@ -22,6 +23,8 @@ export const doctorEnv = {
   ...secretsEnv,
   SECRETS_KEY: Type.Optional(secretsEnv.SECRETS_KEY),
   ...sourceSecretsEnv,
+  ...configSigningEnv,
+  ...configTrustEnv,
   ...stackFolderEnv,
   ...memoryEnv,
 };

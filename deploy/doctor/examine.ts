@@ -8,6 +8,7 @@ import { checkMachine } from './check-machine.ts';
 import { readDoctorEnv } from './env.ts';
 import type { DoctorEnv } from './env.ts';
 import { checkMemory } from './check-memory.ts';
+import { checkSigning } from './check-signing.ts';
 import { runChecks } from './run-checks.ts';
 
 /**
@@ -31,6 +32,7 @@ export async function examine(
     machine,
     { about: 'log', advice: adviceOnLog, run: () => checkLog(env, answerMs) },
     { about: 'durability', advice: adviceOnMonitors, run: () => checkMonitors(env, answerMs) },
+    { about: 'signed configuration', advice: adviceOnSigning, run: () => Promise.resolve(checkSigning(env)) },
     { about: 'database', advice: adviceOnDatabase, run: () => checkDatabaseOrSkip(env, answerMs) },
     { about: 'memory', advice: adviceOnMemory, run: () => checkMemory(env, answerMs) },
     { about: 'disk', advice: adviceOnDisks, run: () => checkDisks(env, answerMs) },
@@ -41,6 +43,7 @@ export async function examine(
 const adviceOnLog =
   'start nats-server with JetStream, or set NATS_URL and what it logs in with to those of the one that runs; look whether a firewall is between';
 const adviceOnMonitors = 'look whether the monitor ports in NATS_MONITOR_URL can be reached from here';
+const adviceOnSigning = 'report it as a bug: this looks at two variables and a file';
 const adviceOnDatabase =
   'start PostgreSQL, or set DATABASE_URL and what it logs in with to those of the one that runs, with a database that exists; look whether a firewall is between';
 const adviceOnMemory = 'look whether nats-server and PostgreSQL on this machine answer';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newConfigSigningKey } from '../../shared/contracts/config/signed-config.ts';
 
 /** What a person or a script needs to use the stack: `credentials.json`. */
 export type Credentials = {
@@ -33,11 +34,22 @@ export async function writeCredentials(folder: string, urls: ServiceUrls): Promi
 
 /** The key the stack's secrets are sealed with, made at the first start. Losing it loses the sealed settings. */
 export async function readOrMakeSecretsKey(folder: string): Promise<string> {
-  const file = join(folder, 'secrets.key');
+  return (await readOrMake(join(folder, 'secrets.key'), () => `${randomBytes(32).toString('base64')}\n`)).trim();
+}
+
+/** In the folder of the stack. */
+export const configSigningKeyFile = 'config-signing-key.pem';
+
+/** The key that signs configuration. Not made of the other one, which pipelines have. */
+export function readOrMakeConfigSigningKey(folder: string): Promise<string> {
+  return readOrMake(join(folder, configSigningKeyFile), newConfigSigningKey);
+}
+
+async function readOrMake(file: string, make: () => string): Promise<string> {
   try {
-    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(file, make(), { mode: 0o600, flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
-  return (await readFile(file, 'utf8')).trim();
+  return readFile(file, 'utf8');
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { newConfigSigningKey } from '../../shared/contracts/config/signed-config.ts';
 import { stackServices, stackUrls } from './services.ts';
 import { readyMessage } from './ready-message.ts';
 import type { LogLogin } from './servers.ts';
@@ -30,6 +31,7 @@ const at = {
   log: { url: 'nats://one', monitorUrl: 'http://one', logins: undefined },
   database: { urls: { controlPlane: 'postgresql://one', pipeline: 'postgresql://two' }, isMigrated: false },
   secretsKey: 'key',
+  configSigningKey: newConfigSigningKey(),
   sinkUrl: 'http://sink',
 };
 
@@ -112,4 +114,13 @@ test('ready message: with a certificate every address is that of TLS, and what c
   expect(message).not.toMatch(/http:\/\/127\.0\.0\.1:[12]\b/);
   expect(message).toContain('--cacert');
   expect(readyMessage('/x', { ...stackUrls(ports, {}), ...made }, undefined)).not.toContain('--cacert');
+});
+
+test('services: the key that signs configuration is the control plane’s alone', () => {
+  const services = stackServices(env, at, {});
+  expect(services['control-plane'].env).toMatchObject({ CONFIG_SIGNING_KEY: at.configSigningKey });
+  for (const name of ['gateway', 'pipeline'] as const) {
+    expect(services[name].env['CONFIG_PUBLIC_KEYS']).toContain('BEGIN PUBLIC KEY');
+    expect(JSON.stringify(services[name].env)).not.toContain('PRIVATE KEY');
+  }
 });

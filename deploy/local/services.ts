@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
+import { createConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 import type { StackEnv } from './env.ts';
 import type { ServiceUrls } from './credentials.ts';
 import { bootstrapFile, credentialsFile } from './credentials.ts';
@@ -23,6 +24,8 @@ export type StackAddresses = {
   readonly log: Pick<StackLog, 'url' | 'monitorUrl' | 'logins'>;
   readonly database: Pick<StackDatabase, 'urls' | 'isMigrated'>;
   readonly secretsKey: string;
+  /** PEM. */
+  readonly configSigningKey: string;
   readonly sinkUrl: string;
 };
 
@@ -63,6 +66,8 @@ export function stackServices(
   });
   // A key of its own, and one file less to keep: from it the other one cannot be worked out.
   const sourceSecretsKey = createHmac('sha256', at.secretsKey).update('secrets of sources').digest('base64');
+  const signing = { CONFIG_SIGNING_KEY: at.configSigningKey };
+  const trust = { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' };
   // The demo sink is on this machine, of which a destination may reach nothing else.
   const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? `${loopback}/32:${env.SINK_PORT}` };
   return {
@@ -77,6 +82,7 @@ export function stackServices(
       ...(at.database.isMigrated ? { MIGRATE_ON_START: 'false' } : {}),
       SECRETS_KEY: at.secretsKey,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
+      ...signing,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
       CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
       // The gateway tells whom it asks for.
@@ -92,6 +98,7 @@ export function stackServices(
       GATEWAY_PORT: String(env.GATEWAY_PORT),
       GATEWAY_HOST: inherited['GATEWAY_HOST'] ?? loopback,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
+      ...trust,
       CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? stackUrls(env, inherited).controlPlane,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
     }),
@@ -99,6 +106,7 @@ export function stackServices(
       ...loginOf(at.log, 'pipeline'),
       ...databaseOf(at.database, 'pipeline'),
       SECRETS_KEY: at.secretsKey,
+      ...trust,
       PIPELINE_METRICS_PORT: String(env.PIPELINE_METRICS_PORT),
       ...egress,
     }),

@@ -4,7 +4,7 @@ import { loadUws } from '../../gateway/http/uws.ts';
 import { claimFolder } from '../../shared/embedded/machine/folder-claim.ts';
 import { assertPortFree } from '../../shared/embedded/machine/free-port.ts';
 import { CannotStartError } from '../../shared/runtime/cannot-start.ts';
-import { readOrMakeSecretsKey, writeCredentials } from './credentials.ts';
+import { readOrMakeConfigSigningKey, readOrMakeSecretsKey, writeCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import type { StackEnv } from './env.ts';
 import { keepRunning } from './keep-running.ts';
@@ -60,6 +60,7 @@ export async function startStack(
       log,
       database,
       secretsKey: await readOrMakeSecretsKey(folder),
+      configSigningKey: await readOrMakeConfigSigningKey(folder),
       sinkUrl: urls.sink,
     },
     inherited,

@@ -46,8 +46,13 @@ export function problemsOf(service: ServiceName, variables: Readonly<Record<stri
 
 const secretOf = (name: string): [string, string] => [
   name,
-  name.endsWith('SECRETS_KEY') ? randomBytes(32).toString('base64') : 'a password',
+  name.endsWith('SECRETS_KEY') ? randomBytes(32).toString('base64') : (pemOf[name] ?? 'a password'),
 ];
+
+const pemOf: Readonly<Record<string, string>> = {
+  CONFIG_SIGNING_KEY: '-----BEGIN PRIVATE KEY-----',
+  CONFIG_PUBLIC_KEYS: '-----BEGIN PUBLIC KEY-----',
+};
 
 function problemsWith(service: ServiceName, source: Source): readonly string[] {
   try {

@@ -3,6 +3,7 @@ import { replaySettings } from '../../shared/collections/replay-settings.ts';
 import { readLiveCollections } from '../../shared/collections/read-live-collections.ts';
 import { sources as sourcesCollection } from '../../shared/collections/sources.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
+import type { ConfigTrust } from '../../shared/contracts/config/signed-config.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
@@ -16,6 +17,9 @@ export type SourceFeed = {
   readonly revision: number;
   /** Whether all that was published at the start has been read. */
   readonly ready: boolean;
+  /** As in ConfigFeed. */
+  readonly untrusted: number;
+  readonly trusted: number;
   /** Reads everything again, from a bucket that may have been made anew; what is in force stays until then. */
   restart(bucket: Bucket): Promise<void>;
   stop(): void;
@@ -23,7 +27,7 @@ export type SourceFeed = {
 
 /** Keeps `sources` at what is published, and tells of each revision that is in force. */
 export async function followSources(
-  bucket: Bucket,
+  { bucket, trust }: { readonly bucket: Bucket; readonly trust: ConfigTrust },
   sources: PublishedSources,
   lease: ProcessLease,
   unreadable: Pick<UnreadableEntities, 'note'>,
@@ -42,6 +46,7 @@ export async function followSources(
   };
   const follow = (from: Bucket): Promise<ConfigFeed> =>
     followConfig(from, {
+      trust,
       read: (config) => readLiveCollections(config, [sourcesCollection, consentSettings, replaySettings]),
       apply(change) {
         sources.apply(change);
@@ -66,6 +71,12 @@ export async function followSources(
     get ready() {
       wasReady ||= feed.ready;
       return wasReady;
+    },
+    get untrusted() {
+      return feed.untrusted;
+    },
+    get trusted() {
+      return feed.trusted;
     },
     async restart(from) {
       const previous = feed;

@@ -17,7 +17,14 @@ function logCheck(of: { connection?: string; canary?: string; servers?: readonly
     connection: { problem: of.connection },
     canary: { problem: () => of.canary, stop: () => undefined },
     gate: new LogGate(() => true),
-    feed: { ready: true, revision: 1, restart: () => Promise.resolve(), stop: () => undefined },
+    feed: {
+      ready: true,
+      untrusted: 0,
+      trusted: 1,
+      revision: 1,
+      restart: () => Promise.resolve(),
+      stop: () => undefined,
+    },
     logServers: { servers: of.servers ?? [] },
     scope: { ending: false },
   });

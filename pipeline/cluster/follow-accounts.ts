@@ -1,3 +1,4 @@
+import type { ConfigTrust } from '../../shared/contracts/config/signed-config.ts';
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
@@ -15,6 +16,7 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 
 export type FollowAccountsOptions = {
   readonly bucket: Bucket;
+  readonly trust: ConfigTrust;
   readonly connection: LogConnection;
   readonly supervisor: Pick<Supervisor, 'configure'>;
   readonly placement: Pick<Placement, 'want' | 'drop'>;
@@ -88,6 +90,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
 
   const follow = (): Promise<ConfigFeed> =>
     followConfig(options.bucket, {
+      trust: options.trust,
       read: readLiveConfig,
       apply: (change) => {
         revisions.seen(change);
@@ -126,6 +129,12 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     get ready() {
       // Following again does not take back what was loaded.
       return (wasReady ||= feed.ready);
+    },
+    get untrusted() {
+      return feed.untrusted;
+    },
+    get trusted() {
+      return feed.trusted;
     },
     get isCurrent() {
       return isFollowing && feed.ready && options.connection.connected;

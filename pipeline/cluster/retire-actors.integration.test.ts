@@ -13,6 +13,12 @@ import {
   eventsOfAll,
   retrySubject,
 } from '../../shared/contracts/subjects.ts';
+import {
+  createConfigSigner,
+  createConfigTrust,
+  newConfigSigningKey,
+} from '../../shared/contracts/config/signed-config.ts';
+import type { ConfigTrust } from '../../shared/contracts/config/signed-config.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
@@ -79,7 +85,8 @@ async function createDestination() {
   await (await read()).close();
   const subject = retrySubject(destinationId, 0);
   await publish(connection, subject, Buffer.from('waits'), { msgId: randomUUID(), timeoutMs: 5_000 });
-  const facts: { isOwner: boolean; isCurrent: boolean; known: readonly string[] } = {
+  const facts: { trust: ConfigTrust; isOwner: boolean; isCurrent: boolean; known: readonly string[] } = {
+    trust: createConfigTrust({}),
     isOwner: true,
     isCurrent: true,
     // As a view that is older than the destination.
@@ -87,6 +94,7 @@ async function createDestination() {
   };
   const retirement = new Retirement({
     connection,
+    trust: { accept: (...entry) => facts.trust.accept(...entry) },
     buckets,
     wanted: () => new Map([[accountId, new Set(facts.known)]]),
     owns: () => facts.isOwner,
@@ -181,6 +189,19 @@ test('retirement: nothing is retired for an entry that is missing, unreadable, o
   it.facts.isCurrent = true;
   await it.rounds(2);
   expect(await it.isThere()).toBe(false);
+});
+
+test('retirement: nothing is retired for an entry that is not signed, or was deleted by somebody else', async () => {
+  const it = await createDestination();
+  const signer = createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
+  it.facts.trust = createConfigTrust({ CONFIG_PUBLIC_KEYS: signer?.publicKey });
+  await it.has([]);
+  await it.suspect();
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
+  await it.config.delete(accountKey(it.accountId));
+  await it.rounds(3);
+  expect(await it.isThere()).toBe(true);
 });
 
 test('retirement: another instance, and a consumer that is read, are left alone', async () => {

@@ -1,5 +1,6 @@
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import { decodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { ConfigTrust } from '../../shared/contracts/config/signed-config.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
@@ -21,6 +22,7 @@ export async function retireActor(connection: LogConnection, health: Bucket, spe
 
 export type RetirementOptions = {
   readonly connection: LogConnection;
+  readonly trust: ConfigTrust;
   readonly buckets: { readonly config: Bucket; readonly health: Bucket };
   /** Ids of the actors that live versions have as this process knows them, by account; accounts it does not know are missing. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
@@ -37,8 +39,8 @@ const roundsMin = 2;
 /**
  * Retires the actors that no live version has any more. What retiring removes is gone for good, and what this process
  * knows of an account may be old, so none is retired by it: the account's entry is read from CONFIG for each round, and
- * the actor has to be absent there in several rounds, with nothing left that reads its consumer. An entry that is missing
- * or that this build cannot read says nothing.
+ * the actor has to be absent there in several rounds, with nothing left that reads its consumer. An entry that is missing,
+ * not signed or that this build cannot read says nothing.
  */
 export class Retirement {
   readonly #options: RetirementOptions;
@@ -99,14 +101,15 @@ export class Retirement {
 
   /** Ids of the actors that an account has, as CONFIG says now; none of an account that was removed. */
   async #readPublished(accountId: string): Promise<Published> {
-    const { buckets, hasApplied, logger } = this.#options;
+    const { buckets, trust, hasApplied, logger } = this.#options;
     const entry = await buckets.config.get(accountKey(accountId));
     if (entry === undefined || !hasApplied(entry.revision)) return 'unknown';
-    if (entry.value === undefined) return new Set();
     try {
+      trust.accept(accountId, entry.value);
+      if (entry.value === undefined) return new Set();
       return new Set(accountActors(readLiveConfig(decodeAccountConfig(entry.value))).map(idOfSpec));
     } catch (error) {
-      logger.warn({ accountId, err: error }, 'configuration of another build: no actor is retired by it');
+      logger.warn({ accountId, err: error }, 'configuration cannot be used: no actor is retired by it');
       return 'unknown';
     }
   }

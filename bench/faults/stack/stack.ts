@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { waitRevision } from '../../../deploy/local/wait-ready.ts';
 import { createRunFolder } from '../../../shared/testing/run-folder.ts';
 import { migrateWithRoles } from '../../../shared/testing/as-database-role.ts';
+import { createConfigSigner, newConfigSigningKey } from '../../../shared/contracts/config/signed-config.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createTestAuthority } from '../../../shared/testing/certificates.ts';
 import type { Certificate } from '../../../shared/testing/certificates.ts';
@@ -188,12 +189,16 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
     return { NATS_URL: asLogUser(nodes.join(','), logUserOf[service]), DATABASE_URL: database };
   };
+  const signing = { CONFIG_SIGNING_KEY: newConfigSigningKey() };
+  // An earlier version signs nothing.
+  const trusted = checkout === undefined ? { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' } : {};
   const local = { SECRETS_KEY: secretsKey, EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
   const start = async (name: string, service: FaultService, metricsVariable: string, env: Record<string, string>) => {
     const { NATS_URL, DATABASE_URL } = await addressesFor(name, service);
     const stored = service === 'gateway' ? {} : { DATABASE_URL, ...local };
-    const all = { ...common, NATS_URL, ...stored, ...env };
+    const keys = service === 'control-plane' ? signing : trusted;
+    const all = { ...common, NATS_URL, ...stored, ...keys, ...env };
     return startServicePart(folder, { name, service, metricsVariable, env: all, nodeArgs, checkout }, say);
   };
   const numbered = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);

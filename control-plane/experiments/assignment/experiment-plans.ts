@@ -1,3 +1,4 @@
+import type { ConfigTrust } from '../../../shared/contracts/config/signed-config.ts';
 import { readLiveConfig } from '../../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import type { UnreadableEntities } from '../../../shared/collections/unreadable-entities.ts';
@@ -26,7 +27,11 @@ export type ExperimentPlans = {
 };
 
 /** Nothing is known before `follow`. */
-export function createExperimentPlans(logger: Logger, unreadable: Pick<UnreadableEntities, 'note'>): ExperimentPlans {
+export function createExperimentPlans(
+  trust: ConfigTrust,
+  logger: Logger,
+  unreadable: Pick<UnreadableEntities, 'note'>,
+): ExperimentPlans {
   const plans = new Map<string, ExperimentPlan>();
   const opened = new Map<string, OpenedPlan>();
   // Valid tokens by themselves: hashing one costs more than the rest of looking it up.
@@ -62,6 +67,7 @@ export function createExperimentPlans(logger: Logger, unreadable: Pick<Unreadabl
     async follow(bucket) {
       const previous = feed;
       feed = await followConfig(bucket, {
+        trust,
         read: readLiveConfig,
         apply,
         onRejected: (accountId, revision, reason) =>
