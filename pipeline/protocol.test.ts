@@ -1,18 +1,27 @@
 import { expect, test } from 'vitest';
 import { explore } from './testing/protocol/explore.ts';
 import type { Explored } from './testing/protocol/explore.ts';
-import { firstState, lackingAtRest, noFaults, ourRules, stepsFrom } from './testing/protocol/protocol.ts';
-import type { Faults, Rules, Size } from './testing/protocol/protocol.ts';
+import { lackingAtRest, stepsFrom } from './testing/protocol/protocol.ts';
+import { noFaults, ourRules } from './testing/protocol/rules.ts';
+import type { Faults, Rules, Size } from './testing/protocol/rules.ts';
+import { firstState } from './testing/protocol/state.ts';
 
 const statesMax = 100_000;
 const two: Size = { visitors: 1, eventsEach: 2 };
 const three: Size = { visitors: 1, eventsEach: 3 };
 const oneEach: Size = { visitors: 2, eventsEach: 1 };
+const accounts: Size = { visitors: 2, eventsEach: 1, hasAccountEach: true };
+const oneId: Size = { visitors: 2, eventsEach: 1, sharesIds: true };
 
 function check(size: Size, faults: Partial<Faults>, without: Partial<Rules> = {}): Explored {
   const rules = { ...ourRules, ...without };
   const first = firstState(size, { ...noFaults, ...faults });
-  return explore(first, (state) => stepsFrom(state, rules, size), lackingAtRest, statesMax);
+  return explore(
+    first,
+    (state) => stepsFrom(state, rules, size),
+    (state) => lackingAtRest(state, size),
+    statesMax,
+  );
 }
 
 test.each([
@@ -32,6 +41,16 @@ test.each([
   ['an event fails, and it or another takes down whoever sends it', two, { failures: 1, poisons: 1 }],
   ['the same, with two visitors', oneEach, { failures: 1, poisons: 1 }],
   ['an event takes down whoever sends it, and a process dies', two, { poisons: 1, deaths: 1 }],
+  ['the database refuses an event, and a process dies', two, { refusals: 1, deaths: 1 }],
+  ['the database refuses an event of one of two accounts', accounts, { refusals: 1, deaths: 1 }],
+  ['the database writes nothing of one of two accounts', accounts, { stalls: 1, deaths: 1 }],
+  ['a version is published while events wait', two, { failures: 1, publishes: 2 }],
+  ['the same, and a process dies', two, { failures: 1, publishes: 1, deaths: 1 }],
+  ['two visitors give their events one id, and a destination fails', oneId, { failures: 3 }],
+  ['the same, and a process dies', oneId, { failures: 2, deaths: 1 }],
+  ['retention removes an event, a destination fails and a process dies', two, { removals: 1, failures: 1, deaths: 1 }],
+  ['the same, with two accounts', accounts, { removals: 1, failures: 1, deaths: 1 }],
+  ['retention removes an event and a process stands still', two, { removals: 1, pauses: 1 }],
 ] as const)('protocol: no promise can be broken where %s', (_what, size, faults) => {
   const { states, trace } = check(size, faults);
   expect(trace).toBeUndefined();
@@ -74,6 +93,38 @@ test.each([
     oneEach,
     { poisons: 1 },
     'ENDLESS: 11 takes down one dispatcher after the other',
+  ],
+  // One account's statement is cancelled, and tried again for ever: nobody's event is resolved behind it.
+  ['an event that is refused is tried again for ever', 'refusedIsLetter', oneEach, { refusals: 1 }, 'LOST: 11, 21'],
+  ['an account waits for another', 'accountsWaitAlone', accounts, { stalls: 1 }, 'LOST: 21'],
+  [
+    'what was decided before a publish is sent after it',
+    'decidedAtAttempt',
+    two,
+    { publishes: 1 },
+    'MIXED: version 1 decides about 11, and version 2 sends it',
+  ],
+  ['what waits has the name that its client gave it', 'namedByPlace', oneId, { failures: 2 }, 'LOST: 21'],
+  [
+    'a message that retention removed counts as lost',
+    'absentIsNotLost',
+    accounts,
+    { removals: 1, deaths: 1 },
+    'TWICE: 11 is written to EVENTS again',
+  ],
+  [
+    'retention removes what a reference points to',
+    'keptWhileReferenced',
+    two,
+    { failures: 1, removals: 1 },
+    'LOST: 12',
+  ],
+  [
+    'a resolver that stood still writes beside its successor',
+    'oneWriter',
+    two,
+    { pauses: 1 },
+    'TWICE: 11 is written to EVENTS again',
   ],
 ] as const)('protocol: where %s, a promise is broken', (_what, rule, size, faults, broken) => {
   const { trace } = check(size, faults, { [rule]: false });

@@ -1,0 +1,64 @@
+import { claimAnew } from './claims.ts';
+import type { Rules } from './rules.ts';
+import { ownerAt } from './state.ts';
+import type { Adding, Change, State, Suspect } from './state.ts';
+
+/** Dispatchers that one event takes down, at most: two for each of its places, where a frame has not been acknowledged. */
+const takenDownMax = 4;
+
+type Attempt = { readonly deliver: Change; readonly fail: Change; readonly setAside: Change };
+
+/** A dispatcher sends an event that is its turn: that may take it down, and then does so each time until it is set aside. */
+export function addAttempt(adding: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
+  const { state, rules, step, fault } = adding;
+  const [from, number] = suspect.split(' ');
+  const event = Number(number);
+  const { claim, held } = ownerAt(state.events, index);
+  const who = `dispatcher ${claim}`;
+  const which = from === 'retry' ? `${event} of the retry log` : `${event}`;
+  const atWork = new Set<Suspect>([suspect]);
+  for (const one of held) if (!one.isSettled) atWork.add(`events ${one.event}`);
+  if (state.setAside.includes(suspect)) {
+    step(`${who} sets ${which} aside`, (next) => {
+      attempt.setAside(next);
+      return keepLetter(next, suspect, event, rules);
+    });
+    return;
+  }
+  if (rules.suspectsGoAlone && state.suspected.includes(suspect) && atWork.size > 1) return;
+  const takeDown = (next: State): string | undefined => {
+    suspectAfterDeath(next, [...atWork], rules);
+    next.events.owners.splice(index, 1);
+    if (index === 0) claimAnew(next, 'events', rules);
+    next.takenDown += 1;
+    return next.takenDown > takenDownMax ? `ENDLESS: ${event} takes down one dispatcher after the other` : undefined;
+  };
+  if (state.poison.includes(event)) {
+    step(`${who} is taken down by ${which}`, takeDown);
+    return;
+  }
+  step(`${who} delivers ${which}`, attempt.deliver);
+  fault('failures', `${who} fails to deliver ${which}`, attempt.fail);
+  fault('poisons', `${who} is taken down by ${which}`, (next) => {
+    next.poison.push(event);
+    return takeDown(next);
+  });
+}
+
+/** The first death has all that was worked on suspected; what is worked on by itself in another one is set aside. */
+function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules): void {
+  const guilty = atWork.filter((one) => next.suspected.includes(one));
+  if (atWork.length === 1) next.setAside.push(...guilty);
+  if (!rules.oneDeathIsNoProof) next.setAside.push(...atWork);
+  next.suspected = [...new Set([...next.suspected, ...atWork])].toSorted();
+}
+
+/** Once: the log knows the ids of what it has. */
+function keepLetter(next: State, suspect: Suspect, event: number, rules: Rules): string | undefined {
+  if (!next.poison.includes(event)) return `INNOCENT: ${event} is set aside`;
+  const isKept = next.letters.includes(suspect);
+  if (!rules.setAsideIsKept || (isKept && rules.lettersAreKnown)) return undefined;
+  next.letters.push(suspect);
+  if (!next.dead.includes(event)) next.dead.push(event);
+  return isKept ? `TWICE: ${event} is a dead letter again` : undefined;
+}
