@@ -31,6 +31,7 @@ import { readBackpressureSettings } from './jobs/backlog/backpressure-settings.t
 import { createResolveLag } from './jobs/backlog/resolve-lag.ts';
 import { showMetrics } from './status/show-metrics.ts';
 import { tellWork } from './status/tell-work.ts';
+import { checkGeoDatabase } from './workers/dispatch/geo-regions.ts';
 import { followErasures } from '../shared/nats/erasures/follow-erasures.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
@@ -76,6 +77,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
   scope.use('threads', pool, (one) => one.destroy());
+  await checkGeoDatabase(env.GEOIP_DATABASE);
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
   scope.use('log', connection, (log) => log.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });

@@ -12,9 +12,10 @@ export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = 
   'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics), ...Object.values(configMetrics)],
   Gateway: Object.values(gatewayMetrics),
   Pipeline: [
-    ...[...workerMetrics.values()].flatMap(({ byStat, families }) => [
+    ...[...workerMetrics.values()].flatMap(({ byStat, byName, families }) => [
       ...Object.values(byStat),
       ...families.map(({ definition }) => definition),
+      ...[...byName.values()].map(({ definition }) => definition),
     ]),
     ...Object.values(outcomeMetrics.counters),
     ...Object.values(outcomeMetrics.gauges),

@@ -13,6 +13,8 @@ export type WorkerMetrics = {
   readonly families: readonly FamilyMetric[];
   /** One number for each account, by the name before the account's id. */
   readonly byAccount: Readonly<Record<string, MetricDefinition>>;
+  /** One number for each name that actors come across, by the counter before the name. */
+  readonly byName: ReadonlyMap<string, { readonly definition: MetricDefinition; readonly label: string }>;
 };
 
 export type FamilyMetric = {
@@ -186,6 +188,7 @@ function metricsOf({
   families,
   accountCounters = {},
   accountGauges = {},
+  namedCounters = {},
 }: AnyWorker): WorkerMetrics {
   const labels = label === undefined ? [] : [label];
   return {
@@ -198,6 +201,12 @@ function metricsOf({
       label: own,
       stats: new Map(values.map((value) => [value, `${name}_${value}`])),
     })),
+    byName: new Map(
+      Object.entries(namedCounters).map(([name, { help, label: own }]) => [
+        name,
+        { definition: counter(`sluice_${kind}_${name}_total`, help, [...labels, own]), label: own },
+      ]),
+    ),
     byAccount: {
       ...tableOf(accountCounters, (stat, help) =>
         counter(`sluice_${kind}_account_${stat}_total`, help, ['account_id']),

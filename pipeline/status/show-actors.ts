@@ -51,6 +51,15 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
       for (const [accountId, value] of values) add(value, { account_id: accountId });
     });
   }
+  for (const [stat, { definition, label: own }] of metrics.byName) {
+    page.show(definition, (add) => {
+      for (const name of stats.namesOf(kind, stat)) {
+        const values = read(`${stat}:${name}`, definition);
+        if (label === undefined) add(sum(values.values()), { [own]: name });
+        else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key, [own]: name });
+      }
+    });
+  }
   for (const { definition, label: own, stats: statOf } of metrics.families) {
     page.show(definition, (add) => {
       for (const [ownValue, stat] of statOf) {

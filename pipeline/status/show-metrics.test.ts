@@ -115,6 +115,15 @@ test('metrics: what resolvers count by account is added up over partitions, and 
   expect(text).toContain('sluice_resolver_account_visitors_cut_total{account_id="y"} 1\n');
 });
 
+test('metrics: what dispatchers count by name has a label for it', async () => {
+  const { stats, page } = rig(http('a'));
+  stats.reported(
+    0,
+    report([delivered('a', 1)].map((one) => ({ ...one, stats: { ...one.stats, 'consent_stops:Ads': 2 } }))),
+  );
+  expect(await page.text()).toContain('sluice_dispatcher_consent_stops_total{destination_id="a",purpose="Ads"} 2\n');
+});
+
 test('metrics: a series is there from the first report, with zero', async () => {
   const { stats, page } = rig(http('a'));
   stats.reported(0, report([delivered('a', 0)]));

@@ -32,6 +32,8 @@ export type StatsLedger = {
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
   /** Totals of what the actors of a kind count by account, by account. */
   accountTotals(kind: WorkerKind, counter: string): ReadonlyMap<string, number>;
+  /** Names that actors of a kind have counted something of, see `NamedCounter`. */
+  namesOf(kind: WorkerKind, counter: string): ReadonlySet<string>;
   /** Newest values of what the actors of a kind that run report by account, added up by account. */
   accountValues(kind: WorkerKind, gauge: string): ReadonlyMap<string, number>;
   /** Newest value of a gauge of the actors of a kind that run, by their keys. */
@@ -148,6 +150,10 @@ export function createStatsLedger(): StatsLedger {
     accountTotals(kind, counter) {
       const { running, past: ended } = of(kind);
       return sumByAccount([...ended.values(), ...running.values()], counter);
+    },
+    namesOf(kind, counter) {
+      const { running, past: ended } = of(kind);
+      return new Set(sumByAccount([...ended.values(), ...running.values()], counter).keys());
     },
     accountValues: (kind, gauge) => sumByAccount(of(kind).running.values(), gauge),
     values(kind, gauge) {

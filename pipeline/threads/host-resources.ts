@@ -25,6 +25,8 @@ import { AccountShares } from '../workers/dispatch/account-shares.ts';
 import { FrameShares } from '../workers/dispatch/inbox/frame-shares.ts';
 import { OpenedFrames } from '../workers/dispatch/inbox/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
+import { openGeoRegions } from '../workers/dispatch/geo-regions.ts';
+import type { GeoRegions } from '../workers/dispatch/geo-regions.ts';
 import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import { createSourceActivity } from '../workers/dispatch/health/source-activity.ts';
 import type { SourceActivity } from '../workers/dispatch/health/source-activity.ts';
@@ -58,6 +60,8 @@ export type HostResources = {
   readonly outcomes: OutcomeRecorder;
   /** Who was erased: none of their events is sent. */
   readonly erasures: Erasures;
+  /** Where addresses are. */
+  readonly regions: GeoRegions;
   /** Shares its connections with those of the same account. */
   createSender(accountId: string): Sender;
   close(deadlineMs: number): Promise<void>;
@@ -66,6 +70,7 @@ export type HostResources = {
 export async function openHostResources(settings: HostSettings, logger: Logger): Promise<HostResources> {
   const { instanceId, thread, dispatcher } = settings;
   const name = `pipeline-${instanceId}-${thread}`;
+  const regions = await openGeoRegions(settings.geoDatabase);
   // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
   const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
   const { health, tokens } = await openBuckets(connection, settings.replicas);
@@ -100,6 +105,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     pool,
     outcomes,
     erasures,
+    regions,
     health,
     visitors: createVisitorStore(pool, {
       cacheBytesMax: settings.visitorCacheBytesMax,

@@ -58,6 +58,8 @@ export type HostSettings = {
   readonly framesBytesMax: number;
   readonly openedFramesBytesMax: number;
   readonly fetchUrls: FetchUrls;
+  /** Path of a database of where addresses are. */
+  readonly geoDatabase: string | undefined;
 };
 
 /** What every thread has of its own. */
@@ -120,6 +122,7 @@ export function readHostSettings(
     roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
     accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
     framesBytesMax: env.DISPATCH_FRAMES_BYTES_MAX,
+    geoDatabase: env.GEOIP_DATABASE,
     openedFramesBytesMax: env.DISPATCH_OPENED_FRAMES_BYTES_MAX,
     fetchUrls: readFetchUrls(env),
   };

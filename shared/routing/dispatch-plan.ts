@@ -5,6 +5,7 @@ import type { AllowedEvent } from './allowed-events.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
 import { compileConsent } from './consent/compile-consent.ts';
 import type { ConsentNow, ConsentSetting, ConsentVerdict, PurposeAnswer } from './consent/compile-consent.ts';
+import { unknownRegion } from './consent/region.ts';
 import { compileIntegrations } from './integrations.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';
@@ -118,7 +119,11 @@ export function compileDispatchPlan(
 }
 
 /** For who asks about an event without sending it. */
-const nothingWithdrawn: ConsentNow = { lastWords: () => undefined, onUnreadable: () => undefined };
+const nothingWithdrawn: ConsentNow = {
+  lastWords: () => undefined,
+  onUnreadable: () => undefined,
+  regionOf: () => unknownRegion,
+};
 
 function withoutConsent({ answers }: ConsentVerdict): Decision {
   return { kind: 'no-consent', purpose: answers.find(({ isGranted }) => !isGranted)?.purpose ?? '', answers };

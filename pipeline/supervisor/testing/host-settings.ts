@@ -28,5 +28,6 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   accountWorkPerMs: defaultsOf(hostEnv).PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
   framesBytesMax: defaultsOf(dispatcherEnv).DISPATCH_FRAMES_BYTES_MAX,
   openedFramesBytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX,
+  geoDatabase: undefined,
   fetchUrls: {},
 };

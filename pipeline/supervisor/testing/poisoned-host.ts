@@ -1,3 +1,4 @@
+import { noGeoRegions } from '../../workers/dispatch/geo-regions.ts';
 import { noWithdrawals } from '../../workers/resolve/testing/no-withdrawals.ts';
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
@@ -70,6 +71,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
         const { dispatcher } = settings;
         return startDispatcher({
           ...common,
+          regions: noGeoRegions,
           accountId,
           destinationId,
           publishedAtMs,

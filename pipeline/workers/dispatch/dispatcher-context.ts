@@ -10,6 +10,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
 import type { AccountShares } from './account-shares.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
+import type { GeoRegions } from './geo-regions.ts';
 import type { FrameShares } from './inbox/frame-shares.ts';
 import type { OpenedFrames } from './inbox/opened-frames.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
@@ -53,6 +54,8 @@ export type DispatcherOptions = {
   readonly retryUse: () => RetryUse;
   /** Of the thread: who was erased. */
   readonly erasures: Erasures;
+  /** Of the thread: where addresses are. */
+  readonly regions: GeoRegions;
   /** Told of every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;

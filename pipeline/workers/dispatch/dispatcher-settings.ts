@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
-import { count } from '../../../shared/runtime/variables.ts';
+import { count, optionalText } from '../../../shared/runtime/variables.ts';
 import { readShareSettings, sharesEnv } from '../../../shared/shares/share-settings.ts';
 import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
@@ -50,6 +50,9 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 export const dispatcherEnv = {
   ...activityEnv,
   ...sharesEnv,
+  GEOIP_DATABASE: optionalText(
+    "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy: the region of a visitor who does not say it is looked up by the address, for purposes that hold in some regions only. Without it such a region is unknown, and counts as covered",
+  ),
   DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
   DISPATCH_ORIGIN_CONNECTIONS_MAX: count(
     'Connections of one thread to one scheme, host and port, which the destinations of an account share. One that has none gets one beyond these',

@@ -496,6 +496,7 @@ export class Dispatcher {
     onUnreadable: () => {
       this.#counts.consent_unreadable += 1;
     },
+    regionOf: (address) => this.#options.regions.regionOf(address),
   };
 
   #decide(item: DispatchItem, target: DispatchTarget): AttemptDecision {

@@ -1,3 +1,4 @@
+import { noGeoRegions } from './geo-regions.ts';
 import { noSuspicion } from '../worker/suspicion.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
@@ -170,6 +171,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
     retryUse: () => unlimitedRetries,
     erasures,
+    regions: noGeoRegions,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),
     beginTurn: () => undefined,

@@ -93,7 +93,13 @@ test('consent: an event is sent or stopped by what it says, with the purpose as 
     reason: 'consent: Advertising (Advertising: denied by event)',
     attempts: 0,
   });
-  expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1, delivered: 2, dead_letters: 0, failed_attempts: 0 });
+  expect(dispatcher.stats()).toMatchObject({
+    consent_stopped: 1,
+    'consent_stops:Advertising': 1,
+    delivered: 2,
+    dead_letters: 0,
+    failed_attempts: 0,
+  });
 });
 
 test('consent: what waits to be tried again and behind that is stopped by a refusal, others go on in order', async () => {

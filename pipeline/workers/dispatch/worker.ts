@@ -6,6 +6,7 @@ import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
 import type { DispatcherOptions, DispatchTarget } from './dispatcher-context.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import { dispatcherCounters, dispatcherGauges } from './dispatcher-stats.ts';
+import { dispatcherNamedCounters } from './outbox/consent-stops.ts';
 import { deadLetterReasons } from './outbox/outbox.ts';
 import type { OutcomeNote } from './outbox/outcome-observer.ts';
 import { createRetryPolicy } from './retry/retry-policy.ts';
@@ -33,6 +34,7 @@ type Shared =
   | 'openedFrames'
   | 'retryUse'
   | 'erasures'
+  | 'regions'
   | 'logger'
   | 'beginTurn'
   | 'suspicion';
@@ -88,6 +90,7 @@ export const dispatcherWorker = defineWorker({
       values: deadLetterReasons,
     },
   },
+  namedCounters: dispatcherNamedCounters,
   gauges: dispatcherGauges,
   framesRead: { frames: 'frames', events: 'frame_events' },
   start(
@@ -117,6 +120,7 @@ export const dispatcherWorker = defineWorker({
       openedFrames: host.openedFrames,
       retryUse: () => host.retryUse(),
       erasures: host.erasures,
+      regions: host.regions,
       logger: host.logger,
       suspicion: host.suspicion,
       beginTurn: (frames) => host.beginTurn(frames),

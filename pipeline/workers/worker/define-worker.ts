@@ -4,6 +4,12 @@ import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 /** A counter an actor keeps once for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
 export type CounterFamily = { readonly help: string; readonly label: string; readonly values: readonly string[] };
 
+/**
+ * A counter an actor keeps once for each name it comes across, under `<counter>:<name>`; shown as one metric with a label.
+ * The actor bounds how many names there are.
+ */
+export type NamedCounter = { readonly help: string; readonly label: string };
+
 /** What an actor of the kind keeps in a subject of the log for itself alone. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
@@ -55,6 +61,7 @@ export type WorkerDefinition<
   readonly accountCounters?: Readonly<Record<string, string>>;
   /** The same, of what may go down again. */
   readonly accountGauges?: Readonly<Record<string, string>>;
+  readonly namedCounters?: Readonly<Record<string, NamedCounter>>;
   /** What may go down again. */
   readonly gauges: Readonly<Record<Gauge, string>>;
   /** The counters that say how many frames, and events in them, an actor has read; undefined where it does not matter. */

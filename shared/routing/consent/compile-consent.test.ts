@@ -4,6 +4,8 @@ import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { compileConsent } from './compile-consent.ts';
 import type { ConsentSetting, LastWord } from './compile-consent.ts';
+import { unknownRegion } from './region.ts';
+import type { Region } from './region.ts';
 
 const setting = (own: Partial<ConsentSetting> = {}): ConsentSetting => ({
   name: 'Advertising',
@@ -39,7 +41,9 @@ function judge(settings: readonly ConsentSetting[], said: Said = {}, rule: 'all'
   };
   unreadable = 0;
   const last = said.last === undefined ? undefined : new Map(Object.entries(said.last));
-  const now = { lastWords: () => last, onUnreadable: () => (unreadable += 1) };
+  const regionOf = (address: string): Region =>
+    address === '203.0.113.7' ? { country: 'DE', state: '' } : unknownRegion;
+  const now = { lastWords: () => last, onUnreadable: () => (unreadable += 1), regionOf };
   return compileConsent(settings, 'd', rule)?.(headOf(event), event, now);
 }
 
@@ -228,6 +232,15 @@ describe('consent', () => {
     [['DE'], { country: 'nowhere' }, 'denied by default'],
   ])('regions: %j, of a visitor in %j', (regions, visitor, expected) => {
     expect(decided({ defaultState: 'Denied', regions }, { visitor })).toBe(expected);
+  });
+
+  test.each([
+    [['FR'], {}, '203.0.113.7', 'granted by default'],
+    [['DE'], {}, '203.0.113.7', 'denied by default'],
+    [['FR'], { country: 'FR' }, '203.0.113.7', 'denied by default'],
+    [['FR'], {}, 'nonsense', 'denied by default'],
+  ])('regions: %j, of a visitor in %j at %s', (regions, visitor, ip, expected) => {
+    expect(decided({ defaultState: 'Denied', regions }, { visitor, context: { ip } })).toBe(expected);
   });
 
   const two = [setting({ name: 'b' }), setting({ name: 'a' })];

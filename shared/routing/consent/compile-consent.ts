@@ -5,6 +5,7 @@ import type { Subject } from '../values/property-path.ts';
 import { answerBySignals } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
 import { isCovered, regionOf } from './region.ts';
+import type { Region } from './region.ts';
 
 /** A purpose as it is published. */
 export type ConsentSetting = {
@@ -33,6 +34,8 @@ export type ConsentNow = {
   lastWords(head: EventHead): LastWords | undefined;
   /** A consent of the event is there and cannot be read. */
   onUnreadable(): void;
+  /** Where an address is, as far as that is known. */
+  regionOf(address: string): Region;
 };
 
 export type ConsentVerdict = {
@@ -126,8 +129,15 @@ function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
   if (byVisitor !== undefined) return { purpose: name, isGranted: byVisitor, layer: 'visitor' };
   const bySignal = answerBySignals(signals, { context: subject.event.context, hasGpc }, now);
   if (bySignal !== undefined) return { purpose: name, isGranted: bySignal, layer: 'signal' };
-  const covers = regions === null || isCovered(regions, regionOf(subject.visitor));
+  const covers = regions === null || isCovered(regions, whereabouts(subject, now));
   return { purpose: name, isGranted: !covers || defaultsToGranted, layer: 'default' };
+}
+
+/** What the visitor's properties say, else the address of the event: that of a calling server is not kept as such. */
+function whereabouts({ visitor, event }: Subject, now: ConsentNow): Region {
+  const said = regionOf(visitor);
+  const address = event.context['ip'];
+  return said.country === '' && typeof address === 'string' ? now.regionOf(address) : said;
 }
 
 function answerOfEvent({ key, segment, rudderstack }: Purpose, own: ConsentWords): boolean | undefined {

@@ -12,10 +12,12 @@ const groups: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Where a visitor is, in codes of ISO 3166; '' where that is not known. */
 export type Region = { readonly country: string; readonly state: string };
 
+export const unknownRegion: Region = { country: '', state: '' };
+
 /** The region of a visitor's properties. */
 export function regionOf(visitor: Readonly<Record<string, unknown>>): Region {
   const country = typeof visitor['country'] === 'string' ? countryCode(visitor['country']) : undefined;
-  if (country === undefined) return { country: '', state: '' };
+  if (country === undefined) return unknownRegion;
   const given = typeof visitor['state'] === 'string' ? visitor['state'].trim() : '';
   const name = given.toLowerCase().replaceAll(/[^a-z]/g, '');
   const state = country === 'us' ? (usStateCode(name) ?? given) : given;

@@ -17,6 +17,7 @@ import type { RetryWriter } from '../retry/retry-writer.ts';
 import { attemptOutcome, attemptOutcomes } from '../sending/attempt-outcome.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
 import type { Attempt } from '../sending/deliver.ts';
+import { countConsentStop } from './consent-stops.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
@@ -133,7 +134,7 @@ export class Outbox {
         health.record('globalStop', 1);
         return;
       case 'no-consent':
-        counts.consent_stopped += 1;
+        countConsentStop(counts, stop.purpose);
         observe(item, 'stopped', item.attempts, consentReason(stop));
         health.record('stopped', 1);
         return;

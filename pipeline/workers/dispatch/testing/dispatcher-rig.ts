@@ -14,6 +14,7 @@ import { encodeResolved } from '../../../../shared/contracts/events/resolved-eve
 import { client } from '../../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { isNotFound } from '../../../../shared/nats/connection/server-error.ts';
+import { noGeoRegions } from '../geo-regions.ts';
 import { announceWithdrawals } from '../../../../shared/nats/erasures/announce-withdrawals.ts';
 import type { ConsentWords } from '../../../../shared/contracts/events/consent-words.ts';
 import { announceErasure } from '../../../../shared/nats/erasures/announce-erasure.ts';
@@ -192,6 +193,7 @@ export async function createDispatcherRig(
         timings: createDeliveryTimings(),
         retryUse: () => retryUse,
         erasures: ownConnection === pipelineConnection ? erasures : follow(ownConnection),
+        regions: noGeoRegions,
         shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,
         openedFrames,

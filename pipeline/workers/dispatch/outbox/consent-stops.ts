@@ -1,0 +1,24 @@
+/** Counted by the names of purposes. */
+export const dispatcherNamedCounters = {
+  consent_stops: {
+    help: 'Events stopped because their visitor does not allow a purpose that the destination serves, by the first such purpose',
+    label: 'purpose',
+  },
+} as const;
+
+/** Purposes that a destination's stopped events are counted by; others are one. */
+const purposesMax = 20;
+const otherPurposes = '_other';
+
+/** Counts an event that a purpose stopped. */
+export function countConsentStop(counts: { consent_stopped: number }, purpose: string): void {
+  counts.consent_stopped += 1;
+  const named = counts as unknown as Record<string, number>;
+  const nameOf = (one: string): string => `consent_stops:${one}`;
+  let name = nameOf(purpose);
+  if (named[name] === undefined) {
+    const known = Object.keys(named).filter((one) => one.startsWith(nameOf(''))).length;
+    if (known >= purposesMax) name = nameOf(otherPurposes);
+  }
+  named[name] = (named[name] ?? 0) + 1;
+}
