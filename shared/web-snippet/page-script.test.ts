@@ -1,5 +1,6 @@
 import vm from 'node:vm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { clickParameters } from '../contracts/events/click-ids.ts';
 import { readWebSnippet } from './web-snippet.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -235,6 +236,19 @@ test('page script: a page that comes back out of the cache is seen once more', a
   expect(await names()).toEqual(['Page Viewed']);
   fire('pageshow', { persisted: true });
   expect(await names()).toEqual(['Page Viewed', 'Page Viewed']);
+});
+
+test('page script: ids of clicks in the address, and the cookies of ad platforms, go along', async () => {
+  const query = clickParameters.map((name) => `${name}=of-${name}`).join('&');
+  const cookie = '_fbp=fb.1.2.3; _ttp=t; _epik=e; _scid=s; _uetvid=u; other=o';
+  const { call, names, sent } = openPage({ href: `https://shop.test/?${query}&clid=none&id=none`, cookie });
+  call('track', 'x');
+  await names();
+  const found = sent[0]?.defaultProperties ?? {};
+  for (const name of clickParameters) expect([name, found[name]]).toEqual([name, `of-${name}`]);
+  expect(found).toMatchObject({ _fbp: 'fb.1.2.3', _ttp: 't', _epik: 'e', _scid: 's', _uetvid: 'u' });
+  expect(found).not.toHaveProperty('other');
+  expect(found).not.toHaveProperty('id');
 });
 
 test('page script: anchors and replaced addresses are the same page, routes after a # are not', async () => {

@@ -17,7 +17,7 @@ import {
   isPlainText,
   none,
 } from './plain-writing.ts';
-import { contextNames } from './posthog-names.ts';
+import { fromPosthog as contextNames } from '../../../shared/contracts/events/posthog-names.ts';
 import type { PlainSource } from './translation.ts';
 
 const places = {

@@ -156,11 +156,17 @@ const some = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbi
 const id = mostly('ada', 'größe', null);
 const time = mostly('2026-11-22T11:59:00.000Z', '2026-11-22T12:59:00+01:00', 1_795_348_740_000, null);
 const page = some({
-  url: mostly('https://B.test/a?b#c', 'http://h', 'HTTP://H:80?q'),
+  url: mostly(
+    'https://B.test/a?b#c',
+    'http://h',
+    'HTTP://H:80?q',
+    'https://b.test/?msclkid=M',
+    'https://b.test/a?epik=E',
+  ),
   path: mostly('/a', null),
   title: leaf,
   referrer: leaf,
-  search: mostly('?b'),
+  search: mostly('?b', '?li_fat_id=L', 'gbraid=G'),
 });
 const context = some({
   page,

@@ -9,7 +9,7 @@ import { clampedFromKey, messageTime, messageTimeOf } from './message-time.ts';
 import type { MessageTime } from './message-time.ts';
 import { completePage } from './spec-context.ts';
 import { writePlainCapture } from './plain-capture.ts';
-import { contextNames } from './posthog-names.ts';
+import { fromPosthog as contextNames } from '../../../shared/contracts/events/posthog-names.ts';
 import { specEventNames } from './spec-message.ts';
 import { userPropertiesOf } from './spec-traits.ts';
 import { idProblem, readId } from './translation.ts';

@@ -105,6 +105,24 @@ test('spec: the traits of a group are not those of its person, and an alias has 
 });
 
 test.each([
+  'msclkid',
+  'gbraid',
+  'wbraid',
+  'li_fat_id',
+  'ScCid',
+  'epik',
+  'rdt_cid',
+  'tblci',
+  'dicbo',
+  'irclickid',
+  'qclid',
+])('spec: the click id %s of an address is found where it stands alone', (name) => {
+  const page = { url: `https://shop.test/?${name}=M` };
+  expect(bodyOf({ type: 'page', properties: page })['defaultProperties']).toMatchObject({ [name]: 'M' });
+  expect(bodyOf({ type: 'track', event: 'e', context: { page } })['defaultProperties']).toMatchObject({ [name]: 'M' });
+});
+
+test.each([
   ['numbers', { zipcode: 2110, phone: 15_551_234_567 }, { zip: '2110', phone_number: '15551234567' }],
   [
     'other spellings',

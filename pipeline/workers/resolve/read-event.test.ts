@@ -47,6 +47,24 @@ describe('readEvent', () => {
     expect(propertiesOf(readEvent(envelope(body), rules))).toEqual(expected);
   });
 
+  it('readEvent: options of destinations stand in the context, and a yes or no beside the event', () => {
+    const event = readEvent(envelope({ integrations: { All: false, GA4: { clientId: '5.7' }, Other: {} } }), rules);
+    expect(contextOf(event)).toEqual({ integrations: { GA4: { clientId: '5.7' } } });
+    expect(event.integrations).toEqual({ All: false, GA4: true, Other: true });
+    const large = { GA4: { text: 'x'.repeat(20_000) } };
+    expect(contextOf(readEvent(envelope({ integrations: large }), rules))).toEqual({});
+  });
+
+  it('readTouch: ids of clicks are properties of the visitor, with the time of the event', () => {
+    const page = { current_url: 'https://a.test/?gclid=G', _fbp: 'fb.1.2.3' };
+    expect(given({ defaultProperties: page, time: 5 })).toEqual({
+      click_ids: { gclid: { id: 'G', at: 5 }, _fbp: { id: 'fb.1.2.3', at: 5 } },
+    });
+    expect(given({}, { ctx: { defaultProperties: { msclkid: 'M' } } })).toMatchObject({
+      click_ids: { msclkid: { id: 'M' } },
+    });
+  });
+
   it('readEvent: identify is the $identify event with the properties it gives', () => {
     const event = readEvent(envelope({ userProperties: { city: 'Oslo', zip: null } }, { kind: 'identify' }), rules);
     expect({ ...event, properties: propertiesOf(event) }).toMatchObject({

@@ -5,7 +5,7 @@ import type { ConsentWords } from '../../../shared/contracts/events/consent-word
 import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
 import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
-import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
+import { integrationsKey, senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Stretch } from '../../../shared/json/byte-writer.ts';
 import { isJsonObject, quoteJson } from '../../../shared/runtime/json.ts';
@@ -168,6 +168,21 @@ function readIntegrations(given: unknown): Integrations | undefined {
   return keeps ? Object.fromEntries(said) : undefined;
 }
 
+/**
+ * What the sender would have single destinations do: the options that Segment's and RudderStack's libraries give beside a
+ * yes. They stand in the context, where every build reads them, and are addressed as `event.integrations.<name>.<option>`.
+ */
+function integrationOptions(given: unknown): JsonObject | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const options = Object.entries(given)
+    .slice(0, integrationsMax)
+    .filter(([name, value]) => name !== '__proto__' && isJsonObject(value) && Object.keys(value).length > 0);
+  const found = Object.fromEntries(options);
+  return options.length === 0 || JSON.stringify(found).length > optionsCharactersMax ? undefined : found;
+}
+
+const optionsCharactersMax = 16_384;
+
 /** Destinations an event may name; more are not looked at. */
 const integrationsMax = 100;
 
@@ -217,6 +232,8 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
     ...ctx?.defaultProperties,
     ...objectOf(body.defaultProperties),
   };
+  const options = integrationOptions(body['integrations']);
+  if (options !== undefined) context[integrationsKey] = options;
   // Only who took the request knows who sent it.
   if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;
   for (const identity of [ctx?.identityContext, body.identityContext]) {

@@ -57,9 +57,18 @@ test('readPlainEnvelope: rows of a batch that begin alike, and those of other re
 });
 
 test('readPlainEnvelope: takes integrations that keep the event from nobody', () => {
-  for (const integrations of ['{}', '{"All":true,"X":{"a":1}}', 'null']) {
+  for (const integrations of ['{}', '{"All":true,"X":true}', 'null']) {
     expect(read(`{"event":"E","integrations":${integrations}}`)).toBeDefined();
   }
+});
+
+test.each([
+  ['options of a destination', '{"event":"E","integrations":{"All":true,"X":{"a":1}}}'],
+  ['the id of a click', '{"event":"E","defaultProperties":{"gclid":"G"}}'],
+  ['an address with one', '{"event":"E","defaultProperties":{"current_url":"https://a.test/?x=1&msclkid=M"}}'],
+])('readPlainEnvelope: leaves %s to be parsed', (_, body) => {
+  expect(read(body)).toBeUndefined();
+  expect(read('{"event":"E","defaultProperties":{"current_url":"https://a.test/?x=1"}}')).toBeDefined();
 });
 
 test("readPlainEnvelope: takes a batch's defaultProperties beside others of the row", () => {

@@ -7,7 +7,7 @@ import { assertId } from '../subjects.ts';
 import { clickIdNames, mayHaveClick } from './click-ids.ts';
 import { bodyKey } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
-import { senderKey } from './resolved-event.ts';
+import { integrationsKey, senderKey } from './resolved-event.ts';
 
 /**
  * A track of which only the small members were read. Its objects are JSON as the client wrote it: to take them over costs
@@ -67,7 +67,9 @@ const memberOfHash = new Map(
 );
 
 /** Names of `defaultProperties` that the resolver sets as well, so that both are to be merged, or keeps with the visitor. */
-const parsedNames: ReadonlySet<number> = new Set(['ip', 'user_agent', senderKey, ...clickIdNames].map(hashOfName));
+const parsedNames: ReadonlySet<number> = new Set(
+  ['ip', 'user_agent', senderKey, integrationsKey, ...clickIdNames].map(hashOfName),
+);
 const question = 0x3f;
 
 /** Whether an address among the members at [start, end) may have the id of a click. Most have no query. */
@@ -178,9 +180,11 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
           break;
         case 'integrations':
-          // Only a no keeps the event from anybody.
-          if (first === openBrace && keysAtClose > keysCount && bytes.subarray(valueAt, at).includes(no))
-            return undefined;
+          // Only a no keeps the event from anybody; options stand in objects.
+          if (first === openBrace && keysAtClose > keysCount) {
+            const said = bytes.subarray(valueAt + 1, at);
+            if (said.includes(no) || said.includes(openBrace)) return undefined;
+          }
       }
     }
     at = skipSpace(bytes, at);

@@ -54,6 +54,9 @@ export type ResolvedEvent = {
 /** The member of an event's context that holds the address and the User-Agent of a calling server. */
 export const senderKey = 'sender';
 
+/** The member of an event's context that holds what its sender would have single destinations do, by their names. */
+export const integrationsKey = 'integrations';
+
 /** What an event's sender says of destinations: false keeps it from one. */
 export type Integrations = Readonly<Record<string, boolean>>;
 

@@ -24,6 +24,16 @@ const subject: Subject = {
   },
 };
 
+test('property path: of what the sender says of destinations, a name is a yes or no, and what follows it an option', () => {
+  const event = sampleEvent({
+    integrations: { All: false, GA4: true },
+    context: { integrations: { GA4: { clientId: '5.7' } } },
+  });
+  expect(compilePropertyPath('event.integrations.All', 'map')(event)).toBe(false);
+  expect(compilePropertyPath('event.integrations.GA4', 'map')(event)).toBe(true);
+  expect(compilePropertyPath('event.integrations.GA4.clientId', 'map')(event)).toBe('5.7');
+});
+
 test.each([
   ['event.event', 'Order Completed'],
   ['$event.event', 'Order Completed'],

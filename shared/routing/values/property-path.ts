@@ -1,3 +1,4 @@
+import { integrationsKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { PlanError } from './plan-error.ts';
 import type { Work } from './work.ts';
@@ -20,6 +21,7 @@ export const pathSegmentsMax = 20;
  * - `event.event` is the event's name, `event.id`, `event.time` and `event.source_id` are its other fields;
  * - `event.event_properties.plan` is one of its properties, `event.event_properties.items.0.price` goes into lists;
  * - `event.context.current_url` is its context, also reached as `event.default_properties` and `event.request_context`;
+ * - `event.integrations.GA4` is whether its sender lets a destination have it, `event.integrations.GA4.clientId` an option;
  * - `visitor.email`, `visitor.consent.marketing`, `visitor.custom_properties.tier` are the visitor's.
  *
  * A property whose own name holds dots is found too, where no shorter name leads on: `{"a.b": 1}` at `….a.b`.
@@ -42,6 +44,8 @@ const contextAliases: ReadonlySet<string> = new Set(['default_properties', 'requ
 
 function withoutAlias(segments: readonly string[]): readonly string[] {
   const [first, ...rest] = segments;
+  // A name alone says whether the event may go there, with what follows it an option.
+  if (first === integrationsKey && rest.length > 1) return ['context', ...segments];
   return first !== undefined && contextAliases.has(first) ? ['context', ...rest] : segments;
 }
 

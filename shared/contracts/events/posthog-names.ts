@@ -1,0 +1,28 @@
+/** PostHog's names for what surrounds an event, and ours: read by the gateway and written by the kind, so both keep all of them. */
+const names = [
+  ['$current_url', 'current_url'],
+  ['$host', 'host'],
+  ['$pathname', 'pathname'],
+  ['$referrer', 'referrer'],
+  ['$browser', 'browser_name'],
+  ['$browser_version', 'browser_version'],
+  ['$os', 'os_name'],
+  ['$os_version', 'os_version'],
+  ['$device_type', 'device_type'],
+  ['$device_model', 'device_model'],
+  ['$device_manufacturer', 'device_manufacturer'],
+  ['$screen_width', 'screen_width'],
+  ['$screen_height', 'screen_height'],
+  ['$session_id', 'sid'],
+  ['$timezone', 'timezone'],
+  ['$app_name', 'app_name'],
+  ['$app_version', 'app_version'],
+  ['$lib', 'library_name'],
+  ['$lib_version', 'library_version'],
+] as const;
+
+/** Properties of PostHog's that say where an event happened, under our names. */
+export const fromPosthog: ReadonlyMap<string, string> = new Map(names);
+
+/** The same the other way round. */
+export const toPosthog: ReadonlyMap<string, string> = new Map(names.map(([posthog, own]) => [own, posthog]));
