@@ -23,6 +23,7 @@ import {
   token,
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { nameIn } from '../sdk/person-name.ts';
 
 const trackerUrl = 'https://trackcmp.net';
 const nameCharactersMax = 32;
@@ -117,8 +118,7 @@ function syncContact(given: Given, event: OutboundEvent, email: string): Outboun
   const contact = {
     email,
     ...present({
-      firstName: traits['first_name'],
-      lastName: traits['last_name'],
+      ...nameIn(traits),
       phone: contactIds(event).phone,
       fieldValues,
     }),

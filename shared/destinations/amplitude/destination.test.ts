@@ -23,6 +23,10 @@ describe('Amplitude', () => {
           time: 1_700_000_000_000,
           insert_id: 'sample-event-1',
           ip: '203.0.113.7',
+          user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
+          platform: 'Web',
+          revenue: 42.5,
+          user_properties: { $set: { email: 'ada@example.com', first_name: 'Ada', plan: 'pro' } },
           event_properties: {
             order_id: 'A-1001',
             value: 42.5,

@@ -1,23 +1,34 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { defineDestination } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { amountOf, commerceOf } from '../sdk/commerce.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import {
   contextOf,
+  groupIn,
+  groupOfVisitor,
   identifyEvent,
+  isAlias,
+  isGroup,
   isIdentify,
+  mappedProperties,
   numberOf,
   propertiesOf,
   sentEvent,
   textOf,
   traitsOf,
 } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
-import { batchSize, region, requiredSecret, optionalBaseUrl } from '../sdk/settings.ts';
+import { batchSize, region, requiredSecret, optionalBaseUrl, optionalText } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
+import { namedTraits, traitNames } from '../sdk/trait-names.ts';
+import { integrationOptions } from '../sdk/integration-options.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api2.amplitude.com' },
@@ -27,7 +38,7 @@ const regions: Regions = [
 const batch = { max: 1_000, fallback: 100 };
 const bodyBytesMax = 1_000_000;
 
-/** Fields of an event that have a place of their own, so are no properties. */
+/** What of a context has a place of its own in an event, so is no property. */
 const fieldNames: ReadonlySet<string> = new Set([
   'ip',
   'user_agent',
@@ -35,13 +46,33 @@ const fieldNames: ReadonlySet<string> = new Set([
   'os_version',
   'device_type',
   'device_model',
+  'device_brand',
+  'device_manufacturer',
+  'device_ad_tracking_enabled',
+  'app_version',
+  'network_carrier',
+  'location_country',
+  'location_region',
+  'location_city',
   'language',
+  'locale',
+  'browser_language',
+  'sid',
 ]);
+
+/** At Segment and RudderStack. */
+const names = ['Amplitude', 'Actions Amplitude', 'AM'] as const;
 
 const settings = {
   apiKey: requiredSecret({ label: 'API key', sublabel: 'Of the project, from its settings.', example: 'example-key' }),
   region: region(regions),
   batchSize: batchSize(batch),
+  groupType: optionalText({
+    label: 'Group type',
+    placeholder: 'company',
+    sublabel: 'What groups are whose event does not say.',
+  }),
+  traitNames: traitNames(),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
 
@@ -55,13 +86,13 @@ export const amplitude = defineDestination({
   label: 'Amplitude',
   settings,
   facts: {
-    sends: 'Every event; $identify sets user properties',
+    sends: 'Every event but aliases; $identify sets user properties, $group those of the group',
     limits: { events: 2_000, bytes: 1_000_000 },
     deduplicatesBy: 'insert_id',
     errors: 'rows at fault by field, and none is taken',
     sources: ['https://amplitude.com/docs/apis/analytics/http-v2'],
     checked: '2026-11-22',
-    namesElsewhere: ['Actions Amplitude', 'AM'],
+    namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).amplitudePlatform,
   prepare,
@@ -72,38 +103,86 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const apiKey = given.apiKey;
   return {
     batchEventsMax: given.batchSize,
+    accepts: (event) => !isAlias(event),
     buildRequest(events) {
+      const rows = events.map((event) => amplitudeEvent(event, given));
       // Ids of a customer may be shorter than the five characters Amplitude asks for by itself.
-      const body = { api_key: apiKey, events: events.map(amplitudeEvent), options: { min_id_length: 1 } };
+      const body = { api_key: apiKey, events: rows, options: { min_id_length: 1 } };
       return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
     readAnswer: (answer, events) => readRefusals(answer, events.length),
   };
 }
 
-function amplitudeEvent(event: OutboundEvent): JsonObject {
-  const { id, name, timeMs } = sentEvent(event);
+type Given = SettingsOf<typeof settings>;
+
+const standardGroupType = 'company';
+
+function amplitudeEvent(event: OutboundEvent, given: Given): JsonObject {
+  const sent = sentEvent(event);
+  const { id, name, timeMs } = sent;
   const properties = propertiesOf(event);
   const ids = contactIds(event);
   const context = contextOf(event);
-  const common = {
-    user_id: ids.externalId,
-    device_id: ids.visitorId,
-    time: timeMs,
-    insert_id: id,
-    ip: textOf(context['ip']),
-    os_name: textOf(context['os_name']),
-    os_version: textOf(context['os_version']),
-    device_model: textOf(context['device_model']) ?? textOf(context['device_type']),
-    language: textOf(context['language']),
-  };
-  if (isIdentify(event)) return { ...common, event_type: identifyEvent, user_properties: { $set: traitsOf(event) } };
+  const groupType = given.groupType ?? standardGroupType;
+  const common = { user_id: ids.externalId, device_id: ids.visitorId, time: timeMs, insert_id: id, ...fieldsOf(event) };
+  const traits = namedTraits(traitsOf(event), given.traitNames);
+  if (isIdentify(event)) return { ...common, event_type: identifyEvent, user_properties: { $set: traits } };
+  if (isGroup(event)) {
+    const group = groupIn(properties, groupType);
+    if (group === undefined) throw new UnfitEventError('the event names no group');
+    const groups = { [group.type]: group.id };
+    const set = Object.keys(group.traits).length === 0 ? {} : { group_properties: { $set: group.traits } };
+    return { ...common, event_type: '$groupidentify', groups, ...set };
+  }
+  const group = groupOfVisitor(event);
+  const isMapped = mappedProperties(event) !== undefined;
   return {
     ...common,
     event_type: name,
     event_properties: { ...withoutMembers(context, fieldNames), ...properties },
-    revenue: numberOf(properties['revenue']),
+    groups: group === undefined ? undefined : { [groupType]: group },
+    user_properties: isMapped || Object.keys(traits).length === 0 ? undefined : { $set: traits },
+    revenue: revenueOf(sent, properties),
   };
+}
+
+/** What is known of the device and the place. Of a browser Amplitude finds system and device by its User-Agent. */
+function fieldsOf(event: OutboundEvent): JsonObject {
+  if (mappedProperties(event) !== undefined) return {};
+  const sent = sentEvent(event);
+  const { context } = sent;
+  const { platform, advertisingId, vendorId } = deviceOf(sent);
+  const options = integrationOptions(sent, names);
+  const sessionId =
+    numberOf(sent.properties['session_id']) ?? numberOf(options['session_id']) ?? numberOf(context['sid']);
+  const isApp = isOfApp(sent);
+  return {
+    ip: textOf(context['ip']),
+    session_id: sessionId !== undefined && Number.isSafeInteger(sessionId) && sessionId >= 0 ? sessionId : undefined,
+    app_version: textOf(context['app_version']),
+    platform: isApp ? (platform === 'ios' ? 'iOS' : 'Android') : textOf(context['current_url']) && 'Web',
+    os_name: textOf(context['os_name']),
+    os_version: textOf(context['os_version']),
+    device_brand: textOf(context['device_brand']),
+    device_manufacturer: textOf(context['device_manufacturer']),
+    device_model: textOf(context['device_model']) ?? textOf(context['device_type']),
+    carrier: textOf(context['network_carrier']),
+    country: textOf(context['location_country']),
+    region: textOf(context['location_region']),
+    city: textOf(context['location_city']),
+    language: textOf(context['locale']) ?? textOf(context['language']) ?? textOf(context['browser_language']),
+    idfa: platform === 'ios' ? advertisingId : undefined,
+    adid: platform === 'android' ? advertisingId : undefined,
+    idfv: vendorId,
+    user_agent: textOf(context['user_agent']),
+  };
+}
+
+/** The amount of a purchase, whatever name it goes by; of any other event what it calls revenue. */
+function revenueOf(sent: SentEvent, properties: JsonObject): number | undefined {
+  if (standardEventOf(sent.name) !== 'purchase') return amountOf(properties['revenue']);
+  return commerceOf({ properties, defaultCurrency: undefined }).value;
 }
 
 /**

@@ -11,6 +11,13 @@ const row = Type.Object({
   event_properties: Type.Optional(Type.Object({})),
   user_properties: Type.Optional(Type.Object({})),
   revenue: Type.Optional(Type.Number()),
+  groups: Type.Optional(Type.Object({})),
+  group_properties: Type.Optional(Type.Object({})),
+  session_id: Type.Optional(Type.Integer({ minimum: -1 })),
+  app_version: Type.Optional(someText),
+  platform: Type.Optional(someText),
+  language: Type.Optional(someText),
+  user_agent: Type.Optional(someText),
 });
 
 /**

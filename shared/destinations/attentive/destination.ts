@@ -21,6 +21,7 @@ import { baseUrl, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
+import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 
 const hoursMax = 12;
 const hourMs = 3_600_000;
@@ -36,6 +37,7 @@ const settings = {
     example: 'example',
   }),
   defaultCurrency: defaultCurrency(),
+  traitNames: traitNames(),
   baseUrl: baseUrl('https://api.attentivemobile.com'),
 };
 
@@ -76,7 +78,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
     buildRequest(events, nowMs) {
       const event = onlyEvent(events);
-      const { path, body } = isIdentify(event) ? attributes(event) : tracked(event, given, nowMs);
+      const { path, body } = isIdentify(event) ? attributes(event, given) : tracked(event, given, nowMs);
       return postJson({ url: `${base}${path}`, headers, body: { user: userOf(event), ...body }, events });
     },
   };
@@ -84,8 +86,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Call = { readonly path: string; readonly body: JsonObject };
 
-function attributes(event: OutboundEvent): Call {
-  const properties = withoutMembers(traitsOf(event), ownPlace);
+function attributes(event: OutboundEvent, given: SettingsOf<typeof settings>): Call {
+  const properties = namedTraits(withoutMembers(traitsOf(event), ownPlace), given.traitNames);
   if (Object.keys(properties).length === 0) throw new UnfitEventError('the event tells nothing of the visitor');
   return { path: '/attributes/custom', body: { properties: withKeys(properties) } };
 }

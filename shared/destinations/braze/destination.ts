@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, sentEvent } from '../sdk/event.ts';
+import { isAboutIds, isIdentify, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { address, batchSize, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -57,6 +57,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const headers = { authorization: `Bearer ${given.apiKey}` };
   return {
     batchEventsMax: given.batchSize,
+    accepts: (event) => !isAboutIds(event),
     buildRequest(events) {
       const attributes = events.filter(isIdentify).map(brazeAttributes);
       const tracked = events

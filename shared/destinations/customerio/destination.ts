@@ -4,12 +4,25 @@ import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventUlid } from '../sdk/event-ids.ts';
-import { isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import {
+  isAboutIds,
+  isIdentify,
+  pageEvent,
+  propertiesOf,
+  screenEvent,
+  sentEvent,
+  textOf,
+  traitsOf,
+} from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { browserContext } from '../sdk/browser-context.ts';
+import { deviceOf } from '../sdk/device.ts';
+import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
-import { batchSize, region, requiredSecret, requiredText, optionalBaseUrl } from '../sdk/settings.ts';
+import { batchSize, region, requiredSecret, requiredText, optionalBaseUrl, toggle } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 
 const regions: Regions = [
@@ -29,6 +42,11 @@ const settings = {
   apiKey: requiredSecret({ label: 'API key', example: 'example-key' }),
   region: region(regions),
   batchSize: batchSize(batch),
+  traitNames: traitNames(),
+  datesAsSeconds: toggle({
+    label: 'Dates as seconds',
+    sublabel: 'Dates in ISO 8601 go out as seconds since 1970, which Customer.io compares.',
+  }),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
 
@@ -42,7 +60,7 @@ export const customerio = defineDestination({
   label: 'Customer.io',
   settings,
   facts: {
-    sends: 'Every event; $identify sets attributes',
+    sends: 'Every event; $identify sets attributes; views are page and screen; apps add their devices',
     limits: { events: 500, bytes: 500_000 },
     deduplicatesBy: 'id',
     errors: 'rows by place in a 207',
@@ -61,30 +79,81 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: given.batchSize,
+    accepts: (event) => !isAboutIds(event),
     buildRequest: (events) =>
-      withinBytes(postJson({ url, headers, body: { batch: events.map(operation) }, events }), bodyBytesMax),
-    readAnswer: (answer, events) => readErrors(answer, events.length),
+      withinBytes(
+        postJson({ url, headers, body: { batch: events.flatMap((event) => operations(event, given)) }, events }),
+        bodyBytesMax,
+      ),
+    readAnswer: (answer, events) => readErrors(answer, events, given),
   };
 }
 
-function operation(event: OutboundEvent): JsonObject {
-  const { id, name, timeMs } = sentEvent(event);
+type Given = SettingsOf<typeof settings>;
+
+/** What one event becomes: the last operation is the event itself. */
+function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
+  const sent = sentEvent(event);
+  const { id, name, timeMs } = sent;
   const ids = contactIds(event);
   const known = knownBy(ids);
   if (isIdentify(event)) {
     if (known === undefined) throw new UnfitEventError('Customer.io needs an external id or an e-mail address');
-    const attributes = { ...traitsOf(event), email: ids.email, anonymous_id: ids.visitorId };
-    return { type: 'person', action: 'identify', identifiers: known, attributes };
+    const attributes = { ...attributesOf(event, given), email: ids.email, anonymous_id: ids.visitorId };
+    return [{ type: 'person', action: 'identify', identifiers: known, attributes }];
   }
-  return {
+  const properties = propertiesOf(event);
+  const identifiers = known ?? { anonymous_id: ids.visitorId };
+  const view = sent.isRenamed ? undefined : views.get(name);
+  const told = {
     type: 'person',
-    action: 'event',
-    identifiers: known ?? { anonymous_id: ids.visitorId },
+    action: view ?? 'event',
+    identifiers,
     id: eventUlid(id, timeMs),
-    name,
+    name: view === undefined ? name : (textOf(properties['name']) ?? browserContext(sent).url ?? name),
     timestamp: Math.floor(timeMs / 1_000),
-    attributes: propertiesOf(event),
+    attributes: given.datesAsSeconds ? withSeconds(properties) : properties,
   };
+  const device = known === undefined ? undefined : deviceIn(sent);
+  return device === undefined ? [told] : [{ type: 'person', action: 'add_device', identifiers, device }, told];
+}
+
+/** Views are actions of their own: campaigns start by them. */
+const views: ReadonlyMap<string, string> = new Map([
+  [pageEvent, 'page'],
+  [screenEvent, 'screen'],
+]);
+
+/** Events of the life of an app, with which a library sends the token for notifications. */
+const ofApp: ReadonlySet<string> = new Set(['applicationinstalled', 'applicationopened', 'applicationupdated']);
+
+/** The device of an event of an app that can be sent notifications. */
+function deviceIn(event: SentEvent): JsonObject | undefined {
+  const token = textOf(event.context['device_token']);
+  const { platform } = deviceOf(event);
+  if (token === undefined || platform === undefined) return undefined;
+  if (!ofApp.has(event.name.toLowerCase().replaceAll(/[^a-z]/g, ''))) return undefined;
+  return { token, platform, last_used: Math.floor(event.timeMs / 1_000) };
+}
+
+/** Customer.io has one name and form of its own: `created_at`, in seconds. */
+function attributesOf(event: OutboundEvent, given: Given): JsonObject {
+  const traits = namedTraits(traitsOf(event), given.traitNames);
+  const created = secondsIn(traits['created_at'] ?? traits['createdAt']);
+  const attributes = given.datesAsSeconds ? withSeconds(traits) : traits;
+  return created === undefined ? attributes : { ...attributes, created_at: created };
+}
+
+function withSeconds(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, secondsIn(value) ?? value]));
+}
+
+const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Seconds since the epoch of a date in the form of ISO 8601; undefined for anything else. */
+function secondsIn(value: unknown): number | undefined {
+  const ms = typeof value === 'string' && isoDate.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1_000);
 }
 
 function knownBy({ externalId, email }: ContactIds): JsonObject | undefined {
@@ -92,12 +161,17 @@ function knownBy({ externalId, email }: ContactIds): JsonObject | undefined {
   return email === undefined ? undefined : { email };
 }
 
-/** 207: all but the rows named were taken. */
-function readErrors(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+/** 207: all but the operations named were taken. */
+function readErrors(
+  answer: OutboundAnswer,
+  events: readonly OutboundEvent[],
+  given: Given,
+): readonly Outcome[] | undefined {
   const errors = answer.status === 207 ? jsonAnswer(answer)?.['errors'] : undefined;
   if (!Array.isArray(errors)) return undefined;
+  const places = events.flatMap((event, place) => operations(event, given).map(() => place));
   const refusals = errors
     .filter(isJsonObject)
-    .map(({ batch_index, reason, field }) => [Number(batch_index), rowRefusal(reason, field)] as const);
-  return rowOutcomes(count, new Map(refusals));
+    .map(({ batch_index, reason, field }) => [places[Number(batch_index)] ?? -1, rowRefusal(reason, field)] as const);
+  return rowOutcomes(events.length, new Map(refusals));
 }

@@ -14,9 +14,20 @@ const identify = Type.Object({
   attributes: Type.Object({}),
 });
 
+const device = Type.Object({
+  type: Type.Literal('person'),
+  action: Type.Literal('add_device'),
+  identifiers,
+  device: Type.Object({
+    token: someText,
+    platform: Type.Enum(['ios', 'android']),
+    last_used: Type.Optional(epochSeconds),
+  }),
+});
+
 const event = Type.Object({
   type: Type.Literal('person'),
-  action: Type.Literal('event'),
+  action: Type.Enum(['event', 'page', 'screen']),
   identifiers,
   id: Type.String({ pattern: '^[0-9A-HJKMNP-TV-Z]{26}$' }),
   name: someText,
@@ -36,7 +47,7 @@ export const customerioPlatform = definePlatform({
       rows: [
         {
           at: 'batch',
-          schema: Type.Union([identify, event]),
+          schema: Type.Union([identify, event, device]),
           check: (row) =>
             Buffer.byteLength(JSON.stringify(row)) > 32_768
               ? { field: '', message: 'is larger than 32 kB' }

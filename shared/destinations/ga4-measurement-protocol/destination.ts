@@ -11,11 +11,21 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
 import { ga4Event } from './payload.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
+import { integrationOptions } from '../sdk/integration-options.ts';
 
 const standardUrl = 'https://www.google-analytics.com';
 const batchEventsMax = 25;
 const bodyBytesMax = 130_000;
 const userPropertiesMax = 25;
+
+/** At Segment and RudderStack. */
+export const names = [
+  'Google Analytics 4 Cloud',
+  'Actions Google Analytic 4',
+  'Actions Google Analytics 4',
+  'Google Analytics 4',
+  'GA4',
+] as const;
 
 const settings = {
   measurementId: requiredText(
@@ -56,13 +66,7 @@ export const ga4MeasurementProtocol = defineDestination({
     errors: 'not at all: 2xx whatever it is sent',
     sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
     checked: '2026-11-22',
-    namesElsewhere: [
-      'Google Analytics 4 Cloud',
-      'Actions Google Analytic 4',
-      'Actions Google Analytics 4',
-      'Google Analytics 4',
-      'GA4',
-    ],
+    namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,
   prepare: prepareMeasurementProtocol,
@@ -94,11 +98,13 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
 function clientOf(outbound: OutboundEvent): JsonObject {
   const sent = sentEvent(outbound);
   const { properties, context, visitor } = sent;
-  const shared = contextOf(outbound);
   const told = outbound.mapped === undefined;
+  const shared = contextOf(outbound);
+  const options = told ? integrationOptions(sent, names) : {};
   const ip = textOf(properties['ip_override']) ?? textOf(shared['ip']);
   const clientId =
     textOf(properties['client_id']) ??
+    textOf(options['clientId'] ?? options['client_id']) ??
     textOf(context['ga_client_id']) ??
     textOf(visitor.custom_properties['ga_client_id']) ??
     visitor.id;
@@ -124,7 +130,10 @@ function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, no
     [limitedDataUse]: _limited,
     ...properties
   } = event.properties;
-  return ga4Event({ ...event, properties }, contextOf(outbound), nowMs);
+  const options = outbound.mapped === undefined ? integrationOptions(event, names) : {};
+  const session = options['sessionId'] ?? options['session_id'];
+  const context = contextOf(outbound);
+  return ga4Event({ ...event, properties }, session === undefined ? context : { ...context, sid: session }, nowMs);
 }
 
 function userPropertiesOf(given: unknown): JsonObject | undefined {

@@ -1,6 +1,6 @@
 import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, sentEvent } from '../sdk/event.ts';
+import { isAboutIds, isIdentify, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, batchSize, optionalText, SettingError, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -76,7 +76,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const headers = { authorization: `Bearer ${given.accessToken}` };
   return {
     batchEventsMax: given.batchSize,
-    accepts: (event) => isIdentify(event) || hubId !== undefined || isQualified(sentEvent(event).name),
+    accepts: (event) =>
+      isIdentify(event) || (!isAboutIds(event) && (hubId !== undefined || isQualified(sentEvent(event).name))),
     groupOf: (event) => (isIdentify(event) ? 'contacts' : 'events'),
     buildRequest(events) {
       const [first] = events;

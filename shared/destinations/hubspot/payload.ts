@@ -8,6 +8,8 @@ import type { OutboundAnswer, OutboundEvent, Outcome } from '../sdk/destination.
 import { eventUuid } from '../sdk/event-ids.ts';
 import { mappedProperties, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import { contactIds } from '../sdk/person.ts';
+import { nameIn } from '../sdk/person-name.ts';
+import { present } from '../sdk/json.ts';
 
 /** HubSpot's names for what every account's contacts have, https://knowledge.hubspot.com/properties. */
 const standardNames: ReadonlyMap<string, string> = new Map([
@@ -86,7 +88,10 @@ function placesByEmail(events: readonly OutboundEvent[]): readonly (readonly [st
 function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties: readonly string[]): JsonObject {
   if (event === undefined) return {};
   const isMapped = mappedProperties(event) !== undefined;
-  const properties = Object.entries(traitsOf(event)).flatMap(([name, value]) => {
+  const traits = traitsOf(event);
+  const { firstName, lastName } = nameIn(traits);
+  const named = { ...traits, ...present({ first_name: firstName, last_name: lastName }) };
+  const properties = Object.entries(named).flatMap(([name, value]) => {
     const standard = standardNames.get(name);
     const text = hubspotText(value);
     const isKnown = standard !== undefined || isMapped || contactProperties.includes(name);

@@ -3,11 +3,19 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
+import { isAboutIds, isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { batchSize, choice, region, token, optionalBaseUrl } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
-import { isIterablePurchase, iterableEvent, iterablePurchase, iterableUser, userKey } from './payload.ts';
+import {
+  isIterableCart,
+  isIterablePurchase,
+  iterableCart,
+  iterableEvent,
+  iterablePurchase,
+  iterableUser,
+  userKey,
+} from './payload.ts';
 import type { IterableKey } from './payload.ts';
 
 const regions: Regions = [
@@ -31,6 +39,15 @@ const settings = {
     example: 'userId',
   }),
   region: region(regions),
+  cartEvents: choice({
+    label: 'Product Added',
+    options: [
+      { label: 'Updates the cart', value: 'cart' },
+      { label: 'Is a custom event', value: 'event' },
+    ],
+    sublabel: 'Updating replaces the cart that Iterable has by the goods of the event: list all of them in products.',
+    fallback: 'cart',
+  }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
@@ -62,10 +79,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const preferred = given.identifyBy;
   return {
     batchEventsMax: given.batchSize,
+    accepts: (event) => !isAboutIds(event),
     groupOf(event) {
       if (isIdentify(event)) return 'users';
-      // Iterable takes purchases one by one.
-      return isIterablePurchase(event) ? `purchase ${outboundHead(event).id}` : 'events';
+      // Iterable takes purchases and carts one by one.
+      const isAlone = isIterablePurchase(event) || (given.cartEvents === 'cart' && isIterableCart(event));
+      return isAlone ? `alone ${outboundHead(event).id}` : 'events';
     },
     buildRequest(events) {
       const post = (path: string, body: JsonObject) =>
@@ -76,6 +95,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       }
       const purchase = first === undefined ? undefined : iterablePurchase(first, preferred);
       if (purchase !== undefined) return post('commerce/trackPurchase', purchase);
+      const cart = first === undefined || given.cartEvents !== 'cart' ? undefined : iterableCart(first, preferred);
+      if (cart !== undefined) return post('commerce/updateCart', cart);
       return post('events/trackBulk', { events: events.map((event) => iterableEvent(event, preferred)) });
     },
     readAnswer: (answer, events) => readFailures(answer, events, preferred),

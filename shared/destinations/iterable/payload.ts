@@ -7,6 +7,7 @@ import { propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import { listOf, present, renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
 
 /** What a project may know its users by. */
 export type IterableKey = 'email' | 'userId';
@@ -61,6 +62,34 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
     createdAt: Math.floor(sent.timeMs / 1_000),
     dataFields: withoutMembers(properties, listsOfItems),
   };
+}
+
+/**
+ * The body of updateCart, which replaces the cart that Iterable has: https://api.iterable.com/api/docs#commerce_updateCart.
+ * Undefined where the event is about no cart, or an item misses what Iterable demands. What was removed is no cart: such an
+ * event is one only where it lists what is left.
+ */
+export function iterableCart(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
+  const items = cartOf(event);
+  return items === undefined ? undefined : { user: userKey(event, preferred), items };
+}
+
+/** Whether the event is of a cart. */
+export function isIterableCart(event: OutboundEvent): boolean {
+  return cartOf(event) !== undefined;
+}
+
+const cartEvents: ReadonlySet<string> = new Set(['addToCart', 'removeFromCart', 'viewCart']);
+
+function cartOf(event: OutboundEvent): readonly JsonObject[] | undefined {
+  const sent = sentEvent(event);
+  const standard = sent.isRenamed ? undefined : standardEventOf(sent.name);
+  if (standard === undefined || !cartEvents.has(standard)) return undefined;
+  const properties = propertiesOf(event);
+  if (standard !== 'addToCart' && !Array.isArray(properties['products'])) return undefined;
+  const { items } = commerceOf({ ...sent, properties });
+  const held = items.flatMap((item): readonly JsonObject[] => listOf(purchasedItem(item)) ?? []);
+  return held.length === 0 || held.length < items.length ? undefined : held;
 }
 
 const listsOfItems: ReadonlySet<string> = new Set(['products', 'items', 'contents']);

@@ -73,6 +73,11 @@ export const iterablePlatform = definePlatform({
       answers: { partial },
     },
     { ...common, path: '/api/commerce/trackPurchase', body: purchase },
+    {
+      ...common,
+      path: '/api/commerce/updateCart',
+      body: Type.Object({ user: Type.Object(who), items: purchase.properties.items }),
+    },
   ],
   answers: {
     success: taken,

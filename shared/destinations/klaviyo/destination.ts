@@ -2,7 +2,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { isAboutIds, isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present, withoutMembers } from '../sdk/json.ts';
@@ -12,6 +12,7 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
+import { nameIn } from '../sdk/person-name.ts';
 
 const standardUrl = 'https://a.klaviyo.com';
 /** The revision of the API this kind was written against; Klaviyo serves one for two years. */
@@ -82,6 +83,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: 1,
+    accepts: (event) => !isAboutIds(event),
     buildRequest(events, nowMs): OutboundRequest {
       const [event] = events;
       if (event === undefined) throw new UnfitEventError('there is no event to send');
@@ -127,12 +129,13 @@ function klaviyoEvent(sent: SentEvent, event: OutboundEvent, ids: ContactIds, no
 function profile(event: OutboundEvent, ids: ContactIds): JsonObject {
   const traits = traitsOf(event);
   const { city, state, zip, country } = traits;
+  const name = nameIn(traits);
   return {
     type: 'profile',
     attributes: {
       ...identifiers(ids),
-      first_name: traits['first_name'],
-      last_name: traits['last_name'],
+      first_name: name.firstName,
+      last_name: name.lastName,
       organization: traits['company_name'],
       title: traits['job_title'],
       location: present({ city, region: state, zip, country }),

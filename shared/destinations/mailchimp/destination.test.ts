@@ -30,7 +30,7 @@ test('Mailchimp: an identify adds a member and leaves the status of one it has',
   expect(bodyOf(mailchimp, [identify], { newMembers: 'pending' })).toEqual({
     email_address: 'ada@example.com',
     status_if_new: 'pending',
-    merge_fields: { FNAME: 'Ada', LNAME: 'Lovelace', PHONE: '+442079460000' },
+    merge_fields: { FNAME: 'Ada', LNAME: 'Lovelace', PHONE: '+442079460000', PLAN: 'pro' },
   });
 });
 

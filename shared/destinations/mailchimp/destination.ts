@@ -1,14 +1,16 @@
 import { md5 } from '../../routing/modifications/digests.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds, normaliseEmail } from '../sdk/person.ts';
-import { choice, matching, optionalBaseUrl, requiredText, token } from '../sdk/settings.ts';
+import { choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { nameIn } from '../sdk/person-name.ts';
 
 const nameCharactersMax = 30;
 const valueCharactersMax = 2_000;
@@ -41,6 +43,15 @@ const settings = {
     fallback: 'transactional',
     example: 'transactional',
   }),
+  mergeFields: optionalText(
+    {
+      label: 'Merge fields',
+      placeholder: 'plan=PLAN, job_title=JOB',
+      sublabel: 'Visitor properties beside name, phone, address and birthday, each with the tag of its merge field.',
+      example: 'plan=PLAN',
+    },
+    readMergeFields,
+  ),
   baseUrl: optionalBaseUrl('https://us21.api.mailchimp.com'),
 };
 
@@ -82,7 +93,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const email = emailOf(event);
       const url = `${members}/${md5(email)}`;
       return isIdentify(event)
-        ? { ...postJson({ url, headers, body: member(event, email, given.newMembers), events }), method: 'PUT' }
+        ? { ...postJson({ url, headers, body: member(event, email, given), events }), method: 'PUT' }
         : postJson({ url: `${url}/events`, headers, body: eventBody(event), events });
     },
   };
@@ -95,10 +106,44 @@ function emailOf(event: OutboundEvent): string {
   return known;
 }
 
-function member(event: OutboundEvent, email: string, newMembers: string): JsonObject {
+type Given = SettingsOf<typeof settings>;
+
+function member(event: OutboundEvent, email: string, given: Given): JsonObject {
   const traits = traitsOf(event);
-  const fields = present({ FNAME: traits['first_name'], LNAME: traits['last_name'], PHONE: contactIds(event).phone });
-  return { email_address: email, status_if_new: newMembers, ...present({ merge_fields: fields }) };
+  const { firstName, lastName } = nameIn(traits);
+  const fields = present({
+    ...ownFields(traits, given.mergeFields ?? new Map()),
+    FNAME: firstName,
+    LNAME: lastName,
+    PHONE: contactIds(event).phone,
+    ADDRESS: addressOf(traits),
+    BIRTHDAY: birthdayOf(traits['date_of_birth']),
+  });
+  return { email_address: email, status_if_new: given.newMembers, ...present({ merge_fields: fields }) };
+}
+
+/** Traits that the customer has named a merge field for. */
+function ownFields(traits: JsonObject, fields: ReadonlyMap<string, string>): JsonObject {
+  const entries = [...fields].flatMap(([trait, field]) => {
+    const value = traits[trait];
+    return ['string', 'number'].includes(typeof value) ? [[field, value] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Mailchimp takes an address with its street, city, state and code, or none. */
+function addressOf(traits: JsonObject): JsonObject | undefined {
+  const { city, state, zip, country } = traits;
+  const own = traits['address'];
+  const street = isJsonObject(own) ? textOf(own['street']) : textOf(own);
+  if (street === undefined || [city, state, zip].some((part) => textOf(part) === undefined)) return undefined;
+  return { addr1: street, city, state, zip, ...present({ country: textOf(country) }) };
+}
+
+/** `MM/DD`. */
+function birthdayOf(value: unknown): string | undefined {
+  const [, month, day] = /^\d{4}-(\d\d)-(\d\d)/.exec(textOf(value) ?? '') ?? [];
+  return month === undefined || day === undefined ? undefined : `${month}/${day}`;
 }
 
 function eventBody(event: OutboundEvent): JsonObject {
@@ -120,4 +165,11 @@ function texts(properties: JsonObject): JsonObject | undefined {
       return [name, text.slice(0, valueCharactersMax).toWellFormed()];
     });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+const mergeField = matching(/^[\w.-]+=[A-Z][A-Z0-9_]{0,9}$/, 'must be pairs such as plan=PLAN, separated by commas');
+
+function readMergeFields(text: string, key: string): ReadonlyMap<string, string> {
+  const pairs = text.split(',').flatMap((pair) => pair.replaceAll(/\s/g, '') || []);
+  return new Map(pairs.map((pair) => mergeField(pair, key).split('=') as [string, string]));
 }

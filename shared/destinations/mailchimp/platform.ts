@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
-import { instant, oneOf } from '../sdk/platform-schemas.ts';
+import { instant, oneOf, someText } from '../sdk/platform-schemas.ts';
+
+const address = Type.Object({
+  addr1: someText,
+  city: someText,
+  state: someText,
+  zip: someText,
+  country: Type.Optional(someText),
+});
 
 const credentials = inHeader('authorization', /^Basic \S+$/);
 
@@ -18,7 +26,9 @@ export const mailchimpPlatform = definePlatform({
       body: Type.Object({
         email_address: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }),
         status_if_new: oneOf('subscribed', 'pending', 'transactional', 'unsubscribed', 'cleaned'),
-        merge_fields: Type.Optional(Type.Record(Type.String({ maxLength: 10 }), Type.String())),
+        merge_fields: Type.Optional(
+          Type.Record(Type.String({ maxLength: 10 }), Type.Union([Type.String(), Type.Number(), address])),
+        ),
       }),
       answers: { success: () => ({ status: 200, body: { id: '0a1b' } }) },
     },

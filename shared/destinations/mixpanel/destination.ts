@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, traitsOf } from '../sdk/event.ts';
+import { isAlias, isGroup, isIdentify, traitsOf } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import {
@@ -15,7 +15,7 @@ import {
   optionalBaseUrl,
 } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
-import { mixpanelEvent, mixpanelProfile } from './payload.ts';
+import { mixpanelEvent, mixpanelGroup, mixpanelProfile } from './payload.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.mixpanel.com' },
@@ -41,6 +41,11 @@ const settings = {
   }),
   serviceAccountSecret: optionalSecret({ label: 'Service account secret' }),
   projectId: optionalText({ label: 'Project id', placeholder: '1234567' }),
+  groupKey: optionalText({
+    label: 'Group key',
+    placeholder: 'company_id',
+    sublabel: 'As the project has it. Without one groups are not sent.',
+  }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
@@ -56,7 +61,7 @@ export const mixpanel = defineDestination({
   label: 'Mixpanel',
   settings,
   facts: {
-    sends: 'Every event; $identify sets the profile',
+    sends: 'Every event; $identify sets the profile, $group that of the group',
     limits: { events: 2_000, bytes: 10_485_760 },
     deduplicatesBy: '$insert_id',
     errors: 'row by row; profiles as a whole',
@@ -70,23 +75,31 @@ export const mixpanel = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const baseUrl = given.baseUrl ?? given.region.url;
-  const { projectToken: token } = given;
+  const { projectToken: token, groupKey } = given;
   const account = readServiceAccount(given);
   const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
   // Without ip=0 a profile would move to where this request comes from.
   const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
+  const groupsUrl = `${baseUrl}/groups?strict=1&verbose=1`;
   const authorization = account?.authorization ?? basicAuthorization(token, '');
   return {
     batchEventsMax: given.batchSize,
-    accepts: (event) => !isIdentify(event) || Object.keys(traitsOf(event)).length > 0,
-    groupOf: (event) => (isIdentify(event) ? 'profiles' : 'events'),
+    accepts: (event) =>
+      !isAlias(event) &&
+      (!isGroup(event) || groupKey !== undefined) &&
+      (!isIdentify(event) || Object.keys(traitsOf(event)).length > 0),
+    groupOf: (event) => (isIdentify(event) ? 'profiles' : isGroup(event) ? 'groups' : 'events'),
     buildRequest(events) {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
         const body = events.map((event) => mixpanelProfile(event, token));
         return withinBytes(postJson({ url: engageUrl, body, events }), bodyBytesMax);
       }
-      const body = events.map(mixpanelEvent);
+      if (first !== undefined && isGroup(first) && groupKey !== undefined) {
+        const body = events.map((event) => mixpanelGroup(event, token, groupKey));
+        return withinBytes(postJson({ url: groupsUrl, body, events }), bodyBytesMax);
+      }
+      const body = events.map((event) => mixpanelEvent(event, groupKey));
       return withinBytes(postJson({ url: importUrl, headers: { authorization }, body, events }), bodyBytesMax);
     },
     readAnswer: (answer, events) => readRows(answer, events.length),

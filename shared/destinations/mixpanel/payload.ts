@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
-import { contextOf, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { contextOf, groupIn, groupOfVisitor, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import { renameMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
@@ -17,6 +18,14 @@ const contextNames: ReadonlyMap<string, string> = new Map([
   ['device_type', '$device'],
   ['screen_width', '$screen_width'],
   ['screen_height', '$screen_height'],
+  ['app_version', '$app_version_string'],
+  ['app_build', '$app_build_number'],
+  ['device_model', '$model'],
+  ['device_manufacturer', '$manufacturer'],
+  ['network_carrier', '$carrier'],
+  ['referring_domain', '$referring_domain'],
+  ['initial_referrer', '$initial_referrer'],
+  ['initial_referring_domain', '$initial_referring_domain'],
 ]);
 
 const profileNames: ReadonlyMap<string, string> = new Map([
@@ -27,10 +36,15 @@ const profileNames: ReadonlyMap<string, string> = new Map([
   ['city', '$city'],
   ['state', '$region'],
   ['country', '$country_code'],
+  ['name', '$name'],
+  ['created_at', '$created'],
+  ['createdAt', '$created'],
+  ['avatar', '$avatar'],
 ]);
 
 /** One row of `/import`. */
-export function mixpanelEvent(event: OutboundEvent): JsonObject {
+export function mixpanelEvent(event: OutboundEvent, groupKey: string | undefined): JsonObject {
+  const group = groupKey === undefined ? undefined : groupOfVisitor(event);
   const { id, name, timeMs } = sentEvent(event);
   const { user_agent: _userAgent, ...context } = contextOf(event);
   const ids = contactIds(event);
@@ -40,6 +54,7 @@ export function mixpanelEvent(event: OutboundEvent): JsonObject {
       // Mixpanel looks up where an address is; 0 keeps it from looking up where this request comes from.
       ip: 0,
       ...renameMembers(context, contextNames),
+      ...(group === undefined || groupKey === undefined ? {} : { [groupKey]: group }),
       ...renameMembers(propertiesOf(event), new Map()),
       time: timeMs,
       distinct_id: distinctId(ids),
@@ -59,6 +74,20 @@ export function mixpanelProfile(event: OutboundEvent, token: string): JsonObject
     $set: renameMembers(traitsOf(event), profileNames),
   };
 }
+
+/** One update of `/groups`, https://developer.mixpanel.com/reference/group-set-property. */
+export function mixpanelGroup(event: OutboundEvent, token: string, groupKey: string): JsonObject {
+  const group = groupIn(propertiesOf(event), groupKey);
+  if (group === undefined) throw new UnfitEventError('the event names no group');
+  return {
+    $token: token,
+    $group_key: groupKey,
+    $group_id: group.id,
+    $set: renameMembers(group.traits, groupNames),
+  };
+}
+
+const groupNames: ReadonlyMap<string, string> = new Map([['name', '$name']]);
 
 // The prefix is that of Mixpanel's own libraries for somebody it does not know by name.
 function distinctId({ externalId, visitorId }: ContactIds): string {

@@ -12,6 +12,13 @@ const event = Type.Object({
   }),
 });
 
+const groupUpdate = Type.Object({
+  $token: someText,
+  $group_key: someText,
+  $group_id: someText,
+  $set: Type.Object({}),
+});
+
 const update = Type.Object({ $token: someText, $distinct_id: someText, $set: Type.Object({}) });
 
 /**
@@ -32,6 +39,19 @@ export const mixpanelPlatform = definePlatform({
       rowsMax: 2_000,
       bytesMax: 10 * 1_024 * 1_024,
       answers: { partial },
+    },
+    {
+      method: 'POST',
+      path: '/groups',
+      credentials: noCredentials,
+      content: 'json',
+      body: anyRows,
+      rows: [{ at: '', schema: groupUpdate }],
+      rowsMax: 200,
+      answers: {
+        success: () => ({ status: 200, body: { status: 1, error: null } }),
+        refusal: ({ field, message }) => ({ status: 400, body: { status: 0, error: `${field} ${message}` } }),
+      },
     },
     {
       method: 'POST',

@@ -32,6 +32,7 @@ describe('PostHog', () => {
             $current_url: 'https://shop.example.com/thanks?utm_source=mail',
             $ip: '203.0.113.7',
             $raw_user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
+            $set: { email: 'ada@example.com', first_name: 'Ada', plan: 'pro' },
           },
         },
       ],

@@ -1,15 +1,32 @@
+import { toPosthog } from '../../contracts/events/posthog-names.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
-import { defineDestination } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
-import { contextOf, identifyEvent, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import {
+  contextOf,
+  groupIn,
+  groupOfVisitor,
+  identifyEvent,
+  isAlias,
+  isGroup,
+  isIdentify,
+  mappedProperties,
+  propertiesOf,
+  screenEvent,
+  sentEvent,
+  textOf,
+  traitsOf,
+} from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { renameMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
-import { batchSize, region, requiredSecret, optionalBaseUrl } from '../sdk/settings.ts';
+import { batchSize, region, requiredSecret, optionalBaseUrl, optionalText } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
+import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'US Cloud', url: 'https://us.i.posthog.com' },
@@ -19,21 +36,16 @@ const regions: Regions = [
 const batch = { max: 1_000, fallback: 250 };
 const bodyBytesMax = 20_000_000;
 
-/** PostHog's names for what a browser says, https://posthog.com/docs/data/events#default-properties. */
+/** Its names for what a browser says, https://posthog.com/docs/data/events#default-properties. */
 const contextNames: ReadonlyMap<string, string> = new Map([
-  ['current_url', '$current_url'],
-  ['host', '$host'],
-  ['pathname', '$pathname'],
-  ['referrer', '$referrer'],
+  ...toPosthog,
   ['ip', '$ip'],
   ['user_agent', '$raw_user_agent'],
-  ['browser_name', '$browser'],
-  ['browser_version', '$browser_version'],
-  ['os_name', '$os'],
-  ['os_version', '$os_version'],
-  ['device_type', '$device_type'],
-  ['screen_width', '$screen_width'],
-  ['screen_height', '$screen_height'],
+  ['browser_language', '$browser_language'],
+  ['locale', '$locale'],
+  ['app_build', '$app_build'],
+  ['app_namespace', '$app_namespace'],
+  ['network_carrier', '$network_carrier'],
 ]);
 
 const settings = {
@@ -45,6 +57,12 @@ const settings = {
   }),
   region: region(regions),
   batchSize: batchSize(batch),
+  groupType: optionalText({
+    label: 'Group type',
+    placeholder: 'company',
+    sublabel: 'What groups are whose event does not say.',
+  }),
+  traitNames: traitNames(),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
 
@@ -57,7 +75,7 @@ export const posthog = defineDestination({
   label: 'PostHog',
   settings,
   facts: {
-    sends: "Every event; $identify sets the person's properties",
+    sends: "Every event; $identify sets the person's properties, $group those of the group",
     limits: { events: 1_000, bytes: 20_000_000 },
     deduplicatesBy: 'uuid',
     errors: 'status, for the whole request',
@@ -74,7 +92,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax: given.batchSize,
     buildRequest: (events) =>
-      withinBytes(postJson({ url, body: { api_key: apiKey, batch: events.map(posthogEvent) }, events }), bodyBytesMax),
+      withinBytes(
+        postJson({ url, body: { api_key: apiKey, batch: events.map((event) => posthogEvent(event, given)) }, events }),
+        bodyBytesMax,
+      ),
     readAnswer: (answer, events) =>
       answer.status === 200 && isOverQuota(answer) ? events.map(() => overQuota) : undefined,
   };
@@ -95,24 +116,59 @@ function isOverQuota(answer: OutboundAnswer): boolean {
   return Array.isArray(limited) && limited.includes('events');
 }
 
-function posthogEvent(event: OutboundEvent): JsonObject {
+function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>): JsonObject {
   const sent = sentEvent(event);
-  const { id, timeMs } = sent;
-  const name = standardName(sent) ?? sent.name;
   const { externalId, visitorId } = contactIds(event);
   const context = contextOf(event);
   const common = {
-    uuid: eventUuid(id),
+    uuid: eventUuid(sent.id),
     distinct_id: externalId ?? visitorId,
-    timestamp: new Date(timeMs).toISOString(),
+    timestamp: new Date(sent.timeMs).toISOString(),
   };
   // Without the visitor's address PostHog would place the person where this request comes from.
-  const place = { $lib: 'sluice', ...(textOf(context['ip']) === undefined ? { $geoip_disable: true } : {}) };
-  const told = renameMembers(context, contextNames);
-  if (!isIdentify(event)) {
-    return { ...common, event: name, properties: { ...place, ...told, ...propertiesOf(event) } };
+  const place = textOf(context['ip']) === undefined ? { $geoip_disable: true } : {};
+  const surroundings = { $lib: 'sluice', ...renameMembers(context, contextNames), ...place };
+  const traits = namedTraits(traitsOf(event), given.traitNames);
+  if (isIdentify(event)) {
+    const set = { ...surroundings, $set: traits };
+    if (externalId === undefined) return { ...common, event: '$set', properties: set };
+    return { ...common, event: identifyEvent, properties: { ...set, $anon_distinct_id: visitorId } };
   }
-  const set = { ...place, ...told, $set: traitsOf(event) };
-  if (externalId === undefined) return { ...common, event: '$set', properties: set };
-  return { ...common, event: identifyEvent, properties: { ...set, $anon_distinct_id: visitorId } };
+  const { name, properties, distinctId } = callOf(event, sent, given.groupType ?? 'company');
+  const group = groupOfVisitor(event);
+  const isOfPerson = mappedProperties(event) === undefined && externalId !== undefined;
+  return {
+    ...common,
+    ...(distinctId === undefined ? {} : { distinct_id: distinctId }),
+    event: name,
+    properties: {
+      ...surroundings,
+      ...(group === undefined || isGroup(event) ? {} : { $groups: { [given.groupType ?? 'company']: group } }),
+      ...(isOfPerson && Object.keys(traits).length > 0 ? { $set: traits } : {}),
+      ...properties,
+    },
+  };
+}
+
+type Call = { readonly name: string; readonly properties: JsonObject; readonly distinctId?: string };
+
+/** What PostHog's own libraries call an event, and what they say with it. */
+function callOf(event: OutboundEvent, sent: SentEvent, groupType: string): Call {
+  const properties = propertiesOf(event);
+  if (isGroup(event)) {
+    const group = groupIn(properties, groupType);
+    if (group === undefined) throw new UnfitEventError('the event names no group');
+    const said = { $group_type: group.type, $group_key: group.id, $group_set: group.traits };
+    return { name: '$groupidentify', properties: said };
+  }
+  if (isAlias(event)) {
+    const [previous, id] = [textOf(properties['previous_id']), textOf(properties['id'])];
+    if (previous === undefined || id === undefined) throw new UnfitEventError('the event names no two ids');
+    return { name: '$create_alias', properties: { alias: previous, distinct_id: id }, distinctId: id };
+  }
+  if (sent.name === screenEvent && !sent.isRenamed) {
+    const { name: screen, ...others } = properties;
+    return { name: '$screen', properties: { ...others, $screen_name: properties['$screen_name'] ?? screen } };
+  }
+  return { name: standardName(sent) ?? sent.name, properties };
 }

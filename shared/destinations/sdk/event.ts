@@ -1,7 +1,7 @@
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
-import { headOf, senderKey } from '../../contracts/events/resolved-event.ts';
+import { headOf, integrationsKey, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
-import { clickIdsProperty } from '../../contracts/events/click-ids.ts';
+import { clickCookies, clickIdsProperty } from '../../contracts/events/click-ids.ts';
 import { aliasEvent } from '../../contracts/events/envelope.ts';
 import { asBuffer } from '../../contracts/events/frame.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
@@ -27,6 +27,40 @@ export const identifyEvent = '$identify';
 /** Whether an event, by the name a mapping gave it or its own, tells who its visitor is. */
 export function isIdentify(event: OutboundEvent): boolean {
   return outboundName(event) === identifyEvent;
+}
+
+/** The name that a view of a screen of an app has. */
+export const screenEvent = 'Screen Viewed';
+
+/** The name that a view of a page has. */
+export const pageEvent = 'Page Viewed';
+
+/** A group that a visitor belongs to. */
+export type Group = { readonly type: string; readonly id: string; readonly traits: JsonObject };
+
+const ownOfGroup: ReadonlySet<string> = new Set(['group_id', 'group_type', '$group_type', '$group_key', '$group_set']);
+
+/**
+ * The group of an event that says its visitor belongs to one, of a library that follows Segment's specification or of
+ * PostHog's. `standardType` is what kind of group it is where the event does not say.
+ */
+export function groupIn(properties: JsonObject, standardType: string): Group | undefined {
+  const id = properties['$group_key'] ?? properties['group_id'];
+  if (typeof id !== 'string' && typeof id !== 'number') return undefined;
+  const type = textOf(properties['$group_type']) ?? textOf(properties['group_type']) ?? standardType;
+  const set = properties['$group_set'];
+  return {
+    type,
+    id: String(id),
+    traits: { ...withoutMembers(properties, ownOfGroup), ...(isJsonObject(set) ? set : {}) },
+  };
+}
+
+/** The group that the visitor was last said to belong to. Where a mapping applies it alone decides what is told. */
+export function groupOfVisitor(event: OutboundEvent): string | undefined {
+  if (mappedProperties(event) !== undefined) return undefined;
+  const id = event.resolved.visitor.custom_properties['group_id'];
+  return typeof id === 'number' ? String(id) : textOf(id);
 }
 
 /** The name of the event that says that a visitor belongs to a group. */
@@ -144,9 +178,12 @@ export function traitsOf(event: OutboundEvent): JsonObject {
   return { ...propertiesOf(event), ...(isJsonObject(visitor) ? flat(visitor) : {}) };
 }
 
-/** The context that goes with an event. Where a mapping applies it alone decides what is told. */
+/**
+ * The context that goes with an event as properties, without ids of its device and of other platforms' browsers: these go
+ * where a platform has a place for them. Where a mapping applies it alone decides what is told.
+ */
 export function contextOf(event: OutboundEvent): JsonObject {
-  return mappedProperties(event) === undefined ? withoutSender(event.resolved.event.context) : {};
+  return mappedProperties(event) === undefined ? withoutMembers(event.resolved.event.context, noProperties) : {};
 }
 
 /** Which server sent the event tells a platform nothing of the visitor. */
@@ -155,6 +192,18 @@ function withoutSender(context: JsonObject): JsonObject {
 }
 
 const ofSender: ReadonlySet<string> = new Set([senderKey]);
+const noProperties: ReadonlySet<string> = new Set([
+  senderKey,
+  integrationsKey,
+  ...clickCookies,
+  'device_id',
+  'device_token',
+  'device_advertising_id',
+  'idfa',
+  'idfv',
+  'gaid',
+  'aaid',
+]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
 /** The ids travel in places of their own; the others are no traits of a person. */
 const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip', clickIdsProperty]);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -13,8 +14,12 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { deviceOf } from '../sdk/device.ts';
+import { integrationOptions } from '../sdk/integration-options.ts';
 
 const customValues = ['td1', 'td2', 'td3', 'td4', 'td5', 'td6', 'td7', 'td8', 'td9', 'td10'];
+
+/** At RudderStack. */
+const names = ['THE_TRADE_DESK', 'THE_TRADE_DESK_REAL_TIME_CONVERSIONS'] as const;
 
 const settings = {
   advertiserId: requiredText({ label: 'Advertiser ID', placeholder: 'abc1234', example: 'abc1234' }),
@@ -51,7 +56,7 @@ export const theTradeDesk = defineDestination({
       'https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi',
     ],
     checked: '2026-11-22',
-    namesElsewhere: ['THE_TRADE_DESK_REAL_TIME_CONVERSIONS'],
+    namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).theTradeDeskPlatform,
   prepare,
@@ -89,6 +94,7 @@ function conversion(event: SentEvent): JsonObject {
     event_name: standardName(event) ?? event.name,
     ...match,
     ...present({
+      privacy_settings: privacySettings(event),
       data_processing_option: isLimited(event) ? { policies: ['LDU'], region: placeOf(event).region } : undefined,
       user_agent: userAgent,
       referrer_url: url,
@@ -106,6 +112,14 @@ function conversion(event: SentEvent): JsonObject {
     }),
   };
 }
+
+/** Consent strings of GDPR and others, as The Trade Desk takes them: of the property of that name, or the sender's options. */
+function privacySettings(event: SentEvent): readonly unknown[] | undefined {
+  const given = event.properties['privacy_settings'] ?? integrationOptions(event, names)['privacy_settings'];
+  return Array.isArray(given) && given.every(isJsonObject) ? given.slice(0, privacySettingsMax) : undefined;
+}
+
+const privacySettingsMax = 10;
 
 /** Ids that The Trade Desk matches, by the names that sources give them. */
 const idTypes: readonly (readonly [string, readonly string[]])[] = [

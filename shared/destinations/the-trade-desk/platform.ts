@@ -9,6 +9,15 @@ const row = Type.Object({
   adid: Type.Optional(someText),
   adid_type: Type.Optional(oneOf('TDID', 'IDFA', 'AAID', 'DAID', 'NAID', 'IDL', 'EUID', 'UID2')),
   imp: Type.Optional(someText),
+  privacy_settings: Type.Optional(
+    Type.Array(
+      Type.Object({
+        privacy_type: someText,
+        is_applicable: Type.Integer(),
+        consent_string: Type.Optional(Type.String()),
+      }),
+    ),
+  ),
   client_ip: Type.Optional(someText),
   referrer_url: Type.Optional(webAddress),
   value: Type.Optional(Type.Number()),

@@ -4,12 +4,13 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { contextOf, identifyEvent, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { contextOf, identifyEvent, sentEvent, textOf, traitsOf, isAboutIds } from '../sdk/event.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { postJson } from '../sdk/http.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 
 const standardUrl = 'https://www.woopra.com';
 const cookieCharactersMax = 24;
@@ -27,6 +28,7 @@ const settings = {
     },
     matching(/^[a-z0-9][a-z0-9._-]{0,252}$/i, 'must be a domain name'),
   ),
+  traitNames: traitNames(),
   baseUrl: baseUrl(standardUrl),
 };
 
@@ -57,12 +59,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { project, baseUrl: base } = given;
   return {
     batchEventsMax: 1,
+    accepts: (event) => !isAboutIds(event),
     buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
       const { name } = sentEvent(first);
       const isIdentify = name === identifyEvent;
-      const told = isIdentify ? prefixed('cv_', traitsOf(first)) : trackOf(first);
+      const told = isIdentify ? prefixed('cv_', namedTraits(traitsOf(first), given.traitNames)) : trackOf(first);
       return postJson({
         url: `${base}/track/${isIdentify ? 'identify' : 'ce'}/`,
         headers: browserHeader(first),

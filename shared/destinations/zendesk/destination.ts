@@ -1,13 +1,14 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
-import { address, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
+import { nameIn } from '../sdk/person-name.ts';
+import { address, choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const typeCharactersMax = 40;
@@ -57,6 +58,15 @@ const settings = {
         .map((name) => name.trim())
         .filter((name) => name !== ''),
   ),
+  unknownName: choice({
+    label: 'People without a name',
+    options: [
+      { label: 'Leave the name out', value: 'none' },
+      { label: 'Name them by their e-mail address', value: 'email' },
+    ],
+    sublabel: 'Zendesk creates no user without a name; with the address, it replaces the name of a user it has.',
+    fallback: 'none',
+  }),
   baseUrl: optionalBaseUrl('https://example.zendesk.com'),
 };
 
@@ -116,12 +126,18 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
   if (externalId === undefined && email === undefined) {
     throw new UnfitEventError('Zendesk needs an external id or an e-mail address');
   }
-  const name = [traits['first_name'], traits['last_name']].filter((part) => typeof part === 'string').join(' ');
+  const { firstName, lastName } = nameIn(traits);
+  const name = textOf([firstName, lastName].filter((part) => part !== undefined).join(' '));
   const fields = Object.fromEntries((given.userFields ?? []).map((key) => [key, traits[key]]));
   return {
-    // Zendesk asks for a name; of whom none is known goes by what is.
-    name: name === '' ? (email ?? externalId) : name,
-    ...present({ email, phone, external_id: externalId, user_fields: present(fields) }),
+    // The call overwrites: what is no name would stand in the place of one that an agent wrote.
+    ...present({
+      name: name ?? (given.unknownName === 'email' ? (email ?? externalId) : undefined),
+      email,
+      phone,
+      external_id: externalId,
+      user_fields: present(fields),
+    }),
   };
 }
 

@@ -13,7 +13,7 @@ export const zendeskPlatform = definePlatform({
       path: '/api/v2/users/create_or_update',
       credentials,
       content: 'json',
-      body: Type.Object({ user: Type.Object({ name: someText }) }),
+      body: Type.Object({ user: Type.Object({ name: Type.Optional(someText) }) }),
       answers: { success: () => ({ status: 200, body: { user: { id: 1 } } }) },
     },
     {

@@ -6,6 +6,7 @@ import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from
 import { isIdentify, mappedProperties, propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import type { OAuthNeed } from '../../egress/oauth-grant.ts';
+import { nameIn } from '../sdk/person-name.ts';
 import { contactIds } from '../sdk/person.ts';
 import {
   address,
@@ -76,6 +77,16 @@ const settings = {
     },
     readFields,
   ),
+  unknownName: choice({
+    label: 'People without a last name',
+    options: [
+      { label: 'Leave it out', value: 'none' },
+      { label: 'Their e-mail address', value: 'email' },
+    ],
+    sublabel:
+      'Zoho CRM adds no record without a last name, and updates those it has; with the address, it replaces the last name of those.',
+    fallback: 'none',
+  }),
   runWorkflows: toggle({ label: 'Run workflows', sublabel: 'What Zoho CRM does by itself when a record changes.' }),
   baseUrl: optionalBaseUrl(dataCentres.com.url),
   tokenUrl: address(
@@ -109,7 +120,7 @@ export const zohoCrm = defineDestination({
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { clientId, clientSecret, refreshToken, fields = new Map<string, string>(), runWorkflows } = given;
+  const { clientId, clientSecret, refreshToken, runWorkflows } = given;
   const centre = dataCentres[given.dataCentre];
   const url = `${given.baseUrl ?? centre.url}/crm/v8/${given.module}/upsert`;
   const oauth: OAuthNeed = {
@@ -127,7 +138,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     retriesRows: true,
     accepts: (event) => isIdentify(event) || mappedProperties(event) !== undefined,
     buildRequest(events) {
-      const data = events.map((event) => recordOf(event, fields));
+      const data = events.map((event) => recordOf(event, given));
       const body = { data, duplicate_check_fields: ['Email'], trigger };
       return { ...postJson({ url, body, events }), oauth };
     },
@@ -135,16 +146,19 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-function recordOf(event: OutboundEvent, fields: ReadonlyMap<string, string>): JsonObject {
-  const record = mappedProperties(event) === undefined ? personOf(event, fields) : propertiesOf(event);
+type Given = SettingsOf<typeof settings>;
+
+function recordOf(event: OutboundEvent, given: Given): JsonObject {
+  const record = mappedProperties(event) === undefined ? personOf(event, given) : propertiesOf(event);
   if (textOf(record['Email']) === undefined) throw new UnfitEventError('Zoho CRM needs an e-mail address');
-  if (textOf(record['Last_Name']) === undefined) throw new UnfitEventError('Zoho CRM needs a last name');
   return record;
 }
 
-function personOf(event: OutboundEvent, fields: ReadonlyMap<string, string>): JsonObject {
+function personOf(event: OutboundEvent, { fields = new Map(), unknownName }: Given): JsonObject {
   const traits = traitsOf(event);
   const { email, phone } = contactIds(event);
+  const { firstName, lastName } = nameIn(traits);
+  const isOneWord = textOf(traits['first_name']) === undefined && firstName !== undefined;
   const own = [...fields].flatMap(([name, field]) => {
     const value = traits[name];
     return value === undefined || value === null ? [] : [[field, value] as const];
@@ -152,9 +166,9 @@ function personOf(event: OutboundEvent, fields: ReadonlyMap<string, string>): Js
   return {
     ...Object.fromEntries(own),
     Email: email,
-    First_Name: textOf(traits['first_name']),
-    // Zoho CRM takes nobody without one.
-    Last_Name: textOf(traits['last_name']) ?? textOf(traits['first_name']) ?? email,
+    First_Name: lastName === undefined && isOneWord ? undefined : firstName,
+    // The call overwrites: what is no name would stand in the place of one that somebody wrote. Of one word it is all there is.
+    Last_Name: lastName ?? (isOneWord ? firstName : unknownName === 'email' ? email : undefined),
     Phone: phone,
     Company: textOf(traits['company_name']),
   };

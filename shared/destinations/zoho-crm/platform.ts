@@ -5,7 +5,8 @@ import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
 const record = Type.Object({
   Email: Type.String({ pattern: '^[^@ ]+@[^@ ]+$' }),
-  Last_Name: someText,
+  // Of a record that is there already it may be left out.
+  Last_Name: Type.Optional(someText),
   First_Name: Type.Optional(someText),
   Phone: Type.Optional(Type.String({ maxLength: 30 })),
   Company: Type.Optional(someText),
