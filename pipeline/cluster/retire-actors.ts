@@ -11,19 +11,20 @@ import { accountKey, retiredEventsConsumers } from '../../shared/contracts/subje
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { accountActorOf, accountActors, idOfSpec, traceOf } from '../workers/registry.ts';
 import type { AccountActor } from '../workers/registry.ts';
+import type { PlaceBuckets } from '../workers/worker/define-worker.ts';
 
 /** Removes what an account's actor leaves in the log: its consumer, its place, and what was there for it alone. */
-export async function retireActor(connection: LogConnection, health: Bucket, spec: AccountActor): Promise<void> {
+export async function retireActor(connection: LogConnection, buckets: PlaceBuckets, spec: AccountActor): Promise<void> {
   const { consumer, subjects, forget } = traceOf(spec);
   await deleteConsumer(connection, streams.events, consumer);
-  await forget(health);
+  await forget(buckets);
   for (const { stream, subject } of subjects) await purgeSubject(connection, stream, subject);
 }
 
 export type RetirementOptions = {
   readonly connection: LogConnection;
   readonly trust: ConfigTrust;
-  readonly buckets: { readonly config: Bucket; readonly health: Bucket };
+  readonly buckets: { readonly config: Bucket } & PlaceBuckets;
   /** Ids of the actors that live versions have as this process knows them, by account; accounts it does not know are missing. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether this instance is the one that runs an actor. */
@@ -88,7 +89,7 @@ export class Retirement {
       } else {
         suspect.rounds += 1;
         if (suspect.rounds < roundsMin) continue;
-        await retireActor(connection, buckets.health, suspect.spec);
+        await retireActor(connection, buckets, suspect.spec);
         this.#suspects.delete(actorId);
         logger.info({ actor: actorId }, 'removed the consumer of an actor that no longer exists');
       }

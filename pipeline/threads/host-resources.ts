@@ -43,6 +43,7 @@ import type { HostSettings } from './host-settings.ts';
 export type HostResources = {
   readonly connection: LogConnection;
   readonly health: Bucket;
+  readonly positions: Bucket;
   readonly visitors: PostgresVisitorStore;
   readonly plans: AccountPlans;
   readonly sourceActivity: SourceActivity;
@@ -73,7 +74,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const regions = await openGeoRegions(settings.geoDatabase);
   // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
   const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
-  const { health, tokens } = await openBuckets(connection, settings.replicas);
+  const { health, positions, tokens } = await openBuckets(connection, settings.replicas);
   const pool = createVisitorPool({
     ...settings.database,
     connectionsMax: settings.databaseConnectionsMax,
@@ -107,6 +108,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     erasures,
     regions,
     health,
+    positions,
     visitors: createVisitorStore(pool, {
       cacheBytesMax: settings.visitorCacheBytesMax,
       propertiesBytesMax: settings.visitorBytesMax,

@@ -1,9 +1,15 @@
 import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
-import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { dispatcherWorker } from './dispatch/worker.ts';
 import { resolverWorker } from './resolve/worker.ts';
 import { resultsWorker } from './results/worker.ts';
-import type { Actor, CounterFamily, FamilyStat, OwnSubject, WorkerDefinition } from './worker/define-worker.ts';
+import type {
+  Actor,
+  CounterFamily,
+  FamilyStat,
+  OwnSubject,
+  PlaceBuckets,
+  WorkerDefinition,
+} from './worker/define-worker.ts';
 
 /** Every kind of worker there is. */
 const definitions = [resolverWorker, dispatcherWorker, resultsWorker] as const;
@@ -76,7 +82,7 @@ export function accountActorOf(consumer: string, accountId: string): AccountActo
 export function traceOf(spec: AccountActor): {
   readonly consumer: string;
   readonly subjects: readonly OwnSubject[];
-  forget(health: Bucket): Promise<void>;
+  forget(buckets: PlaceBuckets): Promise<void>;
 } {
   const { consumer, wanted } = workerOf(spec.kind);
   const key = keyOfSpec(spec);
@@ -84,8 +90,8 @@ export function traceOf(spec: AccountActor): {
   return {
     consumer: consumer.nameOf(key),
     subjects: isOwn ? wanted.leaves(key) : [],
-    forget: async (health) => {
-      if (isOwn) await wanted.forget?.(health, key);
+    forget: async (buckets) => {
+      if (isOwn) await wanted.forget?.(buckets, key);
     },
   };
 }

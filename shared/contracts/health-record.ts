@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
+import { isWrittenPlace } from './destination-position.ts';
+import type { WrittenPlace } from './destination-position.ts';
 import type { MissedRange } from './missed-ranges.ts';
 import { assertId } from './subjects.ts';
 
@@ -27,7 +29,7 @@ export type HealthRecord = {
   readonly sending?: SendingState;
   /** In the recent entry: what the destination was passed over for. */
   readonly missed?: readonly MissedRange[];
-  /** In the recent entry: what the dispatcher has settled. For the one that takes over from it. */
+  /** In the recent entry: the position as builds keep it here that know no POSITIONS. Written for the way back to them. */
   readonly place?: WrittenPlace;
 };
 
@@ -42,18 +44,6 @@ export type SendingState = {
   readonly concurrency: number;
   /** Absent before the first answer. */
   readonly answerMs?: AnswerTimesMs;
-};
-
-/** Frames of the account's log a dispatcher has settled, by their sequence. */
-export type WrittenPlace = {
-  /** All up to here are. */
-  readonly upTo: number;
-  /** Those above, each by how far it is from the one before. */
-  readonly above: readonly number[];
-  /** When the newest of all was stored, in ms since the epoch. */
-  readonly storedUntilMs: number;
-  /** Frames that are in part: sequence, when stored, and the lines that are, a bit each, in base64. */
-  readonly parts: readonly (readonly [number, number, string])[];
 };
 
 const count = Type.Number({ minimum: 0 });
@@ -77,15 +67,6 @@ const isRecord = Compile(
     place: Type.Optional(Type.Unknown()),
   }),
 );
-const isPlace = Compile(
-  Type.Object({
-    upTo: Type.Number(),
-    above: Type.Array(Type.Number()),
-    storedUntilMs: Type.Number(),
-    parts: Type.Array(Type.Tuple([Type.Number(), Type.Number(), Type.String()])),
-  }),
-);
-
 export function encodeHealthRecord(record: HealthRecord): Uint8Array {
   return encodeJson(record);
 }
@@ -95,7 +76,7 @@ export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord 
   const record = decodeJson(bytes);
   if (!isRecord.Check(record)) return undefined;
   const { place, ...window } = record;
-  return isPlace.Check(place) ? { ...window, place } : window;
+  return isWrittenPlace.Check(place) ? { ...window, place } : window;
 }
 
 /**

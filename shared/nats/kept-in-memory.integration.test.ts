@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
@@ -10,7 +9,7 @@ import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { FinishedMessages } from './consume/taken-messages.ts';
-import type { ConsumerTrouble } from './consume/pull-consumer.ts';
+import type { ConsumerTrouble, PullConsumer } from './consume/pull-consumer.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 
 let storeDir: string;
@@ -43,6 +42,10 @@ async function restartServer(): Promise<void> {
   server = await startTestNats({ storeDir, port });
   await back;
 }
+
+/** The next reader, which knows what the one before had finished. */
+const openAt = (consumer: DurableConsumer, finished: FinishedMessages): Promise<PullConsumer> =>
+  openPullConsumer(connection, { consumer, bufferedMax: 10, finishedBefore: () => Promise.resolve(finished) });
 
 /** What a reader had finished that took `takes` messages, acknowledged the first `acks` of them and is gone. */
 async function leaveFinished(consumer: DurableConsumer, takes: number, acks: number): Promise<FinishedMessages> {
@@ -103,14 +106,7 @@ test('kept in memory: the next reader begins behind what was finished, also wher
   const { finished } = earlier;
   await earlier.close();
   await restartServer();
-  const troubles: ConsumerTrouble[] = [];
-  const next = await openPullConsumer(connection, {
-    consumer: { ...consumer, startFrom: 'next' },
-    bufferedMax: 10,
-    onTrouble: (trouble) => troubles.push(trouble),
-  });
-  await next.restore([finished]);
-  expect(troubles).toEqual([{ kind: 'forgotten', upTo: finished.upTo }]);
+  const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
   await put('handed-on', 6, 7);
   expect(textsOf(await takeAll(next, 4))).toEqual(['2', '4', '5', '6']);
   await next.close();
@@ -121,15 +117,10 @@ test('kept in memory: a consumer that is gone is made where its reader is known 
   const consumer = consumerOfNumbers('known', 'by-reader');
   const finished = await leaveFinished(consumer, 2, 2);
   await restartServer();
-  const next = await openPullConsumer(connection, {
-    consumer: { ...consumer, startFrom: 'next' },
-    placeBefore: () => Promise.resolve(finished),
-    bufferedMax: 10,
-  });
+  const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
   // Whoever makes room in the log goes by this.
   const { ack_floor: acked } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   expect(acked.stream_seq).toBe(finished.upTo);
-  await next.restore([finished]);
   expect(textsOf(await takeAll(next, 2))).toEqual(['2', '3']);
   await next.close();
 });
@@ -139,8 +130,7 @@ test('kept in memory: a reader that had nothing yet is followed by one that gets
   const finished = await leaveFinished(consumer, 0, 0);
   await put('unbegun', 0, 3);
   await restartServer();
-  const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
-  await next.restore([finished]);
+  const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
   expect(textsOf(await takeAll(next, 3))).toEqual(['0', '1', '2']);
   await next.close();
 });
@@ -154,22 +144,7 @@ test('kept in memory: where the last that was finished has left the log, the nex
     seq: finished.upTo + 1,
   });
   await restartServer();
-  const next = await openPullConsumer(connection, { consumer: { ...consumer, startFrom: 'next' }, bufferedMax: 10 });
-  await next.restore([finished]);
+  const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
   expect(textsOf(await takeAll(next, 3))).toEqual(['3', '4', '5']);
-  await next.close();
-});
-
-test('kept in memory: nothing is asked for before the first take, so that what was finished is known by then', async () => {
-  await put('slowly-opened', 0, 4);
-  const consumer = consumerOfNumbers('slowly-opened', 'by-reader');
-  const finished = await leaveFinished(consumer, 4, 2);
-  await restartServer();
-  const next = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  // Readers look after themselves every half second.
-  await wait(1_200);
-  expect(next.buffered).toBe(0);
-  await next.restore([finished]);
-  expect(textsOf(await takeAll(next, 2))).toEqual(['2', '3']);
   await next.close();
 });

@@ -10,6 +10,8 @@ import { whileForming } from './connection/while-forming.ts';
 import { retry } from '../runtime/retry.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
+import type { PullConsumer } from './consume/pull-consumer.ts';
+import type { FinishedMessages } from './consume/taken-messages.ts';
 import { ensureTopology } from './streams/topology.ts';
 
 const bytesMax = 16 * 1024 ** 2;
@@ -28,6 +30,10 @@ afterAll(async () => {
 });
 
 const put = (account: string, from: number, to: number): Promise<void> => putNumbers(connection, account, from, to);
+
+/** The next reader, which knows what the one before had finished. */
+const openAt = (consumer: DurableConsumer, finished: FinishedMessages): Promise<PullConsumer> =>
+  openPullConsumer(connection, { consumer, bufferedMax: 10, finishedBefore: () => Promise.resolve(finished) });
 
 /** Tries until the log is there again. */
 const untilBack = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -74,15 +80,8 @@ test('kept place: the next reader begins behind what was finished', async () => 
   const { finished } = reader;
   await reader.close();
   await restartAll();
-  const next = await untilBack(async () => {
-    const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-    // The log may have no leader yet.
-    await reader.restore([finished]).catch(async (error: unknown) => {
-      await reader.close();
-      throw error;
-    });
-    return reader;
-  });
+  // The log may have no leader yet.
+  const next = await untilBack(() => openAt(consumer, finished));
   expect(textsOf(await takeAll(next, 3))).toEqual(['4', '6', '7']);
   const { config } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   expect(config.opt_start_seq).toBe(finished.upTo + 1);
@@ -98,8 +97,8 @@ test('kept place: a sequence the log has given to another message since is not s
   const upTo = had.at(-1)?.seq ?? 0;
   // Stored before the message that has the sequence now.
   await connection[client].jsm.consumers.delete(consumer.stream, consumer.name);
-  const next = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
-  await next.restore([{ upTo, above: [], storedUntilMs: (had.at(-1)?.storedAtMs ?? 0) - 60_000 }]);
+  const storedUntilMs = (had.at(-1)?.storedAtMs ?? 0) - 60_000;
+  const next = await openAt(consumer, { upTo, above: [], storedUntilMs });
   expect(textsOf(await takeAll(next, 3))).toEqual(['0', '1', '2']);
   await next.close();
 });

@@ -267,8 +267,8 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   for (const at of [0, 2, 4]) had[at]?.finish();
   const { finished } = earlier;
   await earlier.close();
-  const later = await openPullConsumer(connection, { consumer, bufferedMax: 6 });
-  await later.restore([finished]);
+  const finishedBefore = () => Promise.resolve(finished);
+  const later = await openPullConsumer(connection, { consumer, bufferedMax: 6, finishedBefore });
   const rest = await takeAll(later, 3);
   expect(textsOf(rest)).toEqual(['1', '3', '5']);
   for (const message of rest) await message.ackConfirmed(2_000);

@@ -42,7 +42,7 @@ export const poison = 'out-of-memory';
 export async function runHost({ port, blackBox, settings }: HostTask): Promise<void> {
   const turns = createBlackBox(blackBox);
   const connection = await connectLog({ ...settings.log, name: 'poisoned-host', acceptsOldServer: true });
-  const { health } = await openBuckets(connection, 1);
+  const { health, positions } = await openBuckets(connection, 1);
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
   const sourceActivity = createSourceActivity(health, settings.instanceId, () => undefined);
   const logger = createLogger('pipeline', settings.logLevel);
@@ -77,6 +77,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           publishedAtMs,
           instanceId: settings.instanceId,
           health,
+          positions,
           target: () => plans.target(accountId, destinationId),
           createSender: () => poisonedSender(settings),
           retryPolicy: createRetryPolicy(dispatcher.retryWindowMs, dispatcher.accessRetry.minMs),

@@ -33,11 +33,12 @@ export type DispatchTarget = {
 export type DispatcherOptions = {
   readonly destinationId: string;
   readonly accountId: string;
-  /** When the version that runs was published, in ms since the epoch: a new consumer starts there. */
+  /** When the version that runs was published, in ms since the epoch: a new destination starts there. */
   readonly publishedAtMs: number;
   readonly instanceId: string;
   readonly connection: LogConnection;
   readonly health: Bucket;
+  readonly positions: Bucket;
   /** Swapped whole when a version is published. */
   readonly target: () => DispatchTarget | undefined;
   readonly createSender: () => Sender;

@@ -129,7 +129,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   for (let frame = 0; frame < 150; frame += 1)
     await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
   await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
-  await until('that is noted', async () => ((await rig.health('one'))?.place?.above.length ?? 0) === 150);
+  await until('that is noted', async () => ((await rig.position())?.place?.above.length ?? 0) === 150);
   await own[client].nc.close();
   mortal.done.catch(() => undefined);
   void mortal.stop(0);
@@ -180,7 +180,7 @@ test('order over every end of a dispatcher: it is killed with the log server whi
   const mortal = await rig.start({ concurrency }, 'test', own);
   await store(12);
   await arrived(1);
-  await until('its place is stored', async () => (await rig.health())?.place !== undefined);
+  await until('its place is stored', async () => (await rig.position())?.place !== undefined);
   await own[client].nc.close();
   mortal.done.catch(() => undefined);
   void mortal.stop(0);
@@ -208,7 +208,7 @@ test('order over every end of a dispatcher: a destination that is taken out and 
     destinationId: rig.destinationId,
     publishedAtMs: 0,
   } as const;
-  await retireActor(rig.connection, rig.healthBucket, spec);
+  await retireActor(rig.connection, { health: rig.healthBucket, positions: rig.positionBucket }, spec);
   const before = sink.requests.length;
   await rig.send([{ id: 'while-it-was-gone' }]);
   await wait(20);

@@ -7,18 +7,20 @@ import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { findSeqAt } from '../../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Periodic } from '../../../shared/runtime/every.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
 import { DestinationConsumer } from './inbox/destination-consumer.ts';
-import { farthest, joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
+import { writePlace } from './inbox/dispatch-place.ts';
 import type { FrameShare } from './inbox/frame-shares.ts';
 import { FramesInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import { Isolation, aloneWithinMs } from './inbox/isolation.ts';
 import type { FrameOpener } from './inbox/opened-frames.ts';
+import { OwnedPosition } from './inbox/owned-position.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import { createOutcomeObserver } from './outbox/outcome-observer.ts';
 import { Outbox } from './outbox/outbox.ts';
@@ -40,6 +42,8 @@ const finishedShare = 1 / 16;
 export type DispatcherParts = {
   readonly order: DeliveryOrder;
   readonly pullConsumer: PullConsumer;
+  /** Events up to this sequence are skipped; 0 for none. */
+  readonly skipUpTo: number;
   readonly inbox: Inbox;
   readonly opener: FrameOpener;
   /** What it may hold of frames. */
@@ -69,23 +73,35 @@ export async function openDispatcherParts(
 ): Promise<DispatcherParts> {
   const { bytesHeldMax: bytesMax, framesBufferedMax: framesAheadMax } = options.settings;
   const frameShare = options.frameShares.join({ bytesMax, framesAheadMax });
-  let pullConsumer: PullConsumer | undefined;
+  let taken: TakenOver | undefined;
   try {
-    // From here on the dispatcher before is given nothing, so what it has noted is what counts.
-    pullConsumer = await takeOver(options, frameShare, counts);
-    return { ...(await openPartsOn(pullConsumer, options, counts)), frameShare };
+    taken = await takeOver(options, frameShare, counts);
+    return { ...(await openPartsOn(taken, options, counts)), frameShare };
   } catch (error) {
     frameShare.leave();
-    await pullConsumer?.close();
+    await taken?.pullConsumer.close();
     throw error;
   }
 }
 
-function takeOver(options: DispatcherOptions, share: FrameShare, counts: DispatcherCounts): Promise<PullConsumer> {
-  const { connection, destinationId, logger } = options;
-  return openPullConsumer(connection, {
-    consumer: new DestinationConsumer(options),
-    placeBefore: async () => farthest(await readPlaces(connection, destinationId)),
+type TakenOver = {
+  readonly pullConsumer: PullConsumer;
+  readonly position: OwnedPosition;
+  readonly skipUpTo: number;
+};
+
+/** Claims the position of the destination, and has its consumer made there. */
+async function takeOver(options: DispatcherOptions, share: FrameShare, counts: DispatcherCounts): Promise<TakenOver> {
+  const { connection, destinationId, logger, positions: bucket } = options;
+  const consumer = new DestinationConsumer(options);
+  let position: OwnedPosition | undefined;
+  const pullConsumer = await openPullConsumer(connection, {
+    consumer,
+    finishedBefore: async (acked) => {
+      position = await OwnedPosition.claim({ ...options, bucket }, acked);
+      consumer.startFrom = { timeMs: position.sinceMs };
+      return position.finished;
+    },
     bufferedMax: () => share.framesAheadMax,
     isOneOfMany: true,
     onTrouble: logConsumerTrouble(logger, { destinationId }),
@@ -93,18 +109,33 @@ function takeOver(options: DispatcherOptions, share: FrameShare, counts: Dispatc
       counts.lost_frames += 1;
     }),
   });
+  if (position === undefined) throw new Error('no position was claimed');
+  const skipUpTo = position.isLost ? await endAtPublish(options, counts) : 0;
+  return { pullConsumer, position, skipUpTo };
+}
+
+/** Nothing says what was delivered before the live version was published: it is not sent again, and recorded as skipped. */
+async function endAtPublish(
+  { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,
+  counts: DispatcherCounts,
+): Promise<number> {
+  counts.positions_lost += 1;
+  logger.error(
+    { destinationId },
+    'dispatcher: POSITIONS has no position of this destination, which was sent to before. It starts at its newest version; ' +
+      'earlier events are recorded as skipped, though some of them may have been delivered',
+  );
+  return (await findSeqAt(connection, streams.events, publishedAtMs)) - 1;
 }
 
 async function openPartsOn(
-  pullConsumer: PullConsumer,
+  { pullConsumer, position, skipUpTo }: TakenOver,
   options: DispatcherOptions,
   counts: DispatcherCounts,
 ): Promise<Omit<DispatcherParts, 'frameShare'>> {
   const { connection, destinationId, instanceId, settings, logger, retryPolicy, sourceActivity } = options;
   const order = options.target()?.prepared?.order ?? 'visitor';
   const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
-  const places = await readPlaces(connection, destinationId);
-  await pullConsumer.restore(places.map(({ finished }) => finished));
   const frames = new FramesInFlight(settings.ackWaitMs / 3);
   let sending: Sending | undefined;
   const health = await HealthKeeper.open({
@@ -114,12 +145,13 @@ async function openPartsOn(
     flushEveryMs: settings.healthFlushMs,
     hoursKept: settings.hoursKept,
     place: () => writePlace(placeOf(pullConsumer, frames)),
+    storePlace: (place) => position.store(place),
     sending: () => sending?.state,
     isLogThere: () => connection.connected,
     warn,
   });
   // The log server keeps it in memory alone.
-  if (places.length === 0) health.moved();
+  if (position.finished === undefined) health.moved();
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
   const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
@@ -175,7 +207,7 @@ async function openPartsOn(
     retries,
     order: visitorOrder,
     health,
-    settledBefore: joinParts(places),
+    settledBefore: position.parts,
     frames,
     opener,
     counts,
@@ -183,6 +215,7 @@ async function openPartsOn(
   return {
     order,
     pullConsumer,
+    skipUpTo,
     inbox,
     opener,
     isolation: new Isolation({

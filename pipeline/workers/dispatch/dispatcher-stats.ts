@@ -27,6 +27,7 @@ export const dispatcherCounters = {
   breaker_opened: 'Times the breaker opened',
   missed_events:
     'Events that were skipped: they had waited for too long or taken too much room, or neither the retry log nor the dead letters had room for them. Of a long backlog about',
+  positions_lost: 'Times the position of the destination was missing, so that it could not go on where it was',
   parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   retries_lost:

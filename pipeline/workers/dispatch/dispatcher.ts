@@ -180,7 +180,8 @@ export class Dispatcher {
   /** Takes the destination over from whoever dispatched to it before, and goes on from there. */
   static async open(options: DispatcherOptions, counts: DispatcherCounts): Promise<Dispatcher> {
     const dispatcher = new Dispatcher(options, counts, await openDispatcherParts(options, counts));
-    const { visitorOrder } = dispatcher.#parts;
+    const { visitorOrder, skipUpTo } = dispatcher.#parts;
+    void dispatcher.passOver(skipUpTo);
     const fail = (error: unknown): void => dispatcher.#fail(error);
     dispatcher.#run().catch(fail);
     dispatcher.#takeFrames().catch(fail);

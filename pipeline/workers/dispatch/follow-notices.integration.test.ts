@@ -149,7 +149,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
   configure('old-token');
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
-  const { health } = await openBuckets(connection, 1);
+  const { health, positions } = await openBuckets(connection, 1);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
   const dispatcher = {
     ...defaultSettings,
@@ -161,6 +161,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
   const actor = await dispatcherWorker.start(spec, {
     connection,
     health,
+    positions,
     sourceActivity,
     plans,
     outcomes: { record: () => undefined },

@@ -22,7 +22,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
-import { forgetPlaces } from './inbox/dispatch-place.ts';
+import { retirePosition } from './inbox/owned-position.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
@@ -279,7 +279,7 @@ test('order over retries: restart: what waits is known again, and what comes a s
   await first.stop(1_000);
   // As after a crash before anything was acknowledged: all frames are handed out again.
   await rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
-  await forgetPlaces(rig.healthBucket, rig.destinationId);
+  await retirePosition({ positions: rig.positionBucket, health: rig.healthBucket }, rig.destinationId);
   sink.answer(() => 200);
   const second = await rig.start();
   expect(second.stats()).toMatchObject({ visitors_waiting: 3, events_parked: 9 });

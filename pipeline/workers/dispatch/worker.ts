@@ -1,5 +1,5 @@
 import { dispatcherConsumer, retriesOfDestination } from '../../../shared/contracts/subjects.ts';
-import { forgetPlaces } from './inbox/dispatch-place.ts';
+import { retirePosition } from './inbox/owned-position.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
@@ -27,6 +27,7 @@ export type DispatcherSpec = {
 type Shared =
   | 'connection'
   | 'health'
+  | 'positions'
   | 'sourceActivity'
   | 'timings'
   | 'shares'
@@ -73,7 +74,7 @@ export const dispatcherWorker = defineWorker({
     }),
     // Not its dead letters, which somebody may want to replay.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
-    forget: forgetPlaces,
+    forget: retirePosition,
   },
   consumer: consumersByKey(dispatcherConsumer, 'x'),
   label: 'destination_id',
@@ -112,6 +113,7 @@ export const dispatcherWorker = defineWorker({
       instanceId: settings.instanceId,
       connection,
       health: host.health,
+      positions: host.positions,
       createSender,
       sourceActivity: host.sourceActivity,
       timings: host.timings,

@@ -10,6 +10,9 @@ export type CounterFamily = { readonly help: string; readonly label: string; rea
  */
 export type NamedCounter = { readonly help: string; readonly label: string };
 
+/** Where actors keep how far they have come. */
+export type PlaceBuckets = { readonly health: Bucket; readonly positions: Bucket };
+
 /** What an actor of the kind keeps in a subject of the log for itself alone. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
@@ -24,7 +27,7 @@ export type Wanted<Spec> =
       /** What it leaves in the log beside its consumer, and nobody needs after it. */
       leaves(key: string): readonly OwnSubject[];
       /** Forgets how far it had come, where that is kept beside its consumer: wanted again, it begins anew. */
-      forget?(health: Bucket, key: string): Promise<void>;
+      forget?(buckets: PlaceBuckets, key: string): Promise<void>;
     };
 
 /** The durable consumer of an actor, by the actor's key. */

@@ -38,7 +38,7 @@ export type Bucket = {
   get(key: string): Promise<BucketEntry | undefined>;
   /** Writes and returns the new revision. Throws PublishError where the log refuses: the bucket is full, say. */
   put(key: string, value: Uint8Array): Promise<number>;
-  /** Writes only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
+  /** As `put`, only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
   putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   delete(key: string): Promise<void>;
   keys(filter?: string): Promise<string[]>;
@@ -171,8 +171,9 @@ async function putIfUnchanged(
   try {
     return storedRevision(bucket, await (revision === 0 ? kv.create(key, value) : kv.update(key, value, revision)));
   } catch (error) {
-    if (anotherWasFirst.has(serverErrorCode(error))) return undefined;
-    throw error;
+    const code = serverErrorCode(error);
+    if (anotherWasFirst.has(code)) return undefined;
+    throw code === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
   }
 }
 

@@ -12,6 +12,8 @@ export type Buckets = {
   readonly health: Bucket;
   /** The processes alive now. */
   readonly leases: Bucket;
+  /** Where each destination stands in its account's log, one entry a destination. Refuses when full, and never forgets. */
+  readonly positions: Bucket;
   /** Replays asked for, and how far they are. */
   readonly replays: Bucket;
   /** Access tokens that platforms gave out, sealed. */
@@ -31,6 +33,7 @@ export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets,
   config: { name: buckets.config, replicas, bytesMax: 512 * mebibyte },
   health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs, givesUpOldest: true },
   leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
+  positions: { name: buckets.positions, replicas, bytesMax: 128 * mebibyte },
   replays: { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs },
   tokens: { name: buckets.tokens, replicas, bytesMax: 32 * mebibyte, ttlMs: tokensTtlMs },
 });
@@ -43,12 +46,13 @@ export function openLeases(connection: LogConnection, replicas: number): Promise
 /** Opens the buckets, making those that are missing. */
 export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
   const settings = bucketSettings(replicas);
-  const [config, health, leases, replays, tokens] = await Promise.all([
+  const [config, health, leases, positions, replays, tokens] = await Promise.all([
     openBucket(connection, settings.config),
     openBucket(connection, settings.health),
     openBucket(connection, settings.leases),
+    openBucket(connection, settings.positions),
     openBucket(connection, settings.replays),
     openBucket(connection, settings.tokens),
   ]);
-  return { config, health, leases, replays, tokens };
+  return { config, health, leases, positions, replays, tokens };
 }

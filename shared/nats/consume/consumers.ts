@@ -66,8 +66,6 @@ export type OwnedConsumer = {
   readonly handedOutSeq: number;
   /** and some of them were not acknowledged. */
   readonly wasUnfinished: boolean;
-  /** Nothing was ever handed out, as far as the servers remember. */
-  readonly isFresh: boolean;
   /** What the next message counts as. */
   readonly nextConsumerSeq: number;
   /** Messages above what is acknowledged. */
@@ -91,25 +89,72 @@ const requestTimeoutMs = 5_000;
 const lookEveryMs = 50;
 
 /**
- * Makes a durable consumer the caller's: whoever read it until now is given nothing any more, and what it had and did not
- * acknowledge comes first, in the order of the stream. Makes the consumer when it is missing, behind what `placeBefore`
- * says was finished; an existing one gets the limits given and keeps its place.
+ * What a consumer's readers had finished; undefined for nothing yet. `acked` is what the server knows of it, where it has
+ * the consumer.
  */
-export async function claimConsumer(
-  connection: LogConnection,
-  wanted: DurableConsumer,
-  placeBefore: () => Promise<FinishedMessages | undefined> = () => Promise.resolve(undefined),
-): Promise<OwnedConsumer> {
-  const group = randomBytes(9).toString('base64url');
+export type FinishedBefore = (acked: FinishedMessages | undefined) => Promise<FinishedMessages | undefined>;
+
+/**
+ * Makes a durable consumer the caller's: its reader until now is given nothing any more, and what that one did not
+ * acknowledge comes first, in the order of the stream. Makes the consumer when it is missing; an existing one gets the
+ * limits given and keeps its place.
+ */
+export async function claimConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<OwnedConsumer> {
+  const group = newGroup();
   try {
-    const { info, isNew } = await findOrMake(connection, wanted, group, placeBefore);
+    const { info, isNew } = await findOrMake(connection, wanted, group, undefined);
     if (isNew) return { ...ownedAs(info, group), isNew };
-    const config = { ...info.config, ...limitsOf(wanted), priority_policy: 'overflow', priority_groups: [group] };
-    const changed = await connection[client].jsm.consumers.update(wanted.stream, wanted.name, config);
-    return await resetConsumer(connection, changed, group);
+    return await resetConsumer(connection, await fence(connection, wanted, info, group), group);
   } catch (error) {
     throw new ConsumerError(`taking over consumer ${wanted.name}`, { cause: error });
   }
+}
+
+/**
+ * The same for a reader that keeps its own place: the consumer is made at it. `finishedBefore` is asked when earlier readers
+ * are given nothing any more. Where the log does not have what it says was finished, the consumer begins at `startFrom`.
+ */
+export async function claimConsumerAt(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  finishedBefore: FinishedBefore,
+): Promise<OwnedConsumer & { readonly finished: FinishedMessages }> {
+  const group = newGroup();
+  const found = await findConsumer(connection, wanted);
+  if (found !== undefined) await fence(connection, wanted, found, group);
+  const finished = await finishedBefore(found && ackedOf(found));
+  try {
+    const startFrom = await startBehind(connection, wanted, finished);
+    await deleteConsumer(connection, wanted.stream, wanted.name);
+    const made = await makeConsumer(connection, wanted, group, startFrom);
+    if (made === undefined) throw new ConsumerTakenError(`consumer ${wanted.name} was taken over by another reader`);
+    return {
+      ...ownedAs(made, group),
+      isNew: found === undefined,
+      handedOutSeq: found?.delivered.stream_seq ?? 0,
+      finished: finished === undefined || startFrom === wanted.startFrom ? ackedOf(made) : finished,
+    };
+  } catch (error) {
+    if (error instanceof ConsumerTakenError) throw error;
+    throw new ConsumerError(`taking over consumer ${wanted.name}`, { cause: error });
+  }
+}
+
+const newGroup = (): string => randomBytes(9).toString('base64url');
+
+/** From now on the server refuses the requests of every other group. */
+function fence(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  { config: found }: ConsumerInfo,
+  group: string,
+): Promise<ConsumerInfo> {
+  const config = { ...found, ...limitsOf(wanted), priority_policy: 'overflow', priority_groups: [group] };
+  return connection[client].jsm.consumers.update(wanted.stream, wanted.name, config);
+}
+
+function ackedOf(info: Info): FinishedMessages {
+  return { upTo: info.ack_floor.stream_seq, above: [], storedUntilMs: Date.parse(info.ts ?? info.created) };
 }
 
 /**
@@ -123,50 +168,13 @@ export async function rewindConsumer(
   finished: FinishedMessages,
 ): Promise<OwnedConsumer> {
   try {
-    const { info, isNew } = await findOrMake(connection, wanted, group, () => Promise.resolve(finished));
+    const { info, isNew } = await findOrMake(connection, wanted, group, finished);
     if (isNew) return { ...ownedAs(info, group), isNew };
     assertOwned(info, group);
     return await resetConsumer(connection, info, group);
   } catch (error) {
     if (error instanceof ConsumerTakenError) throw error;
     throw new ConsumerError(`rewinding consumer ${wanted.name}`, { cause: error });
-  }
-}
-
-/** Further behind than acknowledgements on their way explain: the servers have forgotten them. */
-const forgottenMin = 10_000;
-
-/** Whether the servers have forgotten what is finished: they would hand out all of it again, or begin behind what is not. */
-export function hasForgotten({ isFresh, ackedSeq }: OwnedConsumer, { upTo }: FinishedMessages): boolean {
-  return isFresh ? upTo !== ackedSeq : upTo - ackedSeq >= forgottenMin;
-}
-
-/**
- * Has a consumer begin behind what is finished. It stays where it is, and is returned as it was, where that makes no
- * difference, or where the log does not have the last of it as it was: the sequence may be another message's by now.
- * Throws ConsumerTakenError when somebody else makes the consumer meanwhile.
- */
-export async function moveConsumer(
-  connection: LogConnection,
-  wanted: DurableConsumer,
-  owned: OwnedConsumer,
-  finished: FinishedMessages,
-): Promise<OwnedConsumer> {
-  const { group, ackedSeq } = owned;
-  const { upTo } = finished;
-  try {
-    const isMoved =
-      upTo < ackedSeq
-        ? await hasBetween(connection, wanted, upTo + 1, ackedSeq)
-        : await reachesTo(connection, wanted, finished);
-    if (!isMoved) return owned;
-    await deleteConsumer(connection, wanted.stream, wanted.name);
-    const made = await makeConsumer(connection, wanted, group, { seq: upTo + 1 });
-    if (made === undefined) throw new ConsumerTakenError(`consumer ${wanted.name} was taken over by another reader`);
-    return { ...ownedAs(made, group), isNew: true };
-  } catch (error) {
-    if (error instanceof ConsumerTakenError) throw error;
-    throw new ConsumerError(`moving consumer ${wanted.name}`, { cause: error });
   }
 }
 
@@ -271,22 +279,29 @@ async function findConsumer(
   }
 }
 
-/** The consumer as it is, or as it is made now, of the group given: behind what `placeBefore` says was finished. */
+/** The consumer as it is, or as it is made now, of the group given: behind what was finished, if anything was. */
 async function findOrMake(
   connection: LogConnection,
   wanted: DurableConsumer,
   group: string,
-  placeBefore: () => Promise<FinishedMessages | undefined>,
+  finished: FinishedMessages | undefined,
 ): Promise<{ readonly info: ConsumerInfo; readonly isNew: boolean }> {
   for (;;) {
     const found = await findConsumer(connection, wanted);
     if (found !== undefined) return { info: found, isNew: false };
-    const place = await placeBefore();
-    const isKnown = place !== undefined && (await reachesTo(connection, wanted, place));
-    const startFrom = isKnown ? { seq: place.upTo + 1 } : wanted.startFrom;
+    const startFrom = await startBehind(connection, wanted, finished);
     const made = await makeConsumer(connection, wanted, group, startFrom);
     if (made !== undefined) return { info: made, isNew: true };
   }
+}
+
+async function startBehind(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  finished: FinishedMessages | undefined,
+): Promise<StartFrom> {
+  const isThere = finished !== undefined && (await reachesTo(connection, wanted, finished));
+  return isThere ? { seq: finished.upTo + 1 } : wanted.startFrom;
 }
 
 /** Undefined when another reader was first. */
@@ -326,7 +341,7 @@ async function isInMemory(
  * stays good until it expires or its connection is gone, and may be given messages meanwhile: then it is reset again.
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
-  const { handedOutSeq, wasUnfinished, isFresh } = ownedAs(found, group);
+  const { handedOutSeq, wasUnfinished } = ownedAs(found, group);
   const endMs = performance.now() + pullExpiresMaxMs + requestTimeoutMs;
   let info = found;
   while (info.num_ack_pending > 0 || info.num_waiting > 0) {
@@ -335,7 +350,7 @@ async function resetConsumer(connection: LogConnection, found: ConsumerInfo, gro
     info = await requestReset(connection, found.stream_name, found.name);
     assertOwned(info, group);
   }
-  return { ...ownedAs(info, group), handedOutSeq, wasUnfinished, isFresh };
+  return { ...ownedAs(info, group), handedOutSeq, wasUnfinished };
 }
 
 async function requestReset(connection: LogConnection, stream: string, name: string): Promise<ConsumerInfo> {
@@ -359,7 +374,6 @@ function ownedAs(info: Info, group: string): OwnedConsumer {
     ackedAtMs: Date.parse(info.ts ?? info.created),
     handedOutSeq: info.delivered.stream_seq,
     wasUnfinished: info.num_ack_pending > 0,
-    isFresh: info.delivered.consumer_seq === 0,
     nextConsumerSeq: info.delivered.consumer_seq + 1,
     unfinished: info.num_pending + info.num_ack_pending,
   };

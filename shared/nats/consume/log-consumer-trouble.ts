@@ -22,13 +22,6 @@ export function logConsumerTrouble(
       logger.warn(fields, 'consumer: it was gone; created it again');
       return;
     }
-    if (trouble.kind === 'forgotten') {
-      logger.warn(
-        { ...fields, upTo: trouble.upTo },
-        'consumer: the servers had lost its place; created it again there',
-      );
-      return;
-    }
     if (trouble.kind === 'missed') {
       logger.warn(fields, 'consumer: messages were sent but did not arrive; requesting them again');
       return;

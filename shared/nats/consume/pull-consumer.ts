@@ -5,13 +5,12 @@ import type { LogConnection } from '../connection/connection.ts';
 import {
   ConsumerTakenError,
   claimConsumer,
+  claimConsumerAt,
   confirmConsumer,
-  hasForgotten,
-  moveConsumer,
   rewindConsumer,
   skipConsumer,
 } from './consumers.ts';
-import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
+import type { DurableConsumer, FinishedBefore, OwnedConsumer } from './consumers.ts';
 import { readLogMessage } from '../messages/log-message.ts';
 import type { LogMessage, MessageKeeper } from '../messages/log-message.ts';
 import { readPullStatus } from './pull-status.ts';
@@ -47,11 +46,6 @@ export type PullConsumer = {
   readonly handedOutSeq: number;
   /** What is finished, for the next reader. */
   readonly finished: FinishedMessages;
-  /**
-   * What earlier readers had finished, whether or not the server knows: it is acknowledged and not handed out. Before the
-   * first `take` or `resume`. Where the servers have forgotten it the consumer begins behind it. Throws ConsumerTakenError.
-   */
-  restore(places: readonly FinishedMessages[]): Promise<void>;
   /** False when the process stood still for so long that another reader may own the consumer by now. */
   readonly isCurrent: boolean;
   /** Asks whose consumer it is where that is not certain; throws ConsumerTakenError when it is somebody else's. */
@@ -70,8 +64,11 @@ export type PullConsumer = {
 
 export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
-  /** What earlier readers had finished, as far as is known before the consumer is taken over: one that is gone begins there. */
-  readonly placeBefore?: () => Promise<FinishedMessages | undefined>;
+  /**
+   * What earlier readers had finished, whether or not the server knows: the consumer is made at it, and what was finished
+   * above is acknowledged and not handed out. Default: what the server knows.
+   */
+  readonly finishedBefore?: FinishedBefore;
   /** Messages pulled ahead of the reader, at most; as things are when they are asked for where it is a function. */
   readonly bufferedMax: number | (() => number);
   /** Bytes of them, give or take a message. Default: as many as they have. */
@@ -101,9 +98,7 @@ export type ConsumerTrouble =
   /** Messages were sent that did not come here. They are asked for again. */
   | { readonly kind: 'missed' }
   /** The consumer was gone, and has been made anew. */
-  | { readonly kind: 'made-anew' }
-  /** The servers had forgotten what was finished up to here; the consumer begins behind it. */
-  | { readonly kind: 'forgotten'; readonly upTo: number };
+  | { readonly kind: 'made-anew' };
 
 /** How long the end of a pull may take to come. */
 const silenceMs = 1_500;
@@ -120,8 +115,15 @@ type PullRequest = { readonly batch: number; readonly group: string; readonly ma
 
 /** Takes a consumer over, making it when it is missing, and begins to read it. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
-  const owned = await claimConsumer(connection, options.consumer, options.placeBefore);
-  return new DurablePullConsumer(connection, options, owned);
+  const { consumer, finishedBefore } = options;
+  if (finishedBefore === undefined) {
+    const owned = await claimConsumer(connection, consumer);
+    return new DurablePullConsumer(connection, options, owned, new TakenMessages(owned.ackedSeq, owned.ackedAtMs));
+  }
+  const owned = await claimConsumerAt(connection, consumer, finishedBefore);
+  const taken = new TakenMessages(owned.finished.upTo, owned.finished.storedUntilMs);
+  taken.restore(owned.finished);
+  return new DurablePullConsumer(connection, options, owned, taken);
 }
 
 /** Messages that are to be skipped with the next rewind. */
@@ -132,8 +134,7 @@ class DurablePullConsumer implements PullConsumer {
   readonly #connection: LogConnection;
   readonly #options: PullConsumerOptions;
   readonly #group: string;
-  #owned: OwnedConsumer;
-  #taken: TakenMessages;
+  readonly #taken: TakenMessages;
   readonly #keeper: MessageKeeper;
   readonly #offReconnect: () => void;
   readonly #reader: Reader;
@@ -163,14 +164,13 @@ class DurablePullConsumer implements PullConsumer {
   #isClosed = false;
   #takenAway: ConsumerTakenError | undefined;
 
-  constructor(connection: LogConnection, options: PullConsumerOptions, owned: OwnedConsumer) {
+  constructor(connection: LogConnection, options: PullConsumerOptions, owned: OwnedConsumer, taken: TakenMessages) {
     this.#connection = connection;
     this.#options = options;
     this.#group = owned.group;
-    this.#taken = new TakenMessages(owned.ackedSeq, owned.ackedAtMs);
+    this.#taken = taken;
     this.#nextConsumerSeq = owned.nextConsumerSeq;
     this.handedOutSeq = owned.handedOutSeq;
-    this.#owned = owned;
     this.#keeper = {
       acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
       finished: ({ seq, storedAtMs }) => this.#taken.finish(seq, storedAtMs),
@@ -200,24 +200,6 @@ class DurablePullConsumer implements PullConsumer {
   get isCurrent(): boolean {
     if (performance.now() - this.#lookedAtMs > standstillMs) this.#isConfirmed = false;
     return this.#isConfirmed && this.#takenAway === undefined;
-  }
-
-  async restore(places: readonly FinishedMessages[]): Promise<void> {
-    if (places.length === 0) return;
-    // One that handed out nothing yet may have been made anew, and then knows nothing of what was finished.
-    if (this.#owned.isFresh) this.#taken = new TakenMessages(0, 0);
-    for (const finished of places) this.#taken.restore(finished);
-    this.#owned = await this.#moved(this.#owned);
-    this.#nextConsumerSeq = this.#owned.nextConsumerSeq;
-  }
-
-  /** Behind what is finished, where the servers have forgotten that it is. */
-  async #moved(owned: OwnedConsumer): Promise<OwnedConsumer> {
-    const { finished } = this.#taken;
-    if (!hasForgotten(owned, finished)) return owned;
-    const moved = await moveConsumer(this.#connection, this.#options.consumer, owned, finished);
-    if (moved !== owned) this.#options.onTrouble?.({ kind: 'forgotten', upTo: finished.upTo });
-    return moved;
   }
 
   async take(max: number): Promise<LogMessage[]> {
@@ -310,7 +292,6 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   #pull(): void {
-    // What earlier readers had finished has to be known before anything comes.
     if (!this.#hasBegun) return;
     if (this.#isClosed || this.#isPaused || this.#requested > 0 || !this.#connection.connected) return;
     if (this.#isRewindWanted || this.#rewinding !== undefined) {
@@ -489,7 +470,7 @@ class DurablePullConsumer implements PullConsumer {
       try {
         const { consumer } = this.#options;
         const found = await rewindConsumer(this.#connection, consumer, this.#group, this.#taken.finished);
-        const owned = await this.#skipped(await this.#moved(found));
+        const owned = await this.#skipped(found);
         if (owned.isNew) this.#options.onTrouble?.({ kind: 'made-anew' });
         this.#taken.rewound(owned.ackedSeq);
         this.#nextConsumerSeq = owned.nextConsumerSeq;

@@ -51,6 +51,7 @@ export const buckets = {
   config: 'CONFIG',
   health: 'HEALTH',
   leases: 'LEASES',
+  positions: 'POSITIONS',
   replays: 'REPLAYS',
   tokens: 'TOKENS',
 } as const;

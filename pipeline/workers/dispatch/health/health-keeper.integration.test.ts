@@ -43,6 +43,7 @@ const open = (bucket = health): Promise<HealthKeeper> =>
     destinationId,
     instanceId: 'test',
     place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
+    storePlace: () => Promise.resolve(),
     flushEveryMs: 1,
     hoursKept: 168,
     sending: () => ({ breaker: 'closed', concurrency: 4 }),

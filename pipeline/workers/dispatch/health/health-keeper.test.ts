@@ -28,6 +28,7 @@ async function open() {
     flushEveryMs: 10,
     hoursKept: 168,
     place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
+    storePlace: () => Promise.resolve(),
     sending: () => undefined,
     isLogThere: () => log.isThere,
     warn: () => undefined,

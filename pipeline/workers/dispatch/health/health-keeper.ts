@@ -5,7 +5,8 @@ import {
   pastHealthKey,
   recentHealthKey,
 } from '../../../../shared/contracts/health-record.ts';
-import type { HealthRecord, SendingState, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
+import type { HealthRecord, SendingState } from '../../../../shared/contracts/health-record.ts';
+import type { WrittenPlace } from '../../../../shared/contracts/destination-position.ts';
 import { addMissed, joinMissed } from '../../../../shared/contracts/missed-ranges.ts';
 import type { MissedRange } from '../../../../shared/contracts/missed-ranges.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
@@ -21,8 +22,10 @@ export type HealthKeeperOptions = {
   readonly flushEveryMs: number;
   /** How long what was counted is kept by the hour. */
   readonly hoursKept: number;
-  /** What is settled, for the next dispatcher: stored with each write. */
+  /** What is settled. */
   readonly place: () => WrittenPlace;
+  /** Stores what is settled, once what was counted of it is stored. */
+  readonly storePlace: (place: WrittenPlace) => Promise<void>;
   /** How sending goes now; undefined before it has begun. */
   readonly sending: () => SendingState | undefined;
   /** Whether the log can be reached: as long as it cannot, nothing can be acknowledged either. */
@@ -250,10 +253,12 @@ export class HealthKeeper {
     const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
     const state = this.#options.sending();
     const sending = state === undefined ? {} : { sending: state };
-    await bucket.put(
-      this.#key,
-      encodeHealthRecord({ ...record, ...refused, ...missed, ...sending, place: this.#options.place() }),
-    );
+    const place = this.#options.place();
+    try {
+      await bucket.put(this.#key, encodeHealthRecord({ ...record, ...refused, ...missed, ...sending, place }));
+    } finally {
+      await this.#options.storePlace(place);
+    }
   }
 }
 

@@ -5,28 +5,25 @@ import { streams } from '../../../../shared/nats/streams/topology.ts';
 export type DestinationConsumerOptions = {
   readonly destinationId: string;
   readonly accountId: string;
-  /** A new consumer starts there, in ms since the epoch. */
-  readonly publishedAtMs: number;
   readonly settings: { readonly ackWaitMs: number; readonly framesAheadMax: number };
 };
 
 /** The durable consumer of one destination on its account's log. */
 export class DestinationConsumer implements DurableConsumer {
   readonly stream = streams.events;
-  /** With the health of the destination. */
+  /** As the destination's position. */
   readonly placeIsKept = 'by-reader';
   readonly name: string;
   readonly filterSubject: string;
   readonly ackWaitMs: number;
   readonly ackPendingMax: number;
-  /** What was resolved since the version went live is for the destination, whenever this process saw the version. */
-  readonly startFrom: StartFrom;
+  /** Of a destination without a position: what was resolved since it was first published is for it. */
+  startFrom: StartFrom = 'first';
 
-  constructor({ destinationId, accountId, publishedAtMs, settings }: DestinationConsumerOptions) {
+  constructor({ destinationId, accountId, settings }: DestinationConsumerOptions) {
     this.name = dispatcherConsumer(destinationId);
     this.filterSubject = eventsOfAccount(accountId);
     this.ackWaitMs = settings.ackWaitMs;
     this.ackPendingMax = settings.framesAheadMax;
-    this.startFrom = { timeMs: publishedAtMs };
   }
 }

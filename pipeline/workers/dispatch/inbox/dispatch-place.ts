@@ -1,4 +1,4 @@
-import type { WrittenPlace } from '../../../../shared/contracts/health-record.ts';
+import type { WrittenPlace } from '../../../../shared/contracts/destination-position.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import {
   decodeHealthRecord,
@@ -14,10 +14,7 @@ import { buckets } from '../../../../shared/nats/streams/topology.ts';
 /** Lines of a frame that are settled. */
 export type SettledPart = { readonly seq: number; readonly storedAtMs: number; readonly lines: Uint8Array };
 
-/**
- * What a dispatcher has settled in its account's log, stored with its health before anything is acknowledged. The consumer
- * remembers no more than the point up to which all is acknowledged; this is what the next dispatcher need not send again.
- */
+/** What a dispatcher has settled in its account's log, as its position stores it. */
 export type DispatchPlace = { readonly finished: FinishedMessages; readonly parts: readonly SettledPart[] };
 
 export function writePlace({ finished, parts }: DispatchPlace): WrittenPlace {
@@ -43,11 +40,6 @@ export function readPlace({ upTo, above, storedUntilMs, parts }: WrittenPlace): 
   };
 }
 
-/** How far the dispatcher had come that came farthest; undefined where none has noted anything. */
-export function farthest(places: readonly DispatchPlace[]): FinishedMessages | undefined {
-  return places.map(({ finished }) => finished).toSorted((a, b) => b.upTo - a.upTo)[0];
-}
-
 /** The settled parts of several dispatchers, by the sequence of the frame. */
 export function joinParts(places: readonly DispatchPlace[]): Map<number, SettledPart> {
   const joined = new Map<number, SettledPart>();
@@ -61,22 +53,28 @@ export function joinParts(places: readonly DispatchPlace[]): Map<number, Settled
   return joined;
 }
 
-/** What the dispatchers of a destination have noted, of all instances: whichever had it last. */
-export async function readPlaces(connection: LogConnection, destinationId: string): Promise<DispatchPlace[]> {
+/**
+ * What earlier builds have noted with the health of a destination, of all instances. `isKnown`: something was noted, be
+ * it without a place.
+ */
+export async function readHealthPlaces(
+  connection: LogConnection,
+  destinationId: string,
+): Promise<{ readonly places: readonly DispatchPlace[]; readonly isKnown: boolean }> {
   const places: DispatchPlace[] = [];
   const subject = `$KV.${buckets.health}.${recentHealthOfAll(destinationId)}`;
   for (let seq = 1; ;) {
     const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
-    if (found === undefined) return places;
+    if (found === undefined) return { places, isKnown: seq > 1 };
     seq = found.seq + 1;
-    // None in an entry that was deleted, or that an earlier version wrote.
+    // None in an entry that was deleted.
     const place = decodeHealthRecord(found.data)?.place;
     if (place !== undefined) places.push(readPlace(place));
   }
 }
 
-/** Forgets what the dispatchers of a destination that is gone have noted; what they counted stays. */
-export async function forgetPlaces(health: Bucket, destinationId: string): Promise<void> {
+/** Removes the places from the health of a destination that is gone; its counts stay. */
+export async function forgetHealthPlaces(health: Bucket, destinationId: string): Promise<void> {
   for (const key of await health.keys(recentHealthOfAll(destinationId))) {
     const entry = await health.get(key);
     const record = decodeHealthRecord(entry?.value);

@@ -44,6 +44,8 @@ import { FrameShares } from '../inbox/frame-shares.ts';
 import { OpenedFrames } from '../inbox/opened-frames.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
+import { decodePosition, positionKey } from '../../../../shared/contracts/destination-position.ts';
+import type { DestinationPosition } from '../../../../shared/contracts/destination-position.ts';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
@@ -99,7 +101,7 @@ export async function createDispatcherRig(
   await makeTestLog({ url: natsUrl }, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
   const connection = await connectLog({ url: natsUrl, name: 'dispatcher-test' });
   const pipelineConnection = await connectLog({ url: asLogUser(natsUrl, 'pipeline'), name: 'dispatcher' });
-  const { health, replays } = await openBuckets(pipelineConnection, 1);
+  const { health, positions, replays } = await openBuckets(pipelineConnection, 1);
   const firstPublishedAtMs = Date.now();
   let isBroken = false;
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
@@ -138,6 +140,7 @@ export async function createDispatcherRig(
     pipelineConnection,
     replays,
     healthBucket: health,
+    positionBucket: positions,
     erasures,
     /** What the control plane does once it has erased visitors: no event of them received until then is sent. */
     erase: (visitorIds: readonly string[], atMs = Date.now(), { id = randomUUID(), isAhead = false }: OwnNotice = {}) =>
@@ -181,7 +184,7 @@ export async function createDispatcherRig(
         publishedAtMs,
         instanceId,
         connection: ownConnection,
-        health: ownConnection === pipelineConnection ? health : (await openBuckets(ownConnection, 1)).health,
+        ...(ownConnection === pipelineConnection ? { health, positions } : await openBuckets(ownConnection, 1)),
         settings,
         target: () => {
           if (isBroken) throw new TypeError('the rules cannot be compiled');
@@ -235,6 +238,11 @@ export async function createDispatcherRig(
     async health(instanceId = 'test'): Promise<HealthRecord | undefined> {
       const entry = await health.get(`destination.${destinationId}.${instanceId}`);
       return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
+    },
+    /** Where the destination stands, as it is stored. */
+    async position(): Promise<DestinationPosition | undefined> {
+      const entry = await positions.get(positionKey(destinationId));
+      return entry?.value === undefined ? undefined : decodePosition(entry.value);
     },
     /** Succeeded, failed, stopped and globalStop of the stored window. */
     async counted(instanceId = 'test'): Promise<readonly number[]> {

@@ -1,0 +1,146 @@
+import { retriesOfDestination } from '../../../../shared/contracts/subjects.ts';
+import { decodePosition, encodePosition, positionKey } from '../../../../shared/contracts/destination-position.ts';
+import type { DestinationPosition, WrittenPlace } from '../../../../shared/contracts/destination-position.ts';
+import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import { ConsumerTakenError } from '../../../../shared/nats/consume/consumers.ts';
+import { TakenMessages } from '../../../../shared/nats/consume/taken-messages.ts';
+import type { FinishedMessages } from '../../../../shared/nats/consume/taken-messages.ts';
+import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
+import { forgetHealthPlaces, joinParts, readHealthPlaces, readPlace } from './dispatch-place.ts';
+import type { SettledPart } from './dispatch-place.ts';
+
+export type PositionOptions = {
+  readonly bucket: Bucket;
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  readonly instanceId: string;
+  /** When the live version was published, in ms since the epoch: a destination without any trace begins there. */
+  readonly publishedAtMs: number;
+};
+
+type Claimed = {
+  readonly revision: number;
+  readonly entry: DestinationPosition;
+  readonly finished: FinishedMessages | undefined;
+  readonly parts: Map<number, SettledPart>;
+};
+
+/**
+ * Where a destination stands in its account's log, in the hands of the dispatcher that claimed it last. Each claim raises
+ * the term, and each write names the entry it replaces, so a dispatcher whose destination was claimed by another one
+ * writes nothing any more.
+ */
+export class OwnedPosition {
+  /** What was finished; undefined for nothing yet. */
+  readonly finished: FinishedMessages | undefined;
+  /** Lines settled of frames that are not finished, by sequence. */
+  readonly parts: Map<number, SettledPart>;
+  readonly #options: PositionOptions;
+  #entry: DestinationPosition;
+  #revision: number;
+
+  private constructor(options: PositionOptions, { entry, revision, finished, parts }: Claimed) {
+    this.#options = options;
+    this.#entry = entry;
+    this.#revision = revision;
+    this.finished = finished;
+    this.parts = parts;
+  }
+
+  /** Claims the position. `acked`: what the server has acknowledged of the destination's consumer, where there is one. */
+  static async claim(options: PositionOptions, acked: FinishedMessages | undefined): Promise<OwnedPosition> {
+    const { bucket, destinationId } = options;
+    for (;;) {
+      const found = await bucket.get(positionKey(destinationId));
+      const before = found?.value === undefined ? undefined : decodePosition(found.value);
+      const claimed = await joinKnown(options, before, acked);
+      const revision = await bucket.putIfUnchanged(
+        positionKey(destinationId),
+        encodePosition(claimed.entry),
+        found?.revision ?? 0,
+      );
+      if (revision !== undefined) return new OwnedPosition(options, { ...claimed, revision });
+    }
+  }
+
+  /** Raised with each claim. */
+  get term(): number {
+    return this.#entry.term;
+  }
+
+  /** When the destination was first published, in ms since the epoch. */
+  get sinceMs(): number {
+    return this.#entry.sinceMs;
+  }
+
+  /** Whether an earlier position was there, and is missing: found with this claim. */
+  get isLost(): boolean {
+    return this.#entry.lostAtMs !== undefined && this.#entry.place === undefined;
+  }
+
+  /** Throws ConsumerTakenError when another dispatcher has claimed the destination. */
+  async store(place: WrittenPlace): Promise<void> {
+    const { bucket, destinationId, instanceId: owner } = this.#options;
+    const entry: DestinationPosition = { ...this.#entry, owner, place };
+    for (;;) {
+      const revision = await bucket.putIfUnchanged(positionKey(destinationId), encodePosition(entry), this.#revision);
+      if (revision !== undefined) {
+        this.#entry = entry;
+        this.#revision = revision;
+        return;
+      }
+      // A write of its own that nobody answered may have been stored.
+      const found = await bucket.get(positionKey(destinationId));
+      if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
+        throw new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
+      }
+      this.#revision = found.revision;
+    }
+  }
+}
+
+/** What all that is known says was finished: what any dispatcher, of this build or an earlier one, has noted is true. */
+async function joinKnown(
+  { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
+  before: DestinationPosition | undefined,
+  acked: FinishedMessages | undefined,
+): Promise<Omit<Claimed, 'revision'>> {
+  const health = await readHealthPlaces(connection, destinationId);
+  const own = before?.place === undefined ? [] : [readPlace(before.place)];
+  const places = [...own, ...health.places];
+  const known = [...places.map(({ finished }) => finished), ...(acked === undefined ? [] : [acked])];
+  const isLost =
+    before === undefined && known.length === 0 && (health.isKnown || (await hasRetries(connection, destinationId)));
+  const entry: DestinationPosition = {
+    ...(before === undefined || before.retired === true ? { v: 1, sinceMs: publishedAtMs } : before),
+    term: (before?.term ?? 0) + 1,
+    owner,
+    ...(isLost ? { lostAtMs: Date.now() } : {}),
+  };
+  if (isLost) return { entry, finished: { upTo: 0, above: [], storedUntilMs: 0 }, parts: new Map() };
+  if (known.length === 0) return { entry, finished: undefined, parts: new Map() };
+  const joined = new TakenMessages(0, 0);
+  for (const finished of known) joined.restore(finished);
+  return { entry, finished: joined.finished, parts: joinParts(places) };
+}
+
+async function hasRetries(connection: LogConnection, destinationId: string): Promise<boolean> {
+  return (await countBySubject(connection, streams.retry, retriesOfDestination(destinationId))).size > 0;
+}
+
+/** The destination is gone: published again, it begins anew. The entry stays, so that its end is not taken for a loss. */
+export async function retirePosition(
+  { positions, health }: { readonly positions: Bucket; readonly health: Bucket },
+  destinationId: string,
+): Promise<void> {
+  await forgetHealthPlaces(health, destinationId);
+  for (;;) {
+    const found = await positions.get(positionKey(destinationId));
+    if (found?.value === undefined) return;
+    const { place: _, ...entry } = decodePosition(found.value);
+    const retired = encodePosition({ ...entry, term: entry.term + 1, retired: true });
+    if ((await positions.putIfUnchanged(positionKey(destinationId), retired, found.revision)) !== undefined) return;
+  }
+}

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { encodeHealthRecord, recentHealthKey } from '../../../shared/contracts/health-record.ts';
+import { positionKey } from '../../../shared/contracts/destination-position.ts';
+import { dispatcherConsumer } from '../../../shared/contracts/subjects.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { bucketSettings } from '../../../shared/nats/buckets/open-buckets.ts';
+import { openBucket } from '../../../shared/nats/buckets/bucket.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import { OwnedPosition } from './inbox/owned-position.ts';
+import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await createDispatcherRig(nats.url);
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
+/** As a restart of the only log server: consumers are in its memory. */
+const loseConsumer = (): Promise<unknown> =>
+  rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
+const loseHealth = async (): Promise<void> => {
+  for (const key of await rig.healthBucket.keys(`destination.${rig.destinationId}.>`))
+    await rig.healthBucket.delete(key);
+};
+/** Delivers one event, and stops with five more waiting. */
+async function leaveWaiting(): Promise<void> {
+  const first = await rig.start();
+  await rig.send([{ id: 'delivered' }]);
+  await idle();
+  await first.stop(1_000);
+  for (let n = 1; n <= 5; n += 1) await rig.send([{ id: `waiting-${n}` }]);
+}
+const waiting = [1, 2, 3, 4, 5].map((n) => `waiting-${n}`);
+
+test('position: a destination goes on where it was without its health and its consumer, whenever it was published last', async () => {
+  await leaveWaiting();
+  await loseHealth();
+  await loseConsumer();
+  const second = await rig.start({ publishedAtMs: Date.now() + 60_000 });
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
+  expect(second.stats()).toMatchObject({ positions_lost: 0, missed_events: 0 });
+});
+
+test('position: one that is missing is an alarm, and what may not have been delivered is recorded as skipped', async () => {
+  await leaveWaiting();
+  await rig.positionBucket.delete(positionKey(rig.destinationId));
+  const health = await rig.health();
+  const { place: _, ...counted } = health ?? { v: 1, minutes: [], lastDispatchedAt: null };
+  await rig.healthBucket.put(recentHealthKey(rig.destinationId, 'test'), encodeHealthRecord(counted));
+  await loseConsumer();
+  const second = await rig.start({ publishedAtMs: Date.now() });
+  await until('what was there is skipped', () => second.stats()['missed_events'] === 6);
+  await rig.send([{ id: 'afterwards' }]);
+  await idle();
+  expect(sink.taken()).toEqual(['delivered', 'afterwards']);
+  expect(second.stats()['positions_lost']).toBe(1);
+  await second.stop(1_000);
+  expect((await rig.health())?.missed?.map(([, , events]) => events)).toEqual([6]);
+  expect((await rig.position())?.lostAtMs).toBeGreaterThan(0);
+});
+
+test('position: what an earlier build noted with the health of the destination is taken over', async () => {
+  await leaveWaiting();
+  const { place } = (await rig.position()) ?? {};
+  await rig.positionBucket.delete(positionKey(rig.destinationId));
+  await loseConsumer();
+  await loseHealth();
+  const noted = { v: 1, minutes: [], lastDispatchedAt: null, place: place ?? expect.unreachable() } as const;
+  await rig.healthBucket.put(recentHealthKey(rig.destinationId, 'another'), encodeHealthRecord(noted));
+  const second = await rig.start({ publishedAtMs: Date.now() + 60_000 });
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
+  expect(second.stats()['positions_lost']).toBe(0);
+});
+
+test('position: a consumer of an earlier build that has a place and no entry is taken over where it is', async () => {
+  await leaveWaiting();
+  await rig.positionBucket.delete(positionKey(rig.destinationId));
+  await loseHealth();
+  await rig.start({ publishedAtMs: Date.now() + 60_000 });
+  await idle();
+  expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
+});
+
+test('position: an owner of an earlier term writes nothing any more', async () => {
+  const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
+  const earlier = await OwnedPosition.claim(options, undefined);
+  const place = { upTo: 1, above: [], storedUntilMs: 1, parts: [] };
+  await earlier.store(place);
+  const later = await OwnedPosition.claim({ ...options, instanceId: 'two' }, undefined);
+  expect(later.term).toBe(earlier.term + 1);
+  await expect(earlier.store({ ...place, upTo: 9 })).rejects.toMatchObject({ code: 'consumer_taken' });
+  await later.store({ ...place, upTo: 2 });
+  expect(await rig.position()).toMatchObject({ owner: 'two', place: { upTo: 2 } });
+});
+
+test('position: an answer that was lost on its way does not end the owner', async () => {
+  let isAnswerLost = true;
+  const bucket: typeof rig.positionBucket = {
+    ...rig.positionBucket,
+    async putIfUnchanged(...entry) {
+      const revision = await rig.positionBucket.putIfUnchanged(...entry);
+      if (entry[2] === 0 || !isAnswerLost) return revision;
+      isAnswerLost = false;
+      throw new Error('no answer');
+    },
+  };
+  const position = await OwnedPosition.claim({ ...rig, bucket, instanceId: 'one', publishedAtMs: 0 }, undefined);
+  const place = { upTo: 1, above: [], storedUntilMs: 1, parts: [] };
+  await expect(position.store(place)).rejects.toThrow('no answer');
+  await position.store({ ...place, upTo: 2 });
+  expect((await rig.position())?.place?.upTo).toBe(2);
+});
+
+test('position: a full bucket refuses what is new and forgets nothing', async () => {
+  const settings = { ...bucketSettings(1).positions, name: 'POSITIONS_SMALL', bytesMax: 64 * 1024 };
+  const bucket = await openBucket(rig.connection, settings);
+  const entry = Buffer.alloc(4_000);
+  const fill = async (): Promise<void> => {
+    for (let n = 0; n < 64; n += 1) await bucket.put(`destination.${n}`, entry);
+  };
+  await expect(fill()).rejects.toMatchObject({ code: 'publish_failed' });
+  await expect(bucket.putIfUnchanged('destination.new', entry, 0)).rejects.toMatchObject({ code: 'publish_failed' });
+  expect((await bucket.get('destination.0'))?.value).toHaveLength(entry.length);
+});
