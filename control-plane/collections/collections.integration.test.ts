@@ -245,6 +245,13 @@ test.each([
     { categories: [{ name: 'x', priority: 1, destinationIds: [], logic: { AND: [] } }] },
     /categories\[0\]\.logic\.AND must be/,
   ],
+  ['consentSettings', { name: 'x', signals: { tcf: { purposes: [25] } } }, /signals\.tcf\.purposes\[0\] must be/],
+  ['consentSettings', { name: 'x', signals: { gpc: 'yes' } }, /signals\.gpc must be one of off, deny, always/],
+  ['consentSettings', { name: 'x', signals: { gpp: ['optOut'] } }, /signals\.gpp\[0\] must be one of saleOptOut/],
+  ['consentSettings', { name: 'x', signals: { oneTrust: [] } }, /signals\.oneTrust must/],
+  ['consentSettings', { name: 'x', signals: { ccpa: true } }, /signals\.ccpa is not a known field/],
+  ['consentSettings', { name: 'x', regions: ['Europe'] }, /regions\[0\] must/],
+  ['mappings', () => ({ destinationId: ids.destination, others: 'some' }), /others must be one of omit, keep/],
   ['replaySettings', { sampleRate: 101 }, /sampleRate must be a number of 0 to 100/],
   [
     'tagManagerTriggers',

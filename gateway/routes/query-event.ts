@@ -6,6 +6,16 @@ import type { TrackPayload } from '../payload/payloads.ts';
 const contextNames = new RegExp(
   `^(?:utm_[a-z_]{1,32}|${clickIdNames.join('|')}|current_url|host|pathname|title|referrer|sid)$`,
 );
+/** Consent strings as the IAB has advertisements carry them, by the names they have in a context. */
+const consentNames: ReadonlyMap<string, string> = new Map([
+  ['gdpr', 'gdpr_applies'],
+  ['gdpr_consent', 'tcf'],
+  ['gpp', 'gpp'],
+  ['gpp_sid', 'gpp_sid'],
+  ['us_privacy', 'us_privacy'],
+]);
+/** A string of every vendor there is takes a fifth of it. */
+const consentCharactersMax = 8_192;
 const valueCharactersMax = 2000;
 const parametersMax = 100;
 
@@ -30,7 +40,9 @@ export function readQueryEvent(query: string): QueryEvent {
     parameters += 1;
     if (parameters > parametersMax) break;
     if (value === '' || name === '' || name === '__proto__') continue;
+    const consentName = consentNames.get(name);
     if (ownNames.has(name)) own[name] = value;
+    else if (consentName !== undefined) defaultProperties[consentName] = value.slice(0, consentCharactersMax);
     else if (contextNames.test(name)) defaultProperties[name] = value.slice(0, valueCharactersMax);
     else eventProperties[name] = value.slice(0, valueCharactersMax);
   }

@@ -67,6 +67,19 @@ test('stored: events of a source with bot control carry a score', async () => {
   expect(['crawler', 'browser', 'said', 'behind'].map((id) => scores.get(id))).toEqual([100, 0, 100, 0]);
 });
 
+test('stored: consent strings of an address are context, under the names they have there', async () => {
+  const query = `event=Shown&distinctId=pixel-consent&gdpr=1&gdpr_consent=${'C'.repeat(3_000)}&gpp=D&gpp_sid=7&us_privacy=1YNN`;
+  expect((await fetch(`${rig.gateway.url}/pixel/${testSources.web.token}.gif?${query}`)).status).toBe(200);
+  const found = (await rig.log.envelopes()).find((envelope) => envelope.id === 'pixel-consent');
+  expect(found?.body['defaultProperties']).toMatchObject({
+    gdpr_applies: '1',
+    tcf: 'C'.repeat(3_000),
+    gpp: 'D',
+    gpp_sid: '7',
+    us_privacy: '1YNN',
+  });
+});
+
 test.each([
   ['1', true],
   ['0', undefined],

@@ -67,7 +67,11 @@ function admit(
 ): Candidate | Leaving {
   const plan = context.plans(envelope.account) ?? openResolvePlan;
   const rules = plan.sourceRules(envelope.source);
-  const { touch, placeholders, namesTwo } = readTouch(envelope, rules.keyTrust);
+  const { touch, placeholders, namesTwo } = readTouch(
+    envelope,
+    rules.keyTrust,
+    plan.keepsGpc && rules.isVisitorsConnection,
+  );
   const hash = hashEvent(eventScope(envelope), envelope.id, touch.claim);
   const { storedAtMs } = accepted.origin.frame;
   if (wasKnownEarlier(context, envelope, touch, storedAtMs)) return drops.duplicate;

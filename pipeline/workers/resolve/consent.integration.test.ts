@@ -42,6 +42,7 @@ const purpose = {
   defaultState: 'Granted',
   regions: null,
   destinationIds: ['d'],
+  signals: { gpc: 'deny' },
 };
 const plan = compileResolvePlan(
   testLiveConfig({ sources: [{ id: web, type: 'WebSource', status: 'Enabled' }], consentSettings: [purpose] }),
@@ -157,5 +158,18 @@ test('consent: what a visitor denied is announced again after a crash, by whatev
   const properties = new VisitorProperties({ consent: { ads: false, stats: true } });
   expect(withdrawals.changesOf({ touch, saidAtMs: 5 }, { id: 'v', properties })).toEqual([
     { accountId: 'a', visitorIds: ['v'], words: { ads: false }, atMs: 7 },
+  ]);
+});
+
+test('consent: Global Privacy Control of a browser is kept with its visitor, and a grant of the visitor beside it', async () => {
+  const { written } = await resolve([
+    track({ userId: 'ann' }, { gpc: true }),
+    track({ userId: 'ann', externalId: 'person' }, { source: 'source-server' }),
+    track({ userId: 'bob' }, { source: 'source-server', gpc: true }),
+  ]);
+  expect(written.map(({ event, visitor }) => [event.consent, visitor['consent']])).toEqual([
+    [{ $gpc: true }, { $gpc: true }],
+    [undefined, { $gpc: true }],
+    [undefined, undefined],
   ]);
 });

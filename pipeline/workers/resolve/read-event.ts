@@ -86,7 +86,7 @@ export type ReadTouch = {
 };
 
 /** Who an event says its visitor is, and the properties it gives. Those that identify nobody are left out. */
-export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust']): ReadTouch {
+export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'], keepsGpc = false): ReadTouch {
   const { account, id, at, body, ctx, test } = envelope;
   let placeholders = 0;
   const identifierOf = (text: string | undefined): string | undefined => {
@@ -122,6 +122,8 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'])
   if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
   const consent = ownWords(body.consent);
   if (consent !== undefined) given.push({ consent });
+  // It is the browser's, and so the person's: events of a server have it too.
+  if (keepsGpc && envelope.gpc === true) given.push({ consent: { ...onlyGpc } });
   for (const custom of [ctx?.custom_properties, body.custom_properties]) {
     const members = cleanMembers(custom);
     if (members !== undefined) given.push({ custom_properties: members });

@@ -51,6 +51,7 @@ function createContext(): StepContext {
         keyTrust: 'public',
       }),
       hasPurposes: false,
+      keepsGpc: false,
       visitorReads: () => noReads,
     }),
     withdrawals: noWithdrawals,

@@ -25,6 +25,8 @@ export type ResolvePlan = {
   sourceRules(sourceId: string): SourceRules;
   /** Whether the account has purposes, which consent is asked for. */
   readonly hasPurposes: boolean;
+  /** Whether one of them asks for Global Privacy Control: then visitors keep that their browser has it on. */
+  readonly keepsGpc: boolean;
   /** What of visitors is read by the version, so that it is never cut off one. Found when it is first asked for. */
   visitorReads(): VisitorReads;
 };
@@ -50,6 +52,7 @@ export const openResolvePlan: ResolvePlan = {
   allows: () => true,
   sourceRules: () => openSource,
   hasPurposes: false,
+  keepsGpc: false,
   visitorReads: () => noReads,
 };
 
@@ -65,6 +68,9 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
   return {
     versionNumber,
     allows,
+    keepsGpc: collections.consentSettings.some(
+      ({ isEnabled, signals }) => isEnabled && (signals?.gpc ?? 'off') !== 'off',
+    ),
     hasPurposes:
       collections.consentSettings.length > 0 || unreadable.some(({ collection }) => collection === 'consentSettings'),
     sourceRules: (sourceId) => sources.get(sourceId) ?? openSource,

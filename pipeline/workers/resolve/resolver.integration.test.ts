@@ -309,6 +309,7 @@ test('resolver: drops what the live version does not let through, but no test ev
         keyTrust: 'public',
       }),
       hasPurposes: false,
+      keepsGpc: false,
       visitorReads: () => noReads,
     };
     await rig.send(0, [

@@ -127,6 +127,12 @@ describe('consent', () => {
     ['GPC', { signals: { gpc: 'deny' } }, { own: { $gpc: true } }, 'denied by signal'],
     ['GPC of the page', { signals: { gpc: 'deny' } }, { context: { gpc: true } }, 'denied by signal'],
     [
+      'GPC of an earlier event',
+      { signals: { gpc: 'deny' } },
+      { visitor: { consent: { $gpc: true } } },
+      'denied by signal',
+    ],
+    [
       'GPC after a grant of the visitor',
       { signals: { gpc: 'deny' } },
       { own: { $gpc: true }, visitor: { consent: { advertising: true } } },

@@ -2,6 +2,7 @@ import { consentMarks, readConsentWords } from '../../contracts/events/consent-w
 import type { ConsentWords } from '../../contracts/events/consent-words.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { Subject } from '../values/property-path.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import { answerBySignals } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
 import { isCovered, regionOf } from './region.ts';
@@ -119,8 +120,8 @@ function answer(purpose: Purpose, said: Said): PurposeAnswer {
 function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
   const { name, signals, names, regions, defaultsToGranted } = purpose;
   const { subject, own, visitor, now } = said;
-  const hasGpc = own[consentMarks.gpc] === true;
-  if (signals.gpc === 'always' && (hasGpc || subject.event.context['gpc'] === true)) {
+  const hasGpc = own[consentMarks.gpc] === true || subject.event.context['gpc'] === true || keepsGpc(subject);
+  if (signals.gpc === 'always' && hasGpc) {
     return { purpose: name, isGranted: false, layer: 'signal' };
   }
   const byEvent = answerOfEvent(purpose, own);
@@ -131,6 +132,12 @@ function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
   if (bySignal !== undefined) return { purpose: name, isGranted: bySignal, layer: 'signal' };
   const covers = regions === null || isCovered(regions, whereabouts(subject, now));
   return { purpose: name, isGranted: !covers || defaultsToGranted, layer: 'default' };
+}
+
+/** Whether the visitor's browser had Global Privacy Control on, with this event or an earlier one. */
+function keepsGpc({ visitor }: Subject): boolean {
+  const consent = visitor['consent'];
+  return isJsonObject(consent) && consent[consentMarks.gpc] === true;
 }
 
 /** What the visitor's properties say, else the address of the event: that of a calling server is not kept as such. */

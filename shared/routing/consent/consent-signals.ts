@@ -25,7 +25,7 @@ type TcfSettings = {
   readonly segment?: string | undefined;
 };
 
-/** What an event carries: what its context says, and whether its request had `Sec-GPC: 1`. */
+/** What an event carries: what its context says, and whether its visitor has Global Privacy Control on. */
 export type CarriedSignals = {
   readonly context: Readonly<Record<string, unknown>>;
   readonly hasGpc: boolean;
@@ -56,7 +56,7 @@ export function answerBySignals(
       take(false);
     }
   };
-  if (gpc === 'deny' && (hasGpc || context['gpc'] === true)) take(false);
+  if (gpc === 'deny' && hasGpc) take(false);
   if (oneTrust !== undefined) ask(readOneTrust, 'optanon', (groups) => wordOf(oneTrust, groups));
   if (cookiebot !== undefined) ask(readCookiebot, 'cookieconsent', (groups) => wordOf(cookiebot, groups));
   if (didomi !== undefined) ask(readDidomi, 'didomi', (groups) => wordOf(didomi, groups));

@@ -41,6 +41,7 @@ export type TestEvent = {
   readonly ua?: string;
   readonly at?: number;
   readonly bot?: number;
+  readonly gpc?: boolean;
   readonly body: JsonObject;
 };
 
@@ -124,6 +125,7 @@ export function frameOf(account: string, events: readonly TestEvent[]): Uint8Arr
       ip: event.ip,
       ua: event.ua,
       bot: event.bot,
+      gpc: event.gpc,
     });
     writer.appendEnvelope(head, Buffer.from(JSON.stringify(event.body)));
   }
