@@ -57,7 +57,9 @@ function rig(destinations: Destinations, destinationsMax = 10) {
         ['dispatcher-a', { frames: 3, events: 30, oldestAtMs: 1, unacknowledged: 1, unacknowledgedMax: 9 }],
         ['resolver-0', { frames: 0, events: 0, oldestAtMs: undefined, unacknowledged: 0, unacknowledgedMax: 9 }],
       ]),
-      streams: new Map([['INGEST', { bytes: 5, bytesMax: 10, messages: 1, firstSeq: 1, lastSeq: 1, createdAt: '' }]]),
+      streams: new Map([
+        ['INGEST', { bytes: 5, bytesMax: 10, messages: 1, firstSeq: 1, lastSeq: 1, createdAt: '', serverMs: 0 }],
+      ]),
       lostBytes: new Map(),
       retries: new Map(),
       deadLetters: new Map(),

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
@@ -238,4 +238,19 @@ test('dead letters: an account that has filled the log gives up its oldest, and 
   await store(deadLetterSubject('quiet'), 5);
   await shares.look();
   expect([shares.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
+});
+
+test('retention: events: a clock that is eight days ahead of the log removes nothing, and passes no destination over', async () => {
+  await store(eventsSubject('a', 0), 5);
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 2);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 8 * 86_400_000 });
+  try {
+    start({ historyMs: 86_400_000, waitingMs: 86_400_000 });
+    await until('it has looked', () => retention?.states.has(streams.events) === true);
+    await retention?.stop();
+    expect([...passedOver]).toEqual([]);
+    expect(await left(streams.events, eventsOfAccount('a'))).toBe(5);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -11,6 +11,7 @@ import type { DeadLetterShares } from './dead-letter-shares.ts';
 import { createMeanSizes } from './mean-sizes.ts';
 import type { MeanSizes } from './mean-sizes.ts';
 import { passOversBySize } from './waiting-window.ts';
+import { createRetentionClock } from './retention-clock.ts';
 import type { AccountWaiting, PassOver } from './waiting-window.ts';
 
 /** Who reads what waits, and is told where it waits for too long. */
@@ -81,6 +82,12 @@ export function startRetention({ connection, settings, readers, deadLetters, log
   let triedFrom = 0;
   let lookedForLateAtMs = -Infinity;
   let [overAgeNow, overShareNow] = [0, 0];
+  const clock = createRetentionClock((jumpMs) =>
+    logger.error(
+      { hours: Math.round(jumpMs / 3_600_000) },
+      'the clock was set forward; events age by the time before it. Correct the clock, or restart this pipeline if it is right',
+    ),
+  );
   const sizes = createMeanSizes(connection, streams.events);
   // The end of EVENTS as it was at least once `settledMs` ago, and as it was later.
   let ends: readonly [StreamEnd, StreamEnd] = [noEnd, noEnd];
@@ -106,9 +113,11 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     if (performance.now() - ends[1].atMs > settledMs) {
       ends = [ends[1], { lastSeq: state.lastSeq, atMs: performance.now() }];
     }
+    // Two machines seldom have the same wrong clock.
+    const nowMs = clock({ wallMs: Math.min(Date.now(), state.serverMs), monotonicMs: performance.now() });
     if (state.messages === 0) return;
     if (performance.now() - agedAtMs > ageEveryMs) {
-      agedSeq = await findSeqAt(connection, streams.events, Date.now() - settings.historyMs);
+      agedSeq = await findSeqAt(connection, streams.events, nowMs - settings.historyMs);
       agedAtMs = performance.now();
     }
     const bySize = keepFromBySize(state, settings.marks, triedFrom);
@@ -120,7 +129,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     if (keepFrom <= state.firstSeq && !isOverShare && !isLookDue) return;
     const consumers = await listConsumerProgress(connection, streams.events);
     const bySizeNow = isOverShare ? await overShare(consumers, { state, settings, sizes }) : [];
-    const byAgeNow = isLookDue ? await overAge(connection, consumers, settings.waitingMs) : [];
+    const byAgeNow = isLookDue ? await overAge(connection, consumers, nowMs - settings.waitingMs) : [];
     overShareNow = bySizeNow.length;
     if (isLookDue) {
       lookedForLateAtMs = performance.now();
@@ -222,9 +231,8 @@ type ShareLook = {
 async function overAge(
   connection: LogConnection,
   consumers: readonly ConsumerProgress[],
-  waitingMs: number,
+  beforeMs: number,
 ): Promise<PassOver[]> {
-  const beforeMs = Date.now() - waitingMs;
   const lateBefore = await findSeqAt(connection, streams.events, Math.max(0, beforeMs));
   const found: PassOver[] = [];
   for (const { name, filterSubject, ackedSeq } of consumers.filter(isBehind)) {
@@ -283,7 +291,7 @@ export function finishedSeq(
  * lies there, younger history has to go.
  */
 export function keepFromBySize(
-  state: Omit<StreamState, 'createdAt'>,
+  state: Omit<StreamState, 'createdAt' | 'serverMs'>,
   { high, low }: WaterMarks,
   triedFrom: number,
 ): number {

@@ -13,15 +13,19 @@ export type StreamState = {
   readonly lastSeq: number;
   /** When the stream was made; a stream of that name made anew says another time. */
   readonly createdAt: string;
+  /** The time of the server that answered, in ms since the epoch. */
+  readonly serverMs: number;
 };
 
 export async function readStreamState(connection: LogConnection, stream: string): Promise<StreamState> {
   return stateOf(await connection[client].jsm.streams.info(stream));
 }
 
-function stateOf({ config, state, created: createdAt }: StreamInfo): StreamState {
+function stateOf({ config, state, created: createdAt, ts }: StreamInfo & { readonly ts?: unknown }): StreamState {
   return {
     createdAt,
+    // The client library says it is a number: the server sends a text.
+    serverMs: Date.parse(String(ts)),
     bytes: state.bytes,
     bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
     messages: state.messages,
