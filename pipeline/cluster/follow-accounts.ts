@@ -1,4 +1,5 @@
 import type { ConfigTrust } from '../../shared/contracts/config/signed-config.ts';
+import { createRevisionGauge } from './revision-gauge.ts';
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
@@ -88,18 +89,20 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     }
   };
 
-  const follow = (): Promise<ConfigFeed> =>
-    followConfig(options.bucket, {
+  const follow = (): Promise<ConfigFeed> => {
+    const reading = revisions.begin();
+    return followConfig(options.bucket, {
       trust: options.trust,
       read: readLiveConfig,
+      onReady: () => reading.caughtUp(),
       apply: (change) => {
-        revisions.seen(change);
+        reading.seen(change);
         options.unreadable.note(change);
         const before = orders.get(change.accountId) ?? Promise.resolve();
         const order = before
           .then(() => apply(change))
           .catch((error: unknown) => logger.error({ ...idsOf(change), err: error }, 'applying a configuration failed'))
-          .finally(() => revisions.applied(change.revision));
+          .finally(() => reading.applied(change.revision));
         orders.set(change.accountId, order);
         void order.then(() => {
           if (orders.get(change.accountId) === order) orders.delete(change.accountId);
@@ -109,6 +112,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
         logger.error({ accountId, revision, reason }, 'configuration cannot be used; the previous one stays in force');
       },
     });
+  };
   let wasReady = false;
   let isFollowing = true;
   let feed = await follow();
@@ -166,33 +170,4 @@ function idsOf({ accountId, revision }: Pick<ConfigChange, 'accountId' | 'revisi
   revision: number;
 } {
   return { accountId, revision };
-}
-
-/** Knows up to which revision everything that was seen is applied, whatever order it is applied in. */
-type RevisionGauge = {
-  seen(change: Pick<ConfigChange, 'revision' | 'upTo'>): void;
-  applied(revision: number): void;
-  readonly current: number;
-};
-
-function createRevisionGauge(onGrown: (revision: number) => void): RevisionGauge {
-  const open = new Set<number>();
-  let upTo = 0;
-  let current = 0;
-  return {
-    get current() {
-      return current;
-    },
-    seen(change) {
-      open.add(change.revision);
-      upTo = Math.max(upTo, change.upTo);
-    },
-    applied(revision) {
-      open.delete(revision);
-      const reached = Math.min(upTo, ...[...open].map((each) => each - 1));
-      if (reached <= current) return;
-      current = reached;
-      onGrown(current);
-    },
-  };
 }

@@ -1,0 +1,51 @@
+import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
+
+/** Knows up to which revision everything that was seen is applied, whatever order it is applied in. */
+export type RevisionGauge = {
+  readonly current: number;
+  /** CONFIG is read from its beginning. Earlier readings count no more. */
+  begin(): RevisionReading;
+};
+
+export type RevisionReading = {
+  seen(change: Pick<ConfigChange, 'revision' | 'upTo'>): void;
+  applied(revision: number): void;
+  /** All that CONFIG held was seen. */
+  caughtUp(): void;
+};
+
+export function createRevisionGauge(onChanged: (revision: number) => void): RevisionGauge {
+  let current = 0;
+  let newest: RevisionReading | undefined;
+  const begin = (): RevisionReading => {
+    const open = new Set<number>();
+    let upTo = 0;
+    const reached = (): number => Math.min(upTo, ...[...open].map((each) => each - 1));
+    const set = (revision: number): void => {
+      current = revision;
+      onChanged(current);
+    };
+    const reading: RevisionReading = {
+      seen(change) {
+        open.add(change.revision);
+        upTo = Math.max(upTo, change.upTo);
+      },
+      applied(revision) {
+        open.delete(revision);
+        if (reading === newest && reached() > current) set(reached());
+      },
+      caughtUp() {
+        // CONFIG was created again: its revisions begin at 1, and those that were applied are none of them.
+        if (reading === newest && upTo < current) set(reached());
+      },
+    };
+    newest = reading;
+    return reading;
+  };
+  return {
+    get current() {
+      return current;
+    },
+    begin,
+  };
+}
