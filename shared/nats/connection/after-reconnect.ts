@@ -10,9 +10,9 @@ export function afterReconnect(
   work: () => Promise<void>,
   onError: (error: unknown) => void,
 ): { stop(): void } {
-  const state = { isWanted: false, isStopped: false };
-  let running: Promise<void> | undefined;
+  const state = { isWanted: false, isStopped: false, isRunning: false };
   const run = async (): Promise<void> => {
+    state.isRunning = true;
     for (let failures = 0; state.isWanted && !state.isStopped;) {
       state.isWanted = false;
       try {
@@ -26,12 +26,12 @@ export function afterReconnect(
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
+    // In the same step as the last look at what is wanted: a reconnect right after it begins a run of its own.
+    state.isRunning = false;
   };
   const off = connection.onReconnect(() => {
     state.isWanted = true;
-    running ??= run().finally(() => {
-      running = undefined;
-    });
+    if (!state.isRunning) void run();
   });
   return {
     stop() {
