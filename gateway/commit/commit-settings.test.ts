@@ -18,3 +18,8 @@ test('rounds that are given hold on any log', () => {
   for (const replicas of [1, 3])
     expect(readCommitSettings(env, { ...log, replicas })).toMatchObject({ rounds: { usualMs: 0 }, roundBytes: 1 });
 });
+
+test('a frame leaves room for its headers in the largest message of the log', () => {
+  const env = { ...defaultsOf(commitEnv), FRAME_BYTES_MAX: log.messageBytesMax };
+  expect(readCommitSettings(env, log).frameBytesMax).toBeLessThanOrEqual(log.messageBytesMax - 200);
+});

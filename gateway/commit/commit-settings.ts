@@ -6,6 +6,9 @@ import type { CrowdPaceSettings } from '../../shared/runtime/crowd-pace.ts';
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
+/** nats-server counts the headers of a message (its id, and what came before it) as part of its size. */
+const headerBytesMax = 512;
+
 /** Each message costs a replicated log a vote and a sync on every server, so fewer and fuller ones are cheaper there. */
 const rounds = {
   single: { ms: 10, bytes: 24 * kibibyte },
@@ -66,7 +69,7 @@ export function readCommitSettings(
   const round = replicas > 1 ? rounds.replicated : rounds.single;
   return {
     partitions,
-    frameBytesMax: Math.min(env.FRAME_BYTES_MAX, messageBytesMax),
+    frameBytesMax: Math.min(env.FRAME_BYTES_MAX, messageBytesMax - headerBytesMax),
     frameLingerMs: env.FRAME_LINGER_MS,
     rounds: { usualMs: env.FRAME_ROUND_MS ?? round.ms, crowdedMs: env.FRAME_ROUND_CROWDED_MS },
     roundBytes: env.FRAME_ROUND_BYTES ?? round.bytes,

@@ -112,3 +112,19 @@ test('published sources: only web addresses are redirected to', () => {
   expect(target('/relative')).toBeUndefined();
   expect(target(null)).toBeUndefined();
 });
+
+test('published sources: one that is unpublished is forgotten once it is reported, and its events stay counted', () => {
+  const sources = create();
+  sources.apply(account('one', { a: 's1', b: 's2' }, [source('s1'), source('s2')]));
+  for (const token of ['a', 'b']) {
+    const { tally } = sources.byToken(token) ?? {};
+    if (tally !== undefined) tally.stored += 3;
+  }
+  sources.apply(account('one', { a: 's1' }, [source('s1')]));
+  expect(sources.forgetUnpublished(() => false)).toEqual([]);
+  expect(sources.forgetUnpublished(() => true)).toEqual(['s2']);
+  expect([...sources.activities].map(({ sourceId }) => sourceId)).toEqual(['s1']);
+  expect(sources.tallies.get('NodejsApi')?.stored).toBe(6);
+  sources.apply(account('one', { b: 's2' }, [source('s2')]));
+  expect(sources.tallies.get('NodejsApi')?.stored).toBe(6);
+});

@@ -37,6 +37,8 @@ export class PublishedSources {
   readonly #bySourceId = new Map<string, PublishedSource>();
   readonly #hashesOfAccount = new Map<string, readonly string[]>();
   readonly #activities = new Map<string, SourceActivity>();
+  /** Of sources that were forgotten, by type. */
+  readonly #forgotten = new Map<string, EventTally>();
   readonly #limits = new Map<string, KeyLimits>();
   readonly #intakes = new Map<string, AccountIntake>();
   // Holds valid tokens only, so it never grows beyond the number of keys.
@@ -54,17 +56,25 @@ export class PublishedSources {
 
   /** What became of events so far, by type of source; with those of sources no longer published. */
   get tallies(): ReadonlyMap<string, EventTally> {
-    const byType = new Map<string, EventTally>();
-    for (const { type, tally, testTally } of this.#activities.values()) {
-      const sum = remember(byType, type, noEvents);
-      for (const one of [tally, testTally]) for (const name of tallyNames) sum[name] += one[name];
-    }
+    const byType = new Map([...this.#forgotten].map(([type, tally]) => [type, { ...tally }]));
+    for (const activity of this.#activities.values()) addTallies(byType, activity);
     return byType;
   }
 
   /** Sources with their last activity, also those no longer published. */
   get activities(): Iterable<SourceActivity> {
     return this.#activities.values();
+  }
+
+  /** Forgets sources that are no longer published and were reported; their events stay in the tallies. Returns their ids. */
+  forgetUnpublished(isReported: (activity: SourceActivity) => boolean): readonly string[] {
+    const published = new Set([...this.#byHash.values()].map(({ sourceId }) => sourceId));
+    const gone = [...this.#activities.values()].filter((one) => !published.has(one.sourceId) && isReported(one));
+    for (const activity of gone) {
+      addTallies(this.#forgotten, activity);
+      this.#activities.delete(activity.sourceId);
+    }
+    return gone.map(({ sourceId }) => sourceId);
   }
 
   /** The accounts that have a key. */
@@ -167,6 +177,11 @@ export class PublishedSources {
       testTally: noEvents(),
     }));
   }
+}
+
+function addTallies(byType: Map<string, EventTally>, { type, tally, testTally }: SourceActivity): void {
+  const sum = remember(byType, type, noEvents);
+  for (const one of [tally, testTally]) for (const name of tallyNames) sum[name] += one[name];
 }
 
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -8,7 +8,7 @@ import {
 } from '../../shared/contracts/source-activity.ts';
 import type { SourceCounts } from '../../shared/contracts/source-activity.ts';
 import { every } from '../../shared/runtime/every.ts';
-import type { SourceActivity } from '../ingest/published-sources.ts';
+import type { PublishedSources, SourceActivity } from '../ingest/published-sources.ts';
 import { SourceWindow, hourOf } from './source-window.ts';
 
 const everyMs = 2_000;
@@ -18,7 +18,7 @@ const writesAtOnce = 16;
 export type ActivityReport = {
   readonly bucket: Bucket;
   readonly instanceId: string;
-  readonly sources: { readonly activities: Iterable<SourceActivity> };
+  readonly sources: Pick<PublishedSources, 'activities' | 'forgetUnpublished'>;
   /** How long what was counted is kept by the hour. */
   readonly hoursKept: number;
   readonly onError: (error: unknown) => void;
@@ -47,6 +47,10 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
     for (let at = 0; at < due.length; at += writesAtOnce) {
       await Promise.all(due.slice(at, at + writesAtOnce).map(write));
     }
+    const wasDue = new Set(due);
+    // A request that began before the source was unpublished is answered by the time of the next round.
+    const forgotten = sources.forgetUnpublished((activity) => !wasDue.has(activity) && !isDue(activity));
+    for (const sourceId of forgotten) reported.delete(sourceId);
   };
   const run = (): Promise<void> =>
     (writing ??= writeAll()
