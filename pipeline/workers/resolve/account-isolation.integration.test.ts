@@ -111,38 +111,41 @@ function createLatch(): { readonly isOpen: Promise<void>; open(): void } {
 const stat = (resolver: Actor, name: string): number => resolver.stats()[name] ?? 0;
 
 test.each([
-  ['large events', 40_000, 200],
-  ['small events, a few in a frame', 10, 3_000],
-])('resolver: an account whose visitors are not written holds up nobody, at any backlog: %s', (_, bytes, events) =>
-  withRig(async (rig) => {
-    const [stuck, fine] = [randomUUID(), randomUUID()];
-    const opened = createLatch();
-    const store = createVisitorStore(rig.pool);
-    const visitors = writingBy(store, stuck, async (_touches, go) => opened.isOpen.then(go));
-    const resolver = await rig.start(1, { visitors, settings });
-    await flood(rig, stuck, { from: 0, events, bytes });
-    await rig.send(1, [one(fine, 'f1')]);
-    await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1']), within);
-    expect(resolver.stats()).toMatchObject({ accounts_queued: 1 });
-    // What comes later, too, and in the same frame.
-    await flood(rig, stuck, { from: events, events: 100, bytes });
-    await rig.send(1, [one(stuck, `s${events + 100}`), one(fine, 'f2')]);
-    await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1', 'f2']), within);
-    expect(await idsOf(rig, stuck)).toEqual([]);
-    // All but what was read into memory.
-    const copied = stat(resolver, 'queued_bytes');
-    expect(stat(resolver, `queue_bytes:${stuck}`)).toBeLessThanOrEqual(copied);
-    expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan(copied - 1024 ** 2 / 2);
-    opened.open();
-    await vi.waitFor(() => expect(stat(resolver, 'resolved')).toBe(events + 103), within);
-    expect(await idsOf(rig, stuck)).toEqual(names(events + 101));
-    await vi.waitFor(async () => expect(await queuesLeft(rig)).toEqual([]), within);
-    expect(resolver.stats()).toMatchObject({ accounts_queued: 0, events: events + 103 });
-    expect(resolver.stats()).not.toHaveProperty(`queue_bytes:${stuck}`);
-    await rig.send(1, [one(stuck, 'after')]);
-    await vi.waitFor(async () => expect((await idsOf(rig, stuck)).at(-1)).toBe('after'), within);
-    await resolver.stop(5_000);
-  }),
+  ['large events', settings, 40_000, 200],
+  ['small events, a few in a frame', settings, 10, 3_000],
+  ['far over what a partition holds by default', defaultSettings, 1_500, 24_000],
+])(
+  'resolver: an account whose visitors are not written holds up nobody, at any backlog: %s',
+  (_, limits, bytes, events) =>
+    withRig(async (rig) => {
+      const [stuck, fine] = [randomUUID(), randomUUID()];
+      const opened = createLatch();
+      const store = createVisitorStore(rig.pool);
+      const visitors = writingBy(store, stuck, async (_touches, go) => opened.isOpen.then(go));
+      const resolver = await rig.start(1, { visitors, settings: limits });
+      await flood(rig, stuck, { from: 0, events, bytes });
+      await rig.send(1, [one(fine, 'f1')]);
+      await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1']), within);
+      expect(resolver.stats()).toMatchObject({ accounts_queued: 1 });
+      // What comes later, too, and in the same frame.
+      await flood(rig, stuck, { from: events, events: 100, bytes });
+      await rig.send(1, [one(stuck, `s${events + 100}`), one(fine, 'f2')]);
+      await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1', 'f2']), within);
+      expect(await idsOf(rig, stuck)).toEqual([]);
+      // All but what was read into memory.
+      const copied = stat(resolver, 'queued_bytes');
+      expect(stat(resolver, `queue_bytes:${stuck}`)).toBeLessThanOrEqual(copied);
+      expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan(copied - 1024 ** 2 / 2);
+      opened.open();
+      await vi.waitFor(() => expect(stat(resolver, 'resolved')).toBe(events + 103), within);
+      expect(await idsOf(rig, stuck)).toEqual(names(events + 101));
+      await vi.waitFor(async () => expect(await queuesLeft(rig)).toEqual([]), within);
+      expect(resolver.stats()).toMatchObject({ accounts_queued: 0, events: events + 103 });
+      expect(resolver.stats()).not.toHaveProperty(`queue_bytes:${stuck}`);
+      await rig.send(1, [one(stuck, 'after')]);
+      await vi.waitFor(async () => expect((await idsOf(rig, stuck)).at(-1)).toBe('after'), within);
+      await resolver.stop(5_000);
+    }),
 );
 
 test('resolver: an account that sends faster than its visitors are written does not make the others wait for its backlog', () =>
