@@ -72,6 +72,7 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
   };
   const facts = await attack.prepare(ground);
   await access.publish();
+  await attack.fill?.(target);
   const pids = [gateway.pid, pipeline.pid, control.service.pid, log.pid, await stage.postgresPid()];
   return { natsUrl: log.url, pids, gateway, pipeline, control, sink, busy, target, facts };
 }

@@ -47,6 +47,8 @@ export type Attack = {
   readonly env?: Readonly<Record<string, string>>;
   /** Sets up the attacking account's draft; it is published behind that. */
   prepare(ground: Ground): Promise<Facts>;
+  /** Puts into the database what months of the account's events leave there. Called once, before anything is measured. */
+  fill?(target: Target): Promise<void>;
   /** Goes on until it is told to end, and then lets nothing behind. */
   run(strike: Strike): Promise<void>;
 };

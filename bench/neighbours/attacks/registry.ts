@@ -7,7 +7,9 @@ import { expensiveRules } from './expensive-rules.ts';
 import { experimentQueries } from './experiment-queries.ts';
 import { failingDestinations } from './failing-destinations.ts';
 import { heavyVisitor } from './heavy-visitor.ts';
+import { largeMerges } from './large-merges.ts';
 import { merges } from './merges.ts';
+import { newVisitors } from './new-visitors.ts';
 
 /** Run before the attacks, to know what these come to beside nobody, a full machine, and somebody who behaves. No bar is about them. */
 export const controls: readonly Attack[] = [nobody, foreignPrograms, busyNeighbour];
@@ -16,6 +18,8 @@ export const controls: readonly Attack[] = [nobody, foreignPrograms, busyNeighbo
 export const attacks: readonly Attack[] = [
   heavyVisitor,
   merges,
+  largeMerges,
+  newVisitors,
   alternatingEndpoint,
   deadDestinations,
   hangingNames,

@@ -1,0 +1,27 @@
+import { addSinkDestination } from './attack.ts';
+import type { Attack } from './attack.ts';
+import { createSend, runId, strikeAtRate } from './strike-loops.ts';
+
+const rows = 1_000;
+/** As much as the rate of a source lets in: more rows a second than PostgreSQL writes here. */
+const batchesPerS = 9;
+
+/** Nothing but visitors that were never seen before: each event is a row to insert, and none is known the next time. */
+export const newVisitors: Attack = {
+  name: 'new-visitors',
+  summary: `${rows * batchesPerS} events a second, each of a new visitor with an externalId and an e-mail address`,
+  leavesMuch: true,
+  prepare: addSinkDestination,
+  async run(strike) {
+    const { target, signal } = strike;
+    const send = createSend(strike, 8);
+    await strikeAtRate(signal, { perS: batchesPerS, atOnceMax: 8 }, (index) => {
+      const events = Array.from({ length: rows }, (_, row) => {
+        const id = `${runId}-${index}-${row}`;
+        return { event: 'x', distinctId: id, externalId: id, userProperties: { email: `${id}@example.com` } };
+      });
+      const body = JSON.stringify({ token: target.token, events });
+      return send({ url: `${target.gatewayUrl}/api/v1/batch`, body });
+    });
+  },
+};
