@@ -1,7 +1,7 @@
 import { unavailableDestinationTypes } from '../../shared/collections/unavailable-destination-types.ts';
 import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
-import type { KindLimits } from '../../shared/destinations/sdk/facts.ts';
+import type { KindLimits, KindVersion } from '../../shared/destinations/sdk/facts.ts';
 import { platformEvents } from '../../shared/destinations/sdk/platform-events.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
 import { standardEvents } from '../../shared/destinations/sdk/standard-events.ts';
@@ -66,6 +66,7 @@ function describeKind(kind: OfferedKind): string {
         ],
         ['Reports rejected events by', facts.errors],
         ['Compared with the platform’s documentation', facts.checked],
+        ...(facts.version === undefined ? [] : [['API version', versionOf(facts.version)]]),
       ],
     ),
     `Sources: ${facts.sources.map((source) => `<${source}>`).join(', ')}.`,
@@ -73,6 +74,10 @@ function describeKind(kind: OfferedKind): string {
     ...(vocabulary === undefined ? [] : events(vocabulary)),
     ...identity(kind),
   ].join('\n\n');
+}
+
+function versionOf({ name, ends }: KindVersion): string {
+  return ends === undefined ? `${name}; the platform has published no end` : `${name}, until ${ends}`;
 }
 
 /** Made by the kind itself, of an order of a customer who is known by everything. */

@@ -89,6 +89,14 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
+  it('facts: the version that is asked does not end within 60 days', () => {
+    const { version } = kind.facts;
+    if (version?.ends === undefined) return;
+    expect(version.ends).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
+    // By the calendar on purpose: whoever sees it fail has two months to move the kind to a later version.
+    expect(Date.parse(version.ends) - Date.now()).toBeGreaterThan(60 * 86_400_000);
+  });
+
   it('prepare: refuses settings without each required one, naming it', () => {
     for (const key of requiredKeys(kind)) {
       const rest = Object.fromEntries(Object.entries(kind.exampleSettings).filter(([name]) => name !== key));

@@ -65,7 +65,8 @@ export const facebook = defineDestination({
       'https://developers.facebook.com/docs/marketing-api/conversions-api/using-the-api',
       'https://developers.facebook.com/docs/graph-api/guides/error-handling',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-27',
+    version: { name: graphApi.version, ends: undefined },
     namesElsewhere: [
       'Facebook Conversions API (Actions)',
       'FACEBOOK_CONVERSIONS',

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { contextOf, isAlias, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
 import { baseUrl, matching, requiredSecret, requiredText } from '../sdk/settings.ts';
@@ -32,10 +33,14 @@ const settings = {
     {
       label: 'Measurement ID',
       placeholder: 'G-XXXXXXXXXX',
-      sublabel: 'Admin, Data streams, your stream.',
+      sublabel:
+        'Admin, Data streams, your stream. Of an app stream its Firebase app ID; its events need the property app_instance_id.',
       example: 'G-EXAMPLE123',
     },
-    matching(/^G-[A-Z0-9]{4,20}$/, 'must be one such as G-XXXXXXXXXX'),
+    matching(
+      /^(G-[A-Z0-9]{4,20}|\d{1,3}:\d{5,20}:(ios|android):[0-9a-f]{8,64})$/,
+      'must be one such as G-XXXXXXXXXX, or the Firebase app ID of an app stream',
+    ),
   ),
   apiSecret: requiredSecret({
     label: 'API secret',
@@ -79,23 +84,28 @@ export type MeasurementProtocolSettings = Pick<
 >;
 
 export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
-  const query = new URLSearchParams({ measurement_id: given.measurementId, api_secret: given.apiSecret });
+  const isApp = !given.measurementId.startsWith('G-');
+  const stream = { [isApp ? 'firebase_app_id' : 'measurement_id']: given.measurementId };
+  const query = new URLSearchParams({ ...stream, api_secret: given.apiSecret });
   const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
   return {
     batchEventsMax,
     accepts: (event) => !isIdentify(event) && !isAlias(event),
-    groupOf: (event) => JSON.stringify(clientOf(event)),
+    groupOf: (event) => JSON.stringify(clientOf(event, isApp)),
     buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      const body = { ...clientOf(first), events: events.map((event) => eventOf(event, given, nowMs)) };
+      if (isApp && events.some((event) => clientOf(event, isApp)['app_instance_id'] === undefined)) {
+        throw new UnfitEventError('an event of an app stream needs app_instance_id');
+      }
+      const body = { ...clientOf(first, isApp), events: events.map((event) => eventOf(event, given, nowMs)) };
       return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
   };
 }
 
 /** Whose the events of a request are, and what is said of all of them. */
-function clientOf(outbound: OutboundEvent): JsonObject {
+function clientOf(outbound: OutboundEvent, isApp: boolean): JsonObject {
   const sent = sentEvent(outbound);
   const { properties, context, visitor } = sent;
   const told = outbound.mapped === undefined;
@@ -109,7 +119,7 @@ function clientOf(outbound: OutboundEvent): JsonObject {
     textOf(visitor.custom_properties['ga_client_id']) ??
     visitor.id;
   return {
-    client_id: clientId,
+    ...(isApp ? { app_instance_id: appInstanceOf(sent, options) } : { client_id: clientId }),
     user_id: (textOf(properties['user_id']) ?? (told ? textOf(visitor.external_id) : undefined))?.slice(0, 256),
     ip_override: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     user_agent: (textOf(properties['user_agent']) ?? textOf(shared['user_agent']))?.slice(0, 1_000),
@@ -118,10 +128,17 @@ function clientOf(outbound: OutboundEvent): JsonObject {
   };
 }
 
+/** The id that Firebase gives an installed app: only the app itself knows it. */
+function appInstanceOf({ properties, context }: SentEvent, options: JsonObject): string | undefined {
+  const id = properties['app_instance_id'] ?? options['app_instance_id'] ?? context['app_instance_id'];
+  return textOf(id);
+}
+
 function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, nowMs: number): JsonObject {
   const event = sentEvent(outbound, given);
   const {
     client_id: _clientId,
+    app_instance_id: _appInstanceId,
     user_id: _userId,
     ip_override: _ip,
     user_agent: _userAgent,

@@ -8,6 +8,8 @@ const row = Type.Object({
   params: Type.Object({}, { maxProperties: 25 }),
 });
 
+const common = { user_id: Type.Optional(Type.String({ maxLength: 256 })), events: anyRows } as const;
+
 /**
  * The Measurement Protocol. The real one answers 2xx to whatever it is sent and passes over what it cannot use; this one
  * refuses that, as the validation server (`/debug/mp/collect`) would name it.
@@ -19,13 +21,15 @@ export const measurementProtocolPlatform = definePlatform({
       method: 'POST',
       path: '/mp/collect',
       credentials: inQuery('api_secret'),
-      query: Type.Object({ measurement_id: Type.String({ pattern: '^G-[A-Z0-9]+$' }) }),
+      query: Type.Union([
+        Type.Object({ measurement_id: Type.String({ pattern: '^G-[A-Z0-9]+$' }) }),
+        Type.Object({ firebase_app_id: Type.String({ pattern: '^\\d+:\\d+:(ios|android):[0-9a-f]+$' }) }),
+      ]),
       content: 'json',
-      body: Type.Object({
-        client_id: someText,
-        user_id: Type.Optional(Type.String({ maxLength: 256 })),
-        events: anyRows,
-      }),
+      body: Type.Union([
+        Type.Object({ client_id: someText, ...common }),
+        Type.Object({ app_instance_id: someText, ...common }),
+      ]),
       rows: [{ at: 'events', schema: row }],
       rowsMax: 25,
       bytesMax: 130_000,

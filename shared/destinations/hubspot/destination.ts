@@ -65,6 +65,7 @@ export const hubspot = defineDestination({
       'https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts',
     ],
     checked: '2026-11-22',
+    version: { name: apiVersion, ends: '2028-03-01' },
     namesElsewhere: ['HubSpot Cloud Mode (Actions)', 'HS'],
   },
   loadPlatform: async () => (await import('./platform.ts')).hubspotPlatform,

@@ -67,6 +67,7 @@ export const klaviyo = defineDestination({
       'https://developers.klaviyo.com/en/reference/create_or_update_profile',
     ],
     checked: '2026-11-22',
+    version: { name: revision, ends: '2028-07-15' },
     namesElsewhere: ['KLAVIYO_BULK_UPLOAD'],
   },
   loadPlatform: async () => (await import('./platform.ts')).klaviyoPlatform,

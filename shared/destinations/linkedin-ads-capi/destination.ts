@@ -60,6 +60,7 @@ export const linkedinAdsCapi = defineDestination({
     errors: 'a status a row; a wrong row by its place in the message of a 422',
     sources: ['https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api'],
     checked: '2026-11-22',
+    version: { name: standardVersion, ends: '2027-07-15' },
     namesElsewhere: ['LinkedIn Conversions API', 'LINKEDIN_ADS', 'LINKEDIN_INSIGHT_TAG'],
   },
   loadPlatform: async () => (await import('./platform.ts')).linkedinPlatform,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { sampleShopper, sampleStranger, withoutId } from '../testing/sample-shopper.ts';
 import { bodyOf, requestOf, sha256 } from '../testing/sent-by.ts';
 import { nextdoorAds } from './destination.ts';
 
@@ -56,7 +56,9 @@ test('Nextdoor: its own names only', () => {
 
 test('Nextdoor: a website event without a page, and one of nobody, are unfit', () => {
   expect(() => requestOf(nextdoorAds, [sampleStranger()])).toThrow('the address of the page');
-  expect(() => requestOf(nextdoorAds, [sampleStranger()], { actionSource: 'other' })).toThrow('nothing of a person');
+  expect(() => requestOf(nextdoorAds, [withoutId(sampleStranger())], { actionSource: 'other' })).toThrow(
+    'nothing of a person',
+  );
   expect(bodyOf(nextdoorAds, [sampleShopper()], { testMode: true, actionSource: 'app' })).toMatchObject({
     test_event: 'true',
     action_source: 'app',

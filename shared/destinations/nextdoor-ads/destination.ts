@@ -7,7 +7,7 @@ import { acceptsCustomerEvents, secondsOf, sentEvent } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
-import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
+import { e164Of, hashDatum, hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
@@ -127,7 +127,7 @@ function customer(event: SentEvent): JsonObject {
   const matched = present({
     email: hashed.email,
     phone_number: hashDatum(person.phone, e164Of(person)),
-    external_id: hashed.externalId,
+    external_id: hashedMatchingId(event),
     click_id: browserId(event, ['ndclid', '_ndclid']),
     client_ip_address: ip,
   });

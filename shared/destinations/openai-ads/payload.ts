@@ -7,7 +7,7 @@ import { checkAge, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
 import { minorUnits } from '../sdk/minor-units.ts';
-import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 
@@ -54,11 +54,11 @@ const shapes: ReadonlyMap<string, string> = new Map([
 
 /** Optional for OpenAI: without it an event counts by its `oppref`. City and ZIP it takes in the clear only: left out. */
 function user(event: SentEvent): JsonObject | undefined {
-  const { email, externalId } = hashPerson(knownPerson(event));
+  const { email } = hashPerson(knownPerson(event));
   const { ip, userAgent } = browserContext(event);
   return present({
     email_sha256: email,
-    external_id_sha256: externalId,
+    external_id_sha256: hashedMatchingId(event),
     country: plainCountry(event),
     ip_address: ip,
     user_agent: userAgent,

@@ -14,11 +14,20 @@ export type KindFacts = {
   readonly sources: readonly [string, ...string[]];
   /** When it was last compared with them, `yyyy-mm-dd`. */
   readonly checked: string;
+  /** The version of the interface that is asked, where the platform dates or numbers them. */
+  readonly version?: KindVersion;
   /**
    * What Segment and RudderStack call the platform in `integrations`, today or earlier, where that is not the kind's id.
    * Case, spaces, punctuation and what stands in brackets do not count.
    */
   readonly namesElsewhere?: readonly string[];
+};
+
+/** A version of a platform's interface. */
+export type KindVersion = {
+  readonly name: string;
+  /** The day after which the platform no longer promises it, `yyyy-mm-dd`; undefined where none is published yet. */
+  readonly ends: string | undefined;
 };
 
 /** The limits a platform publishes. */
