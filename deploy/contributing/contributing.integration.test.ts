@@ -1,105 +1,82 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { additions, names, readEntries } from './testing/entries.ts';
+import type { Entry } from './testing/entries.ts';
 import { copyTree } from './testing/tree-copy.ts';
 import type { TreeCopy } from './testing/tree-copy.ts';
 
-// Adds one of each to a copy of the project, in the places that CONTRIBUTING.md names and nowhere else, and has the copy
-// checked. Whoever has to change this test to add a line somewhere else changes the table there too.
-
-const example = (name: string): Promise<string> =>
-  readFile(join(import.meta.dirname, 'examples', `${name}.ts.txt`), 'utf8');
+// Adds one of each to a copy of the project, in the files that its entry in CONTRIBUTING.md names and nowhere else, and has
+// the copy checked. A change of this test that touches another file changes the entry, too.
 
 let copy: TreeCopy;
+let entries: ReadonlyMap<string, Entry>;
 beforeAll(async () => {
   copy = await copyTree();
+  entries = readEntries(await readFile(join(import.meta.dirname, '../../CONTRIBUTING.md'), 'utf8'));
 });
 afterAll(() => copy.remove());
 
 // Types, layers and the build are made twice; a busy machine takes its time.
 const timeoutMs = 300_000;
 
-test('contributing: one of each thing is added as the table says', { timeout: timeoutMs }, async () => {
-  const kinds = 'shared/destinations/registry.ts';
-  await copy.write('shared/destinations/example-platform/destination.ts', await example('destination'));
-  await copy.write('shared/destinations/example-platform/platform.ts', await example('platform'));
-  await copy.insertBefore(
-    kinds,
-    'import { facebook }',
-    "import { examplePlatform } from './example-platform/destination.ts';\n",
-  );
-  await copy.insertBefore(kinds, '  facebook,\n', '  examplePlatform,\n');
-  await copy.insertBefore('shared/collections/destination-types.ts', '  AWSKinesis AWSLambda', '  ExamplePlatform\n');
+const isGenerated = (entry: string): boolean => entries.get(entry)?.generates === true;
 
-  const collections = 'shared/collections/registry.ts';
-  await copy.write('shared/collections/example-notes.ts', await example('collection'));
-  await copy.insertBefore(collections, 'import { mappings }', "import { exampleNotes } from './example-notes.ts';\n");
-  await copy.insertBefore(collections, '  mappings,\n', '  exampleNotes,\n');
+/** What `npm run generate` writes of what the additions may change: each file with its text. */
+async function generatedTexts(): Promise<Readonly<Record<string, string>>> {
+  const paths = ['control-plane/console/api/replies.ts', 'deploy/runbook/alerts.md', 'deploy/nats/accounts.conf'];
+  return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await copy.read(path)] as const)));
+}
 
-  const routes = 'gateway/routes/registry.ts';
-  await copy.write('gateway/routes/example.ts', await example('route'));
-  await copy.insertBefore(
-    routes,
-    'import { createPixelRoute }',
-    "import { createExampleRoute } from './example.ts';\n",
-  );
-  await copy.insertBefore(routes, '    createPixelRoute(', '    createExampleRoute(),\n');
+async function add(entry: string): Promise<void> {
+  const addition = additions.find((one) => one.entry === entry);
+  const said = entries.get(entry);
+  if (addition === undefined || said === undefined) throw new Error(`CONTRIBUTING.md has no entry "${entry}"`);
+  await addition.add(copy);
+  const changed = copy.takeChanged();
+  expect(changed.length).toBeGreaterThan(0);
+  expect({ entry, notNamed: changed.filter((path) => !names(said, path) && path !== addition.usedIn) }).toEqual({
+    entry,
+    notNamed: [],
+  });
+}
 
-  const endpoints = 'control-plane/endpoints.ts';
-  await copy.write('control-plane/audit/read-example.ts', await example('endpoint'));
-  await copy.insertBefore(
-    endpoints,
-    'import { collectionEndpoints }',
-    "import { readExample } from './audit/read-example.ts';\n",
-  );
-  await copy.insertBefore(endpoints, '  ...auditEndpoints,\n', '  readExample,\n');
+test('contributing: entries that are marked as tested are, and no others', () => {
+  const marked = [...entries].filter(([, { isMarked }]) => isMarked).map(([entry]) => entry);
+  expect(additions.map(({ entry }) => entry).toSorted()).toEqual(marked.toSorted());
+});
 
-  const slice = 'gateway/status/status-settings.ts';
-  await copy.insertBefore(
-    slice,
-    '  CANARY_EVERY_MS',
-    "  EXAMPLE_MS: count('How long an example takes', 20, { unit: 'ms' }),\n",
-  );
-  await copy.insertBefore('gateway/start-gateway.ts', 'env.CANARY_EVERY_MS', 'env.EXAMPLE_MS + ');
+const [plain, generating] = [additions.slice(0, -3), additions.slice(-3)].map((list) => list.map(({ entry }) => entry));
 
-  await copy.insertBefore(
-    'gateway/status/metrics.ts',
-    '  requestsOpen: gauge(',
-    "  examples: gauge('sluice_gateway_examples', 'Examples there are'),\n",
-  );
-  await copy.insertBefore(
-    'gateway/status/show-metrics.ts',
-    '  page.show(gatewayMetrics.requestsOpen',
-    '  page.show(gatewayMetrics.examples, (add) => add(1));\n',
-  );
+test.each(plain ?? [])('contributing: %s is added in the files its entry names', async (entry) => {
+  expect(isGenerated(entry)).toBe(false);
+  await add(entry);
+});
 
-  const workers = 'pipeline/workers/registry.ts';
-  await copy.write('pipeline/workers/example/worker.ts', await example('worker'));
-  await copy.insertBefore(
-    workers,
-    'import { resolverWorker }',
-    "import { exampleWorker } from './example/worker.ts';\n",
-  );
-  await copy.insertBefore(workers, 'resultsWorker]', 'exampleWorker, ');
-  await copy.insertBefore('deploy/layers/layers.ts', "    'workers/recent',\n", "    'workers/example',\n");
+test('contributing: what asks for no generating changes no generated file', { timeout: timeoutMs }, async () => {
+  const before = await generatedTexts();
+  expect(await npmRun('generate')).toMatchObject({ code: 0 });
+  expect(await generatedTexts()).toEqual(before);
+});
 
-  // Of the head: the account, which is in every line.
-  const head = 'shared/contracts/events/resolved-event.ts';
-  await copy.insertBefore(head, '  readonly isTest: boolean;', '  readonly accountId: string;\n');
-  const asked = 'readText(headMarks.accountId, lastTexts.accountId)';
-  await copy.replace(head, `${asked} === undefined`, 'accountId === undefined');
-  await copy.insertBefore(head, '  if (receivedAtMs === undefined', `  const accountId = ${asked};\n`);
-  await copy.replace(
-    head,
-    'return { id, name, visitorId, sourceId, ',
-    'return { id, name, visitorId, sourceId, accountId, ',
-  );
-  await copy.insertBefore(head, '    receivedAtMs: event.received_at,', '    accountId: event.account_id,\n');
+test.each(generating ?? [])('contributing: %s is added in the files its entry names', async (entry) => {
+  expect(isGenerated(entry)).toBe(true);
+  await add(entry);
+});
 
-  const checks = [['types'], ['check:layers'], ['generate'], ['docs']] as const;
-  for (const [script] of checks) expect({ script, ...(await npmRun(script)) }).toMatchObject({ script, code: 0 });
+test('contributing: all of it compiles, keeps to the layers and is documented', { timeout: timeoutMs }, async () => {
+  const before = await generatedTexts();
+  for (const script of ['types', 'check:layers', 'generate', 'docs']) {
+    const { code, said } = await npmRun(script);
+    expect({ script, code, said: code === 0 ? '' : said }).toEqual({ script, code: 0, said: '' });
+  }
+  expect(await generatedTexts()).not.toEqual(before);
   expect(await copy.read('dist/docs/settings.md')).toMatch(/\| `EXAMPLE_MS` \| `20` \| ms \| 1 or more \| How long/);
-  expect(await copy.read('dist/docs/metrics.md')).toMatch(/sluice_gateway_examples[\s\S]*sluice_example_turns_total/);
+  expect(await copy.read('dist/docs/metrics.md')).toMatch(
+    /sluice_gateway_examples[\s\S]*sluice_resolver_examples_total[\s\S]*sluice_example_turns_total/,
+  );
+  expect(await copy.read('dist/docs/destinations/exampleplatform.md')).toContain('| `apiKey` * |');
+  expect(await copy.read('dist/docs/destinations/braze.md')).toContain('| `appName` |');
 });
 
 test('contributing: what was added keeps every contract', { timeout: timeoutMs }, async () => {
@@ -112,9 +89,13 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
     'shared/contracts/events/resolved-event.test.ts',
     'control-plane/versions/snapshots.test.ts',
     'gateway/env.test.ts',
+    'gateway/payload',
+    'shared/contracts/events/plain-envelope.test.ts',
+    'pipeline/workers/resolve/read-event.test.ts',
     'gateway/status/show-metrics.test.ts',
     'pipeline/status/show-metrics.test.ts',
     'deploy/environment',
+    'deploy/destinations/readme-kinds.test.ts',
     'deploy/generated-files.test.ts',
     'deploy/helm/values.test.ts',
   ];

@@ -49,7 +49,7 @@ export async function buildSite(target: string): Promise<{ readonly pages: numbe
       );
       config.addTransform('page', function (content) {
         const page = pageOf(this.page.inputPath);
-        const html = layOut(page, content, sections);
+        const html = layOut(page, page.hasNamedRows === true ? nameRows(content) : content, sections);
         built.set(`${page.path}.html`, html);
         return html;
       });
@@ -69,6 +69,16 @@ export async function buildSite(target: string): Promise<{ readonly pages: numbe
   const dead = findDeadLinks(built, new Set(others));
   if (dead.length > 0) throw new Error(`documentation: links that lead nowhere:\n  ${dead.join('\n  ')}`);
   return { pages: built.size };
+}
+
+/** Gives rows that begin with a name an address of their own, so that links and searches lead to them. */
+function nameRows(html: string): string {
+  const used = new Set<string>();
+  return html.replaceAll(/<tr>\n<td><code>(\w+)<\/code>/g, (row, name: string) => {
+    if (used.has(name)) return row;
+    used.add(name);
+    return row.replace('<tr>', `<tr id="${name}">`);
+  });
 }
 
 const addressOf = (from: Page, to: Page, hash: string): string =>

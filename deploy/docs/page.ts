@@ -6,6 +6,8 @@ export type Page = {
   readonly label?: string;
   /** Its file in the repository, which links to it and its own links are relative to; undefined: made from the code. */
   readonly source: string | undefined;
+  /** Rows of its tables are about a name each, such as a setting, and are found by it. */
+  readonly hasNamedRows?: boolean;
   /** Markdown that begins with a heading. */
   readonly markdown: string;
 };

@@ -2,16 +2,17 @@ import MiniSearch from 'minisearch';
 import { searchOptions } from './search-options.ts';
 import type { FoundSection } from './search-options.ts';
 
-/** What a reader can search: a page is cut at its headings. */
+/** What a reader can search: a page is cut at its headings, and at rows that have a name. */
 export function sectionsOf(file: string, title: string, html: string): readonly (FoundSection & { text: string })[] {
-  const parts = html.split(/(?=<h[234] id=")/);
-  return parts.map((part) => {
+  return html.split(/(?=<h[234] id="|<tr id=")/).map((part) => {
     const [, id, heading] = /^<h[234] id="([^"]+)"[^>]*>([\s\S]*?) <a class="anchor"/.exec(part) ?? [];
+    const [, row] = /^<tr id="([^"]+)">/.exec(part) ?? [];
+    const anchor = id ?? row;
     return {
-      id: id === undefined ? file : `${file}#${id}`,
+      id: anchor === undefined ? file : `${file}#${anchor}`,
       page: title,
-      heading: heading === undefined ? '' : textOf(heading),
-      text: textOf(heading === undefined ? part : part.replace(/^<h[234][\s\S]*?<\/h[234]>/, '')),
+      heading: heading === undefined ? (row ?? '') : textOf(heading),
+      text: textOf(part.replace(/^<h[234][\s\S]*?<\/h[234]>/, '')),
     };
   });
 }

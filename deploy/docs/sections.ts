@@ -100,8 +100,8 @@ export async function readSections(apis: readonly ApiDocument[]): Promise<readon
     {
       title: 'Reference',
       pages: [
-        made('settings', environmentPage(), 'Settings'),
-        made('metrics', metricsTable(), 'Metrics'),
+        { ...made('settings', environmentPage(), 'Settings'), hasNamedRows: true },
+        { ...made('metrics', metricsTable(), 'Metrics'), hasNamedRows: true },
         await written('limits', `${pages}/limits.md`),
         await written('known-limits', 'deploy/runbook/known-limits.md', 'Known limits'),
         await written('security', 'SECURITY.md', 'Security'),

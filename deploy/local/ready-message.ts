@@ -17,6 +17,7 @@ export function readyMessage(folder: string, credentials: Credentials, signInCod
     `  gateway        ${gateway}`,
     `  console        ${controlPlane}/${signInCode === undefined ? '' : `sign-in#${signInCode}`}`,
     `  control plane  ${controlPlane}`,
+    `  documentation  ${controlPlane}/docs`,
     `  demo sink      ${sink}`,
     `  demo site      ${sink}/site`,
     `  credentials    ${credentialsFile(folder)}`,

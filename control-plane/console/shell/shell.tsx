@@ -127,6 +127,9 @@ function Who(): ReactElement | null {
         Key <span dir="auto">{current.keyName}</span>
       </p>
       {isAdding ? <SignInForm onDone={() => setAdding(false)} /> : null}
+      <p>
+        <a href="/docs/index.html">Documentation</a>
+      </p>
       <div className="row">
         <button type="button" className="plain" onClick={() => void signOut(current)}>
           Sign out

@@ -17,6 +17,8 @@ export type TreeCopy = {
   insertBefore(path: string, anchor: string, line: string): Promise<void>;
   /** Puts `text` in the first place where `anchor` stands. Throws when it stands nowhere. */
   replace(path: string, anchor: string, text: string): Promise<void>;
+  /** Paths that were changed since it was last asked. */
+  takeChanged(): readonly string[];
   /** Runs a command there. Answers what it said, with its exit code. */
   run(command: string, ...parameters: readonly string[]): Promise<{ readonly code: number; readonly said: string }>;
   remove(): Promise<void>;
@@ -29,7 +31,9 @@ export async function copyTree(): Promise<TreeCopy> {
   // The check of layers asks git which files there are.
   await run('git', ['init', '--quiet'], { cwd: folder });
   const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8');
+  const changed = new Set<string>();
   const write = async (path: string, text: string): Promise<void> => {
+    changed.add(path);
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   };
@@ -45,6 +49,11 @@ export async function copyTree(): Promise<TreeCopy> {
     read,
     write,
     replace,
+    takeChanged() {
+      const paths = [...changed];
+      changed.clear();
+      return paths;
+    },
     insertBefore: (path, anchor, line) => replace(path, anchor, `${line}${anchor}`),
     async run(command, ...parameters) {
       try {
