@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../shared/json/exact-numbers.ts';
 import { endHead } from '../../shared/contracts/events/envelope.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { FrameOutcome, FrameWaiter } from '../commit/frame.ts';
@@ -72,7 +73,7 @@ export class MadeEvents {
     if (!isWithinWindow(time, atMs, this.#limits.timeWindow)) {
       return invalid('time lies outside the window in which events are taken');
     }
-    const body = Buffer.from(JSON.stringify(payload));
+    const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
     if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
     scanBody(this.#scan, body);
     // A service cannot mend what a visitor typed into its form, and no store takes a null character.

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../shared/json/exact-numbers.ts';
 import { endHead } from '../../shared/contracts/events/envelope.ts';
 import type { EnvelopeKind } from '../../shared/contracts/events/envelope.ts';
 import type { EventIdentity } from '../../shared/contracts/events/partition.ts';
@@ -77,7 +78,7 @@ export class SingleEvent {
     const { source } = admitted;
     if (!trackPayload.Check(payload)) return refuse(exchange, source, describeProblem(trackPayload, payload));
     if (!this.#isTimely(exchange, admitted, payload)) return;
-    const body = Buffer.from(JSON.stringify(payload));
+    const body = Buffer.from(stringifyExact(payload, payload.eventProperties));
     scanBody(this.#scan, body);
     // A query or a form can say it too, and PostgreSQL would not take it of any of them.
     if (this.#scan.facts.nulls) return refuse(exchange, source, 'the event holds a null character');

@@ -1,3 +1,4 @@
+import { parseExact } from '../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import sjson from 'secure-json-parse';
 import type { JsonObject } from '../../shared/runtime/json.ts';
@@ -37,7 +38,7 @@ export function parse(body: Buffer, facts: JsonFacts): JsonObject | undefined {
   // Plain ASCII, the usual case, needs no decoding.
   const text = facts.bits < firstNonAscii ? body.toString('latin1') : body.toString('utf8');
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { parseExact } from '../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import { Busboy } from '@fastify/busboy';
 import type { JsonObject } from '../../shared/runtime/json.ts';
@@ -38,7 +39,7 @@ export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): Read
 
 function parse(text: string): object | undefined {
   try {
-    return JSON.parse(text) as object;
+    return parseExact(text) as object;
   } catch {
     return undefined;
   }

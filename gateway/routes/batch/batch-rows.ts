@@ -1,3 +1,4 @@
+import { parseExact } from '../../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import type { BatchRow } from '../../payload/payloads.ts';
 import { batchRow } from '../../payload/payloads.ts';
@@ -71,7 +72,7 @@ export function parseBatch(scan: BodyScan, body: Buffer): ParsedBatch | undefine
   const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
   const values: unknown[] = [];
   try {
-    const top: unknown = JSON.parse(
+    const top = parseExact(
       rowsEnd < 0 ? body.toString(encoding) : body.toString(encoding, 0, rowsStart) + body.toString(encoding, rowsEnd),
     );
     for (const [index, { isPlain, start, end }] of rows.entries()) {

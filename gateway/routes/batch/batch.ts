@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import { batchPayload, describePayload } from '../../payload/payloads.ts';
 import type { BatchPayload, BatchRow } from '../../payload/payloads.ts';
@@ -204,11 +205,12 @@ class Batches {
   #contextJson(payload: BatchPayload): string | undefined {
     const { custom_properties, defaultProperties, identityContext, token } = payload;
     if (!custom_properties && !defaultProperties && !identityContext) return undefined;
-    const context = JSON.stringify({
+    const given = {
       custom_properties: custom_properties ?? undefined,
       defaultProperties: defaultProperties ?? undefined,
       identityContext: identityContext ?? undefined,
-    });
+    };
+    const context = stringifyExact(given, payload);
     const bytes = Buffer.from(context);
     blankRepeats(bytes, token);
     return bytes.toString('utf8');

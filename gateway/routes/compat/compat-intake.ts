@@ -1,3 +1,4 @@
+import { parseExact, stringifyExact } from '../../../shared/json/exact-numbers.ts';
 import { EventSlice } from '../../commit/frame.ts';
 import { TrackHeads, endHead, trackHeadParts } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
@@ -261,7 +262,7 @@ export class CompatIntake {
     const translation = isJsonObject(value) ? dialect.translate(value, body, arrival) : notAnObject;
     if ('problem' in translation) return translation;
     const { kind, identity, id = this.#intake.newEventId(arrival.atMs) } = translation;
-    const event = Buffer.from(JSON.stringify(translation.body));
+    const event = Buffer.from(stringifyExact(translation.body, value, body));
     const { eventBytesMax } = this.#settings;
     if (event.length > eventBytesMax) return { problem: `a message is larger than ${eventBytesMax} bytes` };
     const out = this.#out;
@@ -274,7 +275,7 @@ export class CompatIntake {
 
 /** The value of a message. Plain messages are parsed here. */
 const valueOf = (message: unknown, bytes: Buffer): unknown =>
-  message instanceof PlainMessage ? JSON.parse(bytes.toString('utf8', message.start, message.end)) : message;
+  message instanceof PlainMessage ? parseExact(bytes.toString('utf8', message.start, message.end)) : message;
 
 function keyOfMessages(dialect: Dialect, messages: readonly unknown[] | undefined, bytes: Buffer): string | undefined {
   if (dialect.keyOfMessages === undefined || messages === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { parseExact } from '../../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
@@ -176,7 +177,7 @@ const rowFacts = new JsonFacts();
 /** The value of a JSON text; undefined where it is none. */
 export function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -129,7 +129,9 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
           const parameters = new URLSearchParams(query);
           const reply = (found: FlagValues | undefined): void =>
             asked.send(jsonReply(200, answer(parameters, formFlags(found))));
-          const visitorId = isJsonObject(value) ? readId(value['distinct_id'] ?? value['$distinct_id']) : undefined;
+          const visitorId = isJsonObject(value)
+            ? (readId(value, 'distinct_id') ?? readId(value, '$distinct_id'))
+            : undefined;
           // Flags of nobody: a library that only wants its configuration.
           if (visitorId === undefined || idProblem({ distinct_id: visitorId }) !== undefined) return reply({});
           void askFlags(asked, { token, visitorId, keys: keysAsked(value) }).then(reply);

@@ -1,3 +1,4 @@
+import { copyMember } from '../../../shared/json/exact-numbers.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { accepted } from '../../http/reply.ts';
@@ -106,9 +107,10 @@ export const posthogCapture: Dialect = {
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};
-  const distinctId = readId(message['distinct_id'] ?? properties['distinct_id'] ?? message['$distinct_id']);
-  const anonymousId = readId(properties['$anon_distinct_id'] ?? properties['$device_id']);
-  const aliasId = readId(properties['alias']);
+  const distinctId =
+    readId(message, 'distinct_id') ?? readId(properties, 'distinct_id') ?? readId(message, '$distinct_id');
+  const anonymousId = readId(properties, '$anon_distinct_id') ?? readId(properties, '$device_id');
+  const aliasId = readId(properties, 'alias');
   const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId, alias: aliasId });
   if (problem !== undefined) return { problem };
   // Old versions set properties of a person by a message of their own.
@@ -119,7 +121,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   const { defaultProperties, eventProperties, identityContext } = divide(properties);
   const time = timeOf(message, body['sent_at'] ?? message['sent_at'], arrival);
   if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
-  const isAnonymous = distinctId !== undefined && distinctId === readId(properties['$device_id']);
+  const isAnonymous = distinctId !== undefined && distinctId === readId(properties, '$device_id');
   const given = properties['$set'] ?? message['$set'];
   const set = isJsonObject(given) ? userPropertiesOf(given) : undefined;
   const ids = isAnonymous
@@ -128,7 +130,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   // One shape for all: putting it together from parts would cost more than all the rest.
   const made = (kind: Translated['kind'], own: OwnFields, { userId, externalId } = ids): Translated => ({
     kind,
-    id: readId(message['uuid'] ?? properties['$insert_id']),
+    id: readId(message, 'uuid') ?? readId(properties, '$insert_id'),
     identity: { userId, externalId, userProperties: own.userProperties ?? set },
     body: {
       event: own.event,
@@ -184,8 +186,8 @@ function divide(properties: JsonObject) {
   for (const name in properties) {
     // Nearly all that is not the event's own begins so.
     const own = name.startsWith('$') ? contextNames.get(name) : undefined;
-    if (own !== undefined) defaultProperties[own] = properties[name];
-    else if (!isElsewhere.has(name)) eventProperties[name] = properties[name];
+    if (own !== undefined) copyMember(defaultProperties, own, properties, name);
+    else if (!isElsewhere.has(name)) copyMember(eventProperties, name, properties);
   }
   completePage(defaultProperties);
   const { $ip: ip, $raw_user_agent: userAgent } = properties;

@@ -1,3 +1,4 @@
+import { parseExact } from '../../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import sjson from 'secure-json-parse';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
@@ -40,7 +41,7 @@ export function readLenientJson(body: Buffer, limits: JsonLimits): LenientJson {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { copyMember } from '../../../shared/json/exact-numbers.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { clickParameters, mayHaveClick } from '../../../shared/contracts/events/click-ids.ts';
@@ -52,13 +53,13 @@ export function translateContext(context: JsonObject): TranslatedContext {
     else if (name === 'page' && isJsonObject(value)) addPage(value, defaultProperties);
     else if (name === 'ip' && isShort(value)) network.ip = value;
     else if (name === 'userAgent' && isShort(value)) network.userAgent = value;
-    else if (name === 'sessionId') defaultProperties['sid'] = readId(value);
+    else if (name === 'sessionId') defaultProperties['sid'] = readId(context, name);
     else if (name === 'consent' || name === 'consentManagement') {
       const read = readConsent(value);
       if (read === undefined) continue;
       consent = read;
       ownConsent = value as JsonObject;
-    } else if (name !== 'traits') defaultProperties[name] = value;
+    } else if (name !== 'traits') copyMember(defaultProperties, name, context);
   }
   const known = network.ip !== undefined || network.userAgent !== undefined;
   return { defaultProperties, identityContext: known ? network : undefined, consent, ownConsent };
@@ -68,7 +69,8 @@ export function translateContext(context: JsonObject): TranslatedContext {
 export function addPage(page: JsonObject, to: Record<string, unknown>): void {
   for (const name in page) {
     const value = page[name];
-    if (value !== null && value !== undefined) to[pageNames.get(name) ?? name] ??= value;
+    const own = pageNames.get(name) ?? name;
+    if (value !== null && value !== undefined && (to[own] ?? undefined) === undefined) copyMember(to, own, page, name);
   }
   completePage(to);
 }
@@ -113,7 +115,7 @@ function addPrefixed(prefix: string, members: JsonObject, to: Record<string, unk
   for (const name in members) {
     const value = members[name];
     if (value === null || value === undefined) continue;
-    to[prefixed(prefix, name)] = value;
+    copyMember(to, prefixed(prefix, name), members, name);
   }
 }
 

@@ -1,3 +1,4 @@
+import { copyMember, mergeMembers } from '../../../shared/json/exact-numbers.ts';
 import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
@@ -48,8 +49,8 @@ export const specBatch: Dialect = {
  * Their userId is our externalId, their anonymousId our userId, messageId the id that finds repetitions.
  */
 function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arrival: Arrival): Translation {
-  const externalId = readId(message['userId']);
-  const userId = readId(message['anonymousId']);
+  const externalId = readId(message, 'userId');
+  const userId = readId(message, 'anonymousId');
   const problem = idProblem({ userId: externalId, anonymousId: userId });
   if (problem !== undefined) return { problem };
   const context = contextOf(message, batch);
@@ -61,7 +62,8 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     arrival,
   );
   if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
-  if (message['channel'] !== undefined) defaultProperties['channel'] ??= message['channel'];
+  if (message['channel'] !== undefined && (defaultProperties['channel'] ?? undefined) === undefined)
+    copyMember(defaultProperties, 'channel', message);
   const properties = objectOf(message['properties']);
   const person = personOf(message, context, call, consent);
   // One shape for all: putting it together from parts would cost more than all the rest.
@@ -70,7 +72,7 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     const given = userProperties ?? person;
     return {
       kind: 'track',
-      id: eventId(message['messageId']),
+      id: eventId(message),
       identity: { userId: own.userId, externalId: own.externalId, userProperties: given },
       body: {
         event,
@@ -98,8 +100,10 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     case 'screen': {
       const { name, category } = message;
       if (call === 'page') addPage(pageOf(properties), defaultProperties);
-      const named = { ...present('name', name), ...present('category', category) };
-      return made({ event: specEventNames[call], eventProperties: { ...properties, ...named } });
+      const eventProperties = mergeMembers(properties);
+      if ((name ?? undefined) !== undefined) copyMember(eventProperties, 'name', message);
+      if ((category ?? undefined) !== undefined) copyMember(eventProperties, 'category', message);
+      return made({ event: specEventNames[call], eventProperties });
     }
     case 'identify':
       return { ...made({ userProperties: person ?? {} }), kind: 'identify' };
@@ -133,19 +137,22 @@ function personOf(
   const given = call === 'alias' ? noMembers : objectOf(context['traits']);
   const own = call === 'alias' || call === 'group' ? noMembers : objectOf(message['traits']);
   // The own ones stand first: of two names for one trait the first counts.
-  const properties = userPropertiesOf({ ...own, ...given, ...own });
+  const properties = userPropertiesOf(mergeMembers(own, given, own));
   if (consent === undefined) return Object.keys(properties).length === 0 ? undefined : properties;
   return { consent, ...properties };
 }
 
 /** A visitor joined a group: an event with the group's traits, and the group's id with the visitor. */
 function group(message: JsonObject, made: (own: OwnFields) => Translated, person: JsonObject | undefined): Translation {
-  const groupId = readId(message['groupId']);
+  const groupId = readId(message, 'groupId');
   if (groupId === undefined) return { problem: 'groupId is required' };
   return made({
     event: specEventNames.group,
-    eventProperties: { ...objectOf(message['traits']), group_id: groupId },
-    userProperties: { ...person, custom_properties: { ...objectOf(person?.['custom_properties']), group_id: groupId } },
+    eventProperties: mergeMembers(objectOf(message['traits']), { group_id: groupId }),
+    userProperties: {
+      ...person,
+      custom_properties: mergeMembers(objectOf(person?.['custom_properties']), { group_id: groupId }),
+    },
   });
 }
 
@@ -154,7 +161,7 @@ function group(message: JsonObject, made: (own: OwnFields) => Translated, person
  * led to and whoever the new one leads to are one from then on.
  */
 function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
-  const previousId = readId(message['previousId']);
+  const previousId = readId(message, 'previousId');
   if (id === undefined) return { problem: 'userId is required' };
   if (previousId === undefined) return { problem: 'previousId is required' };
   const problem = idProblem({ previousId });
@@ -170,17 +177,14 @@ function alias(message: JsonObject, id: string | undefined, made: (own: OwnField
 /** Context of the batch, each member of which a message may say for itself. */
 function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
   const own = objectOf(message['context']);
-  return isJsonObject(batch['context']) ? { ...batch['context'], ...own } : own;
+  return isJsonObject(batch['context']) ? mergeMembers(batch['context'], own) : own;
 }
 
-function eventId(messageId: unknown): string | undefined {
-  const id = readId(messageId);
+function eventId(message: JsonObject): string | undefined {
+  const id = readId(message, 'messageId');
   // What is longer than an id may be ends in what tells ids apart, as a rule.
   return id === undefined || id.length <= textCharactersMax.distinctId ? id : id.slice(-textCharactersMax.distinctId);
 }
-
-const present = (name: string, value: unknown): JsonObject =>
-  value === null || value === undefined ? {} : { [name]: value };
 
 const noMembers: JsonObject = {};
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : noMembers);

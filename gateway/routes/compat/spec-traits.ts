@@ -1,3 +1,4 @@
+import { copyMember, numberText } from '../../../shared/json/exact-numbers.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 
@@ -41,11 +42,11 @@ export function userPropertiesOf(traits: JsonObject): JsonObject {
   const custom: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(traits)) {
     const own = ownNameOf(name);
-    const text = own === undefined ? undefined : propertyText(value);
+    const text = own === undefined ? undefined : propertyText(traits, name);
     if (own !== undefined && text !== undefined) setFirst(properties, own, text);
     else if (name === 'address' && isJsonObject(value)) addAddress(value, properties, custom);
-    else if (name === 'company') addCompany(value, properties, custom);
-    else custom[name] = value;
+    else if (name === 'company') addCompany(traits, properties, custom);
+    else copyMember(custom, name, traits);
   }
   if (Object.keys(custom).length > 0) properties['custom_properties'] = custom;
   return properties;
@@ -53,19 +54,20 @@ export function userPropertiesOf(traits: JsonObject): JsonObject {
 
 function addAddress(address: JsonObject, properties: Record<string, unknown>, custom: Record<string, unknown>): void {
   const rest: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(address)) {
+  for (const name of Object.keys(address)) {
     const own = ownNameOf(name);
-    const text = own !== undefined && placeNames.has(own) ? propertyText(value) : undefined;
+    const text = own !== undefined && placeNames.has(own) ? propertyText(address, name) : undefined;
     if (own !== undefined && text !== undefined) setFirst(properties, own, text);
-    else rest[name] = value;
+    else copyMember(rest, name, address);
   }
   if (Object.keys(rest).length > 0) custom['address'] = rest;
 }
 
-function addCompany(company: unknown, properties: Record<string, unknown>, custom: Record<string, unknown>): void {
-  const name = propertyText(isJsonObject(company) ? company['name'] : company);
+function addCompany(traits: JsonObject, properties: Record<string, unknown>, custom: Record<string, unknown>): void {
+  const { company } = traits;
+  const name = isJsonObject(company) ? propertyText(company, 'name') : propertyText(traits, 'company');
   if (name !== undefined) properties['company_name'] ??= name;
-  if (isJsonObject(company) || name === undefined) custom['company'] = company;
+  if (isJsonObject(company) || name === undefined) copyMember(custom, 'company', traits);
 }
 
 /** A trait that comes under two names counts as the first that says something. */
@@ -77,8 +79,9 @@ function setFirst(properties: Record<string, unknown>, name: string, text: strin
 const ownNameOf = (name: string): string | undefined => ownNames.get(name.toLowerCase().replaceAll('_', ''));
 
 /** The text of a trait, null where it is to be cleared; undefined for what is no visitor property. */
-function propertyText(value: unknown): string | null | undefined {
+function propertyText(holder: JsonObject, name: string): string | null | undefined {
+  const value = holder[name];
   if (value === null) return null;
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return numberText(holder, name) ?? String(value);
   return typeof value === 'string' && value.length <= textCharactersMax ? value : undefined;
 }

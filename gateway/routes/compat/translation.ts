@@ -1,3 +1,4 @@
+import { numberText } from '../../../shared/json/exact-numbers.ts';
 import type { EnvelopeKind } from '../../../shared/contracts/events/envelope.ts';
 import type { EventIdentity } from '../../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
@@ -71,10 +72,11 @@ export type WrittenContext = { member: number; start: number; end: number };
  */
 export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;
 
-/** An identifier of an event: text as it is, a number as text; what is empty or something else is none. */
-export function readId(value: unknown): string | undefined {
+/** An identifier: text as it is, a number by its digits as they were sent; what is empty or something else is none. */
+export function readId(holder: JsonObject, name: string): string | undefined {
+  const value = holder[name];
   if (typeof value === 'string') return value === '' ? undefined : value;
-  return typeof value === 'number' ? String(value) : undefined;
+  return typeof value === 'number' ? (numberText(holder, name) ?? String(value)) : undefined;
 }
 
 /** What is wrong with the identifiers of a message; undefined when nothing is. */

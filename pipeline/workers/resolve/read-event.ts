@@ -1,3 +1,4 @@
+import { mergeMembers, stringifyExact } from '../../../shared/json/exact-numbers.ts';
 import { clickIdsIn, clickIdsProperty } from '../../../shared/contracts/events/click-ids.ts';
 import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { consentMarks, readOwnConsent } from '../../../shared/contracts/events/consent-words.ts';
@@ -42,8 +43,8 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
   return {
     name: identify ? '$identify' : String(body.event),
     timeMs: timeOf(envelope),
-    properties: textOnly(JSON.stringify(properties)),
-    context: textOnly(JSON.stringify(readContext(envelope, rules))),
+    properties: textOnly(stringifyExact(properties, properties)),
+    context: textOnly(stringifyExact(readContext(envelope, rules), envelope)),
     integrations: body.integrations === undefined ? undefined : readIntegrations(body.integrations),
     consent: eventConsent(envelope, rules),
   };
@@ -217,7 +218,7 @@ function eventProperties(body: EnvelopeBody): JsonObject {
   const own = body.eventProperties;
   if (!isJsonObject(own)) return objectOf(properties);
   // The same thing under two names; on a clash of keys eventProperties wins.
-  return isJsonObject(properties) ? { ...properties, ...own } : own;
+  return isJsonObject(properties) ? mergeMembers(properties, own) : own;
 }
 
 /**
@@ -229,12 +230,12 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   const connection: Record<string, unknown> = {};
   if (!rules.excludeRequestContext) setNetworkData(connection, ip, ua);
   const isVisitors = rules.isVisitorsConnection;
-  const context: Record<string, unknown> = {
-    ...(isVisitors ? connection : undefined),
-    ...ctx?.defaultProperties,
-    ...objectOf(body.defaultProperties),
-  };
-  const options = integrationOptions(body['integrations']);
+  const context = mergeMembers(
+    isVisitors ? connection : undefined,
+    ctx?.defaultProperties,
+    objectOf(body.defaultProperties),
+  );
+  const options = integrationOptions(body.integrations);
   if (options !== undefined) context[integrationsKey] = options;
   // Only who took the request knows who sent it.
   if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;

@@ -1,3 +1,4 @@
+import { parseExact } from '../../json/exact-numbers.ts';
 import { isJsonObject, quoteJson } from '../../runtime/json.ts';
 import type { PayloadFieldName } from '../ingest/payload-fields.ts';
 import { assertId } from '../subjects.ts';
@@ -164,7 +165,7 @@ export class TrackHeads {
 
 /** Reads one line of an ingest frame. Throws FrameError or SubjectError when it is not an envelope this build can work on. */
 export function readEnvelope(line: string): Envelope {
-  const value = parseLine(line);
+  const value = parseLine(line, undefined, parseExact);
   if (!isJsonObject(value)) throw new FrameError('reading a frame: a line is no object');
   if (value['v'] !== 1) throw new FrameError(`reading a frame: envelope ${refusedVersion(value['v'], 1)}`);
   const { account, source, id, at, kind, body } = value;

@@ -133,11 +133,15 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /** Parses one line of a frame. Throws FrameError where it is no JSON, or nests deeper than anything this build writes. */
-export function parseLine(line: string, depthMax = lineDepthMax): unknown {
+export function parseLine(
+  line: string,
+  depthMax = lineDepthMax,
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
   if (textNestsDeeper(line, depthMax))
     throw new FrameError(`reading a frame: a line nests deeper than ${depthMax} levels`);
   try {
-    return JSON.parse(line);
+    return parse(line);
   } catch (error) {
     throw new FrameError('reading a frame: a line is not JSON', { cause: error });
   }

@@ -78,7 +78,7 @@ test("readPlainEnvelope: takes a batch's defaultProperties beside others of the 
     at: 1,
     ctxJson: '{"defaultProperties":{"é":"x","a":1.0}}',
   });
-  expect(read('{"event":"E","defaultProperties":{"b":2}}', of)).toMatchObject({ batchMembers: '"é":"x","a":1' });
+  expect(read('{"event":"E","defaultProperties":{"b":2}}', of)).toMatchObject({ batchMembers: '"é":"x","a":1.0' });
   expect(read('{"event":"E","defaultProperties":{"é":2}}', of)).toBeUndefined();
 });
 

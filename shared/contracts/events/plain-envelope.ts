@@ -1,3 +1,4 @@
+import { parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import type { Stretch } from '../../json/byte-writer.ts';
 import { JsonFacts, ascii, isPrototypeKey, plainLeafEnd, plainStringEnd, standsAt } from '../../json/scan-json.ts';
 import { isJsonObject } from '../../runtime/json.ts';
@@ -216,7 +217,7 @@ function headEnd(bytes: Buffer, start: number): number {
 /** Reads what stands before the kind of an event; undefined where it is not plain. */
 function readHead(start: string): Head | undefined {
   try {
-    const value: unknown = JSON.parse(`${start}}`);
+    const value = parseExact(`${start}}`);
     if (!isJsonObject(value)) return undefined;
     const { ctx, ...head } = value;
     const { v, account, source, at } = head;
@@ -238,7 +239,7 @@ function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | un
   if (Object.keys(others).length > 0 || !isJsonObject(defaultProperties)) return undefined;
   const names = Object.keys(defaultProperties).map(hashOfName);
   if (names.some((name) => parsedNames.has(name))) return undefined;
-  const members = JSON.stringify(defaultProperties).slice(1, -1);
+  const members = stringifyExact(defaultProperties, defaultProperties).slice(1, -1);
   return mayHaveClick.test(members) ? undefined : { batchNames: new Set(names), batchMembers: members };
 }
 

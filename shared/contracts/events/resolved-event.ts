@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../json/exact-numbers.ts';
 import { isJsonObject, numberJson, quoteJson } from '../../runtime/json.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
 import { ascii, standsAt } from '../../json/scan-json.ts';
@@ -123,9 +124,9 @@ export function encodeEventParts(event: EventParts): string {
   const { event_properties: properties, context, version_number: versionNumber } = event;
   const writer = new ByteWriter(partsBytes);
   writeEventStart(writer, event);
-  writer.text(JSON.stringify(properties));
+  writer.text(stringifyExact(properties, properties));
   writer.bytes(beforeContext);
-  writer.text(JSON.stringify(context));
+  writer.text(stringifyExact(context, context));
   writer.text(eventEnd(versionNumber));
   return asBuffer(writer.copy()).toString('utf8');
 }
