@@ -19,9 +19,12 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const mark = `\u{F8FF}${randomBytes(12).toString('hex')} `;
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 
+/** Whether `parseExact` may find such a number in a text: most texts have none. */
+export const mayHoldExact = (text: string): boolean => mayBeInexact.test(text);
+
 /** What JSON.parse gives, with the texts of the numbers that a double does not give back. Throws as JSON.parse does. */
 export function parseExact(text: string): unknown {
-  if (!mayBeInexact.test(text)) return JSON.parse(text);
+  if (!mayHoldExact(text)) return JSON.parse(text);
   const withMarks = markNumbers(text);
   return withMarks === undefined ? JSON.parse(text) : JSON.parse(withMarks, readMarks);
 }
@@ -38,6 +41,12 @@ export function stringifyExact(value: unknown, ...sources: readonly unknown[]): 
 
 /** The text of a number that a double does not give back; undefined for any other member. */
 export const numberText = (holder: object, name: string): string | undefined => textsOf.get(holder)?.get(name);
+
+/** Sets a member to the number of a text. */
+export function setNumber(to: Members, name: string, text: string): void {
+  to[name] = Number(text);
+  keep(to, name, text);
+}
 
 /** Sets a member to that of another object. */
 export function copyMember(to: Members, toName: string, from: Readonly<Members>, fromName = toName): void {

@@ -9,6 +9,7 @@ import { unknownRegion } from './consent/region.ts';
 import { compileIntegrations } from './integrations.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';
+import type { RemakeProperties } from './mapping/apply-mapping.ts';
 import type { Subject } from './values/property-path.ts';
 import type { PublishedDestination } from './published-destinations.ts';
 import { PlanError } from './values/plan-error.ts';
@@ -28,7 +29,11 @@ export type Decision =
   /** As a mapping rule says or, without one, as it is. */
   | { readonly kind: 'send'; readonly ruleId?: string; readonly mapped?: MappedEvent };
 
-type MappedEvent = { readonly eventName: string; readonly properties: JsonObject };
+type MappedEvent = {
+  readonly eventName: string;
+  readonly properties: JsonObject;
+  readonly remake?: RemakeProperties | undefined;
+};
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
@@ -110,8 +115,8 @@ export function compileDispatchPlan(
         case 'stop':
           return { kind: 'stop', ruleId: outcome.ruleId };
         case 'send': {
-          const { ruleId, eventName, properties } = outcome;
-          return { kind: 'send', ruleId, mapped: { eventName, properties } };
+          const { ruleId, eventName, properties, remake } = outcome;
+          return { kind: 'send', ruleId, mapped: { eventName, properties, remake } };
         }
       }
     },

@@ -36,7 +36,14 @@ export type OutboundEvent = {
   /** Writes the same, where it is bytes and need not become text. */
   readonly writeJson?: ((writer: ByteWriter) => void) | undefined;
   /** Name and properties after mapping; without one the event's own. */
-  readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } | undefined;
+  readonly mapped?:
+    | {
+        readonly eventName: string;
+        readonly properties: JsonObject;
+        /** Makes the properties again of the event with the texts of its numbers; see `parseExact`. */
+        readonly remake?: ((subject: Pick<ResolvedEvent, 'event' | 'visitor'>) => JsonObject) | undefined;
+      }
+    | undefined;
   /** What rules and templates may still cost of the event; undefined where that is not counted. */
   readonly work?: Work | undefined;
 };

@@ -1,3 +1,5 @@
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import { mayHoldExact, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import { headOf, integrationsKey, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
@@ -218,10 +220,23 @@ function flat(visitor: JsonObject): JsonObject {
 export function eventJson(outbound: OutboundEvent): string {
   const { json, mapped } = outbound;
   if (mapped === undefined && json !== undefined) return json;
+  if (mapped?.remake !== undefined && json !== undefined && mayHoldExact(json)) {
+    const exact = parseExact(json) as Pick<ResolvedEvent, 'event' | 'visitor'>;
+    return mappedJson(exact, mapped.eventName, mapped.remake(exact));
+  }
   const { event, visitor } = outbound.resolved;
   if (mapped === undefined) return JSON.stringify({ event, visitor });
-  const renamed = { ...event, event: mapped.eventName, event_properties: mapped.properties };
-  return JSON.stringify({ event: renamed, visitor });
+  return mappedJson({ event, visitor }, mapped.eventName, mapped.properties);
+}
+
+function mappedJson(
+  whole: Pick<ResolvedEvent, 'event' | 'visitor'>,
+  eventName: string,
+  properties: JsonObject,
+): string {
+  const { event, visitor } = whole;
+  const renamed = { ...event, event: eventName, event_properties: properties };
+  return stringifyExact({ event: renamed, visitor }, whole);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { copyMember, setNumber } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { compileModification } from '../modifications/modifications.ts';
@@ -26,10 +27,19 @@ type MappingRow = { readonly property: string; readonly map: string; readonly mo
 
 /** What the mapping rules of a destination make of an event; `ruleId` names the rule that decided. */
 export type MappingOutcome =
-  | { readonly kind: 'send'; readonly ruleId: string; readonly eventName: string; readonly properties: JsonObject }
+  | {
+      readonly kind: 'send';
+      readonly ruleId: string;
+      readonly eventName: string;
+      readonly properties: JsonObject;
+      readonly remake?: RemakeProperties | undefined;
+    }
   | { readonly kind: 'stop'; readonly ruleId: string }
   /** No rule applies: the destination's own default payload. */
   | { readonly kind: 'default' };
+
+/** Maps the same event again, of which the texts of numbers were kept: the number that a property copies keeps its text. */
+export type RemakeProperties = (subject: Subject) => JsonObject;
 
 export type ApplyMappings = (subject: Subject) => MappingOutcome;
 
@@ -66,9 +76,14 @@ export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
   return problemsOf(() => compileRule(rule, '', ''));
 }
 
+const ownProperties: RemakeProperties = ({ event }) => event.event_properties;
 const noRule: MappingOutcome = { kind: 'default' };
 
-type Payload = (subject: Subject) => { readonly eventName: string; readonly properties: JsonObject };
+type Payload = (subject: Subject) => {
+  readonly eventName: string;
+  readonly properties: JsonObject;
+  readonly remake: RemakeProperties;
+};
 
 type Rule = { readonly priority: number; readonly holds: Predicate; readonly payload: Payload | undefined };
 
@@ -84,9 +99,14 @@ function compilePayload({ eventName, mappings, others }: MappingRule, salt: stri
   if (others !== 'omit' && others !== 'keep') throw new PlanError(`${prefix}others`, 'must be omit or keep');
   const name = compileTemplate(eventName ?? '', `${prefix}eventName`);
   const fillIn = compileRows(mappings, salt, { field: `${prefix}mappings`, keepsOthers: others === 'keep' });
+  const remake: RemakeProperties = fillIn === undefined ? ownProperties : (subject) => fillIn(subject, true);
   return (subject) => {
     const { event, event_properties } = subject.event;
-    return { eventName: name.renderText(subject) || event, properties: fillIn?.(subject) ?? event_properties };
+    return {
+      eventName: name.renderText(subject) || event,
+      properties: fillIn?.(subject) ?? event_properties,
+      remake,
+    };
   };
 }
 
@@ -95,7 +115,7 @@ function compileRows(
   rows: readonly MappingRow[],
   salt: string,
   { field, keepsOthers }: { readonly field: string; readonly keepsOthers: boolean },
-): ((subject: Subject) => JsonObject) | undefined {
+): ((subject: Subject, keepsNumbers?: boolean) => JsonObject) | undefined {
   if (rows.length > mappedPropertiesMax) {
     throw new PlanError(field, `must be a list of at most ${mappedPropertiesMax}`);
   }
@@ -106,13 +126,10 @@ function compileRows(
     (index) => `${field}[${index}].property`,
   );
   const keepOthers = compileOmission(compiled.map(({ property }) => property));
-  return (subject) => {
-    const properties: MutableProperties = {};
-    if (keepsOthers) {
-      subject.work?.write(subject.event.event_properties);
-      Object.assign(properties, keepOthers(subject.event.event_properties));
-    }
-    for (const { fill } of compiled) fill(properties, subject);
+  return (subject, keepsNumbers = false) => {
+    if (keepsOthers) subject.work?.write(subject.event.event_properties);
+    const properties = keepsOthers ? keepOthers(subject.event.event_properties) : {};
+    for (const { fill } of compiled) fill(properties, subject, keepsNumbers);
     return properties;
   };
 }
@@ -132,14 +149,17 @@ function compileOmission(names: readonly string[]): (from: JsonObject) => Mutabl
     for (const [name, value] of Object.entries(from)) {
       if (omitted.has(name) || name === '__proto__') continue;
       const omit = inner.get(name);
-      if (omit === undefined) kept[name] = value;
+      if (omit === undefined) copyMember(kept, name, from);
       else if (isJsonObject(value)) kept[name] = omit(value);
     }
     return kept;
   };
 }
 
-type Row = { readonly property: string; fill(properties: MutableProperties, subject: Subject): void };
+type Row = {
+  readonly property: string;
+  fill(properties: MutableProperties, subject: Subject, keepsNumbers: boolean): void;
+};
 
 function compileRow({ property, map, modification }: MappingRow, salt: string, field: string): Row {
   const template = compileTemplate(map, `${field}.map`);
@@ -147,11 +167,16 @@ function compileRow({ property, map, modification }: MappingRow, salt: string, f
   const set = compileProperty(property, `${field}.property`);
   return {
     property,
-    fill(properties, subject) {
+    fill(properties, subject, keepsNumbers) {
       const rendered = template.render(subject);
       subject.work?.write(rendered);
       const value = modify(rendered);
-      if (value !== undefined) set(properties, value);
+      if (value === undefined) return;
+      set(
+        properties,
+        value,
+        keepsNumbers && value === rendered && typeof value === 'number' ? template.numberText(subject) : undefined,
+      );
     },
   };
 }
@@ -162,7 +187,8 @@ const propertySegmentsMax = 10;
 /** Properties being put together for a destination. */
 export type MutableProperties = { [name: string]: unknown };
 
-type SetProperty = (properties: MutableProperties, value: unknown) => void;
+/** `text` is that of a number which a double does not give back. */
+type SetProperty = (properties: MutableProperties, value: unknown, text?: string) => void;
 
 /**
  * Compiles the name of a destination property: `user_data.em` sets `em` within the object `user_data`, which is made on
@@ -184,10 +210,11 @@ export function compileProperty(name: string, field: string): SetProperty {
   }
   const last = rest.at(-1) ?? first;
   const holders = parts.slice(0, -1);
-  return (properties, value) => {
+  return (properties, value, text) => {
     let holder = properties;
     for (const part of holders) holder = childOf(holder, part);
-    holder[last] = value;
+    if (text === undefined) holder[last] = value;
+    else setNumber(holder, last, text);
   };
 }
 

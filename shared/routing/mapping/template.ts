@@ -9,6 +9,8 @@ export const templatePlaceholdersMax = 100;
 export type Template = {
   /** The value: of the property's own type where the template is exactly one placeholder, else text. */
   render(subject: Subject): unknown;
+  /** The text of a number that the template leads to, where it is one placeholder and the text was kept. */
+  numberText(subject: Subject): string | undefined;
   /** Always text; `encode` writes the placeholders' values, so that they fit a URL, a header or JSON around them. */
   renderText(subject: Subject, encode?: (value: unknown) => string): string;
 };
@@ -38,7 +40,11 @@ export function compileTemplate(template: string, field: string): Template {
       .join('');
   const [only, ...others] = parts;
   const isOnePlaceholder = only !== undefined && isPlaceholder(only) && others.length === 0;
-  return { render: isOnePlaceholder ? only : (subject) => renderText(subject), renderText };
+  return {
+    render: isOnePlaceholder ? only : (subject) => renderText(subject),
+    numberText: (subject) => (isOnePlaceholder ? only.numberText?.(subject) : undefined),
+    renderText,
+  };
 }
 
 /** A value as text: nothing for null and undefined, JSON for lists and objects unless they nest deeper than events may. */

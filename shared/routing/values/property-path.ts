@@ -1,4 +1,5 @@
 import { integrationsKey } from '../../contracts/events/resolved-event.ts';
+import { numberText } from '../../json/exact-numbers.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { PlanError } from './plan-error.ts';
 import type { Work } from './work.ts';
@@ -9,7 +10,11 @@ export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'> & {
   readonly work?: Work | undefined;
 };
 
-export type ReadProperty = (subject: Subject) => unknown;
+export type ReadProperty = {
+  (subject: Subject): unknown;
+  /** The text of the number that the path leads to, where a double does not give it back and its text was kept. */
+  readonly numberText?: (subject: Subject) => string | undefined;
+};
 
 export const pathCharactersMax = 500;
 export const pathSegmentsMax = 20;
@@ -51,7 +56,7 @@ function withoutAlias(segments: readonly string[]): readonly string[] {
 
 function readSteps(root: 'event' | 'visitor', segments: readonly string[]): ReadProperty {
   const steps = segments.map((name, index) => ({ name, remainder: segments.slice(index).join('.') }));
-  return (subject) => {
+  const read = (subject: Subject): unknown => {
     let value: unknown = subject[root];
     for (const { name, remainder } of steps) {
       if (typeof value !== 'object' || value === null) return undefined;
@@ -64,6 +69,17 @@ function readSteps(root: 'event' | 'visitor', segments: readonly string[]): Read
     }
     return value;
   };
+  const text = (subject: Subject): string | undefined => {
+    let value: unknown = subject[root];
+    for (const { name, remainder } of steps) {
+      if (typeof value !== 'object' || value === null) return undefined;
+      const found = numberText(value, remainder);
+      if (found !== undefined) return found;
+      value = ownValue(value, name);
+    }
+    return undefined;
+  };
+  return Object.assign(read, { numberText: text });
 }
 
 function ownValue(holder: object, name: string): unknown {
