@@ -27,7 +27,8 @@ function limitEvent({ resolved, head, mapped, work }: OutboundEvent, limit: Limi
     resolved: { ...resolved, event: own },
     ...(head && { head }),
     // What it is called there does not change which event it is.
-    mapped: mapped && { ...mapped, properties: limit(event.event, mapped.properties) },
+    // Without `remake`, which would make the properties again without the limit.
+    mapped: mapped && { eventName: mapped.eventName, properties: limit(event.event, mapped.properties) },
     work,
   };
 }
