@@ -101,10 +101,14 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   const reopening = afterReconnect(
     connection,
     async () => {
-      const made = (await ensureTopology(connection, topology, deploymentId)).created;
+      const found = await ensureTopology(connection, topology, deploymentId);
       await openBuckets(connection, env.LOG_REPLICAS);
-      if (made.length > 0)
-        logger.error({ streams: made }, 'the log came back without some streams; created them again');
+      if (found.created.length > 0)
+        logger.error({ streams: found.created }, 'the log came back without some streams; created them again');
+      if (found.partitions !== partitions) {
+        logger.fatal({ from: partitions, to: found.partitions }, 'the number of partitions of the log has changed');
+        await endProcess('partitions changed', scope);
+      }
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
@@ -356,14 +360,18 @@ function readyWhen(name: string, missing: () => string | undefined): ReadyCheck 
 async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
-  await scope.end('log closed');
-  process.exit(1);
+  await endProcess('log closed', scope);
 }
 
 async function endOnForeignLog(error: unknown, logger: Logger, scope: Scope): Promise<void> {
   // Any other failure is one of a log that is away: the next reconnect checks again.
   if (!(error instanceof ForeignLogError) || scope.ending) return;
   logger.fatal({ err: error }, 'the log belongs to another deployment than this database');
-  await scope.end('foreign log');
+  await endProcess('foreign log', scope);
+}
+
+/** Ends in good order, with 1: the process manager starts the pipeline again. */
+async function endProcess(reason: string, scope: Scope): Promise<void> {
+  await scope.end(reason);
   process.exit(1);
 }

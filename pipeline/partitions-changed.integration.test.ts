@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { client } from '../shared/nats/connection/client.ts';
+import { streams } from '../shared/nats/streams/topology.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
+import { createNatsFolder, createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import { openRig } from './testing/open-rig.ts';
+import { runAsProcess } from './testing/run-as-process.ts';
+import { until } from './testing/until.ts';
+
+test('partitions: a pipeline whose log comes back with another number of partitions ends, to be started again', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  await migrate(database.url);
+  const storeDir = await createNatsFolder();
+  const nats = await startTestNats({ storeDir });
+  onTestFinished(() => nats.stop());
+  const { rig } = await openRig(nats.url, database.url);
+  const pipeline = runAsProcess(rig);
+  const revision = await rig.configure(randomUUID(), {});
+  await until('it runs', async () => (await rig.reported()) === revision);
+  const { jsm } = rig.connection[client];
+  const { config } = await jsm.streams.info(streams.ingest);
+  const metadata = { ...config.metadata, 'sluice.partitions': '3' };
+  await jsm.streams.update(streams.ingest, { ...config, metadata });
+  await nats.stop();
+  const again = await startTestNats({ storeDir, port: nats.port });
+  onTestFinished(() => again.stop());
+  const { code, log } = await pipeline.ended;
+  expect([code, log]).toEqual([1, expect.stringContaining('the number of partitions of the log has changed')]);
+});
