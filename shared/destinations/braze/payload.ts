@@ -170,13 +170,14 @@ function siteOf(event: OutboundEvent): string | undefined {
 
 /** A user attributes object. */
 export function brazeAttributes(event: OutboundEvent): JsonObject {
-  const { email } = contactIds(event);
+  const { email, phone } = contactIds(event);
   const traits = withoutMembers(traitsOf(event), notAttributes);
   const gender = genders.get(textOf(traits['gender'])?.trim().toLowerCase() ?? '');
   return {
     ...withoutMembers(renameMembers(traits, attributeNames), new Set(['gender', 'email'])),
     ...(gender === undefined ? {} : { gender }),
     ...(email === undefined ? {} : { email }),
+    ...(phone === undefined ? {} : { phone }),
     ...userOf(event),
   };
 }

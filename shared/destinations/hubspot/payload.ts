@@ -90,7 +90,8 @@ function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties
   const isMapped = mappedProperties(event) !== undefined;
   const traits = traitsOf(event);
   const { firstName, lastName } = nameIn(traits);
-  const named = { ...traits, ...present({ first_name: firstName, last_name: lastName }) };
+  const phone = contactIds(event).phone ?? traits['phone_number'];
+  const named = { ...traits, ...present({ first_name: firstName, last_name: lastName, phone_number: phone }) };
   const properties = Object.entries(named).flatMap(([name, value]) => {
     const standard = standardNames.get(name);
     const text = hubspotText(value);

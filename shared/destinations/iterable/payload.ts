@@ -122,8 +122,9 @@ function purchasedItem({
 /** A row of bulkUpdate. */
 export function iterableUser(event: OutboundEvent, preferred: IterableKey): JsonObject {
   const key = userKey(event, preferred);
-  const { email, externalId } = contactIds(event);
-  const fields = withoutMembers(renameMembers(traitsOf(event), fieldNames), identifying);
+  const { email, externalId, phone } = contactIds(event);
+  const named = renameMembers(traitsOf(event), fieldNames);
+  const fields = withoutMembers(phone === undefined ? named : { ...named, phoneNumber: phone }, identifying);
   if ('email' in key) return { ...key, dataFields: { ...fields, userId: externalId } };
   // Without preferUserId a user without an address is refused.
   return { ...key, preferUserId: true, dataFields: { ...fields, email } };

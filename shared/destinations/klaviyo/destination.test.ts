@@ -40,7 +40,10 @@ describe('Klaviyo', () => {
           unique_id: 'sample-event-1',
           metric: { data: { type: 'metric', attributes: { name: 'Placed Order' } } },
           profile: {
-            data: { type: 'profile', attributes: { external_id: 'customer-7', email: 'ada@example.com' } },
+            data: {
+              type: 'profile',
+              attributes: { external_id: 'customer-7', anonymous_id: 'sample-visitor', email: 'ada@example.com' },
+            },
           },
         },
       },
@@ -69,6 +72,7 @@ describe('Klaviyo', () => {
         type: 'profile',
         attributes: {
           external_id: 'customer-7',
+          anonymous_id: 'sample-visitor',
           email: 'ada@example.com',
           phone_number: '+4930123456',
           first_name: 'Ada',

@@ -145,6 +145,6 @@ function profile(event: OutboundEvent, ids: ContactIds): JsonObject {
   };
 }
 
-function identifiers({ externalId, email, phone }: ContactIds): JsonObject {
-  return { external_id: externalId, email, phone_number: phone };
+function identifiers({ externalId, email, phone, visitorId }: ContactIds): JsonObject {
+  return { external_id: externalId, email, phone_number: phone, anonymous_id: visitorId };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextOf, propertiesOf, traitsOf } from './event.ts';
+import { contextOf, propertiesOf, sentEvent, traitsOf } from './event.ts';
 import { contactIds } from './person.ts';
 import { sampleEvent } from './sample-event.ts';
 
@@ -55,5 +55,20 @@ describe('contact ids', () => {
     expect(contactIds({ resolved, mapped }).email).toBe('b@example.com');
     const withheld = { eventName: 'purchase', properties: { visitor: { email: null } } };
     expect(contactIds({ resolved, mapped: withheld }).email).toBeUndefined();
+  });
+});
+
+describe('sentEvent', () => {
+  const resolved = sampleEvent({ event_properties: { event_id: 'own', ref: 7 } });
+  const mapped = { eventName: 'Purchase', properties: { event_id: 'of-mapping' } };
+
+  it.each([
+    [{ resolved }, {}, 'own'],
+    [{ resolved }, { deduplicationProperty: 'ref' }, '7'],
+    [{ resolved }, { deduplicationProperty: 'none' }, 'sample-event-1'],
+    [{ resolved, mapped }, {}, 'of-mapping'],
+    [{ resolved: sampleEvent({ event_properties: { event_id: 'x'.repeat(300) } }) }, {}, 'sample-event-1'],
+  ])('sentEvent: is deduplicated by a property, a setting or a mapping, else by its id', (event, settings, id) => {
+    expect(sentEvent(event, settings).deduplicationId).toBe(id);
   });
 });
