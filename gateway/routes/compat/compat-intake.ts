@@ -25,7 +25,7 @@ import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fiel
 import { CompatAnswer, explainRefusal } from './compat-answers.ts';
 import type { CompatSettings } from './compat-settings.ts';
 import { readFormData } from './form-data.ts';
-import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
+import { PlainBatchReader, PlainMessage, UnreadableMessage } from './plain-batch.ts';
 import { writtenBytesMax } from './plain-writing.ts';
 import { readLenientJson } from './read-lenient-json.ts';
 import { basicUser, requestKey } from './source-key.ts';
@@ -257,6 +257,7 @@ export class CompatIntake {
   }
 
   #writeParsed(dialect: Dialect, message: unknown, source: PlainSource): Written | Untranslatable {
+    if (message instanceof UnreadableMessage) return message;
     const { bytes, body, arrival } = source;
     const value = valueOf(message, bytes);
     const translation = isJsonObject(value) ? dialect.translate(value, body, arrival) : notAnObject;

@@ -270,3 +270,26 @@ test('snippet: under its hash it is kept for good, else for an hour', async () =
   expect((await ask('?v=another')).headers.get('cache-control')).toBe('public, max-age=3600');
   expect(await kept.text()).toBe(script);
 });
+
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+test.each([
+  ['a byte that is not UTF-8', '"M\u00fcnchen"'],
+  ['a byte that is not UTF-8, in a message that is parsed', '"\\u0041M\u00fcnchen"'],
+  ['too many levels', nested(80)],
+])('compat: a message with %s is left out and counted, and the others of its batch are stored', async (name, city) => {
+  const id = (which: string): string => `unreadable ${name} ${which}`;
+  const spec = (which: string, more = ''): string =>
+    `{"type":"track","event":"U","messageId":"${id(which)}","userId":"u"${more}}`;
+  const capture = (which: string, more = ''): string => `{"event":"U","uuid":"${id(which)}","distinct_id":"u"${more}}`;
+  const properties = `,"properties":{"city":${city}}`;
+  const bodies = [
+    ['/v1/batch', `{"batch":[${spec('s-0')},${spec('s-1', properties)},${spec('s-2')}]}`],
+    ['/batch/', `{"api_key":"${key}","batch":[${capture('p-0')},${capture('p-1', properties)},${capture('p-2')}]}`],
+  ] as const;
+  for (const [path, body] of bodies) {
+    expect((await post(path, Buffer.from(body, 'latin1'), { authorization: basic(key) })).status).toBe(200);
+  }
+  const found = await Promise.all(['s-0', 's-1', 's-2', 'p-0', 'p-1', 'p-2'].map((which) => stored(id(which))));
+  expect(found.map((envelope) => envelope !== undefined)).toEqual([true, false, true, true, false, true]);
+});

@@ -35,11 +35,20 @@ export class PlainMessage {
   readonly row = new PlainRow();
 }
 
+/** A message that cannot be read; the others of its batch can. */
+export class UnreadableMessage {
+  readonly problem: string;
+
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
 /** A body with many messages of which most need no parsing. */
 export type PlainBatch = {
   /** The body with an empty array for its messages. */
   readonly top: JsonObject;
-  /** Plain messages, and of all others their values. */
+  /** Plain messages and unreadable ones, and of all others their values. */
   readonly messages: readonly unknown[];
 };
 
@@ -68,7 +77,7 @@ export class PlainBatchReader {
     const places = this.#findMessages(body, messages);
     if (places === undefined) return undefined;
     if (!this.#isWithinLimits()) return undefined;
-    if (facts.bits >= firstNonAscii && !isUtf8(body)) return undefined;
+    if (facts.bits >= firstNonAscii && !isUtf8(body) && !this.#refuseNonUtf8(body, places, messages)) return undefined;
     const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
     const top = parse(body.toString(encoding, 0, places.start) + body.toString(encoding, places.end));
     return isJsonObject(top) ? { top, messages } : undefined;
@@ -145,11 +154,40 @@ export class PlainBatchReader {
     }
     facts.reset();
     const valueEnd = scanValue(facts, body, start);
+    if (facts.depth + levelsAround > this.#limits.depthMax) {
+      // Not noted: the other messages are within the limit. The bytes count all the same.
+      this.#facts.keys += facts.keys;
+      this.#facts.bits |= facts.bits;
+      this.#keepPlace(messages.length, start, valueEnd);
+      messages.push(
+        new UnreadableMessage(`a message nests deeper than ${this.#limits.depthMax - levelsAround} levels`),
+      );
+      return valueEnd;
+    }
     this.#note(facts);
     const value = this.#isWithinLimits() ? parse(body.toString('utf8', start, valueEnd)) : undefined;
     if (value === undefined) return -1;
+    this.#keepPlace(messages.length, start, valueEnd);
     messages.push(value);
     return valueEnd;
+  }
+
+  #keepPlace(index: number, start: number, end: number): void {
+    const message = (this.#pool[index] ??= new PlainMessage());
+    message.start = start;
+    message.end = end;
+  }
+
+  /** Leaves out the messages of a body that are not UTF-8; false where what surrounds them is not. */
+  #refuseNonUtf8(body: Buffer, { start, end }: Places, messages: unknown[]): boolean {
+    if (!isUtf8(body.subarray(0, start)) || !isUtf8(body.subarray(end))) return false;
+    for (let index = 0; index < messages.length; index += 1) {
+      const place = this.#pool[index];
+      if (place !== undefined && !isUtf8(body.subarray(place.start, place.end))) {
+        messages[index] = new UnreadableMessage('a message is not valid UTF-8');
+      }
+    }
+    return true;
   }
 
   #note({ keys, bits, depth, nulls, suspicious }: JsonFacts): void {
@@ -168,6 +206,9 @@ export class PlainBatchReader {
     return !nulls && !suspicious && keys <= this.#limits.keysMax && depth + 1 <= this.#limits.depthMax;
   }
 }
+
+/** Around a message stand the array and the body. */
+const levelsAround = 2;
 
 type Places = { readonly start: number; readonly end: number };
 
