@@ -313,13 +313,21 @@ test('plain messages: a body is taken apart only where it is JSON, into what par
   );
 });
 
+const deep = JSON.parse('[{"a":'.repeat(33) + '1' + '}]'.repeat(33)) as unknown;
+
+test('plain messages: one with too many levels is left out, with the reason, and the others are read', () => {
+  const read = reader.read(Buffer.from(JSON.stringify({ batch: [{ a: 1 }, deep, { a: 2 }] })));
+  expect(read?.messages.map((message) => message instanceof PlainMessage)).toEqual([true, false, true]);
+  expect(read?.messages[1]).toMatchObject({ problem: expect.stringMatching(/nests deeper than \d+ levels/) as string });
+});
+
 test.each([
   ['more messages than are taken', { batch: Array.from({ length: 51 }, () => ({})) }],
   [
     'more keys than are taken',
     { batch: [Object.fromEntries(Array.from({ length: 5_001 }, (_, key) => [`k${key}`, 1]))] },
   ],
-  ['too many levels', { batch: [JSON.parse('[{"a":'.repeat(33) + '1' + '}]'.repeat(33))] }],
+  ['too many levels beside its messages', { batch: [{}], more: deep }],
   ['no batch', { messages: [] }],
 ])('plain messages: a body with %s is left to be parsed', (_, body) => {
   expect(reader.read(Buffer.from(JSON.stringify(body)))).toBeUndefined();
