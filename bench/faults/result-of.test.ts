@@ -14,7 +14,8 @@ const delivered = (own: Partial<Delivered> = {}): Delivered => ({
   doubled: 0,
   disordered: 0,
   invented: 0,
-  examples: { lost: [], disordered: [] },
+  mixed: 0,
+  examples: { lost: [], disordered: [], mixed: [] },
   ...own,
 });
 
@@ -24,6 +25,8 @@ function ran(troubled: Partial<Delivered>, own: Partial<Verdict> = {}, run: Part
     acknowledged: 100,
     destinations: { steady: delivered(), troubled: delivered(troubled) },
     refused: {},
+    afterStop: 0,
+    afterErasure: 0,
     longestSilenceMs: 10,
     firstAcknowledgementMs: 20,
     firstDeliveryMs: 30,
@@ -56,11 +59,21 @@ test.each([
   ['doubled', { doubled: 2 }, '2 doubled under another key'],
   ['disordered', { disordered: 3 }, '3 out of order'],
   ['invented', { invented: 4 }, '4 that nobody sent'],
+  ['mixed', { mixed: 5 }, '5 with properties of another, or not whole'],
 ])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
   const outcome = ran(counts);
   expect(faultsOf(outcome)).toEqual([words]);
   expect(unmet(outcome)).toEqual([bar, 'broken']);
   expect(describeOutcome(outcome)).toMatch(/^✗/);
+});
+
+test.each([
+  ['afterStop', '2 sent after their destination was stopped'],
+  ['afterErasure', '2 of an erased person sent'],
+])('fault results: %s breaks a promise', (bar, words) => {
+  const outcome = ran({}, { [bar]: 2 });
+  expect(faultsOf(outcome)).toEqual([words]);
+  expect(unmet(outcome)).toEqual([bar, 'broken']);
 });
 
 test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {

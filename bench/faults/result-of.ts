@@ -12,6 +12,9 @@ export const faultBars: readonly Bar[] = [
   { id: 'doubled', text: 'events that came under a second key', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'disordered', text: 'first deliveries out of order', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'invented', text: 'events that nobody had sent', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'mixed', text: 'deliveries with properties of another, or not whole', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'afterStop', text: 'requests a second after a stop was live', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'afterErasure', text: 'events of an erased person, a second later', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'broken', text: 'faults that broke a promise, or could not be run', limit: 0, unit: 'count', ask: 'at-most' },
 ];
 
@@ -29,6 +32,9 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
         [worstOf(verdict, 'doubled'), 'doubled under another key'],
         [worstOf(verdict, 'disordered'), 'out of order'],
         [worstOf(verdict, 'invented'), 'that nobody sent'],
+        [worstOf(verdict, 'mixed'), 'with properties of another, or not whole'],
+        [verdict.afterStop, 'sent after their destination was stopped'],
+        [verdict.afterErasure, 'of an erased person sent'],
       ] as const;
       return [
         ...counted.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
@@ -55,6 +61,9 @@ export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOption
             doubled: sum('doubled'),
             disordered: sum('disordered'),
             invented: sum('invented'),
+            mixed: sum('mixed'),
+            afterStop: ran.reduce((total, { verdict }) => total + verdict.afterStop, 0),
+            afterErasure: ran.reduce((total, { verdict }) => total + verdict.afterErasure, 0),
             broken: outcomes.filter(({ outcome }) => faultsOf(outcome).length > 0).length,
           },
   };

@@ -9,6 +9,7 @@ import type { Evidence, Verdict } from './judge/judge.ts';
 import { mountBlockDisk } from './stack/block-disk.ts';
 import { mountLogDisk } from './stack/log-disk.ts';
 import { servicesOf, withStack } from './stack/stack.ts';
+import { createWithheld } from './stack/withheld.ts';
 import type { FaultStack } from './stack/stack.ts';
 import { startLoad } from './visitors.ts';
 import type { Load } from './visitors.ts';
@@ -111,6 +112,8 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   const { url, steady, troubled } = stack;
   const destinations = [steady, troubled];
   for (const each of destinations) each.behave({ kind: 'take', afterMs: fault.answerAfterMs ?? 0 });
+  // An earlier version keeps no such promise.
+  const withheld = fault.beginsWithPrevious === true ? undefined : await createWithheld(stack, visitors + 1);
   const load = startLoad({ url, token: () => stack.token, visitors, ratePerS, seed });
   const memory = watchMemory(stack);
   let mayMissUntilMs: number | undefined;
@@ -126,6 +129,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   };
   try {
     await sleep(seconds * 1_000 * beforeShare);
+    await withheld?.begin();
     const beganMs = performance.now();
     await fault.run(context);
     const overMs = performance.now();
@@ -140,6 +144,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
       refusals,
       answers,
       arrivals: Object.fromEntries(destinations.map(({ name, taken }) => [name, taken])),
+      ...withheld?.evidence(),
       overMs,
       stoppedMs,
       ...(mayMissUntilMs === undefined ? {} : { mayMissUntilMs }),
@@ -164,6 +169,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   } finally {
     await load.stop();
     await memory.stop();
+    await withheld?.close();
   }
 }
 

@@ -9,6 +9,7 @@ import { savePage, saveResult } from '../report/save-result.ts';
 import { renderBars, renderTable } from '../report/table.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import type { FaultOrder } from './options.ts';
+import type { Delivered } from './judge/judge.ts';
 import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
 import type { NamedOutcome } from './result-of.ts';
 import { runFault } from './run-fault.ts';
@@ -69,15 +70,11 @@ export async function runFaults(order: FaultRunOrder, say: Say): Promise<number>
   return isTried && outcomes.every(({ outcome }) => faultsOf(outcome).length === 0) ? 0 : 1;
 }
 
-function sayExamples(
-  destinations: Readonly<
-    Record<string, { readonly examples: { readonly lost: readonly string[]; readonly disordered: readonly string[] } }>
-  >,
-  say: Say,
-): void {
+function sayExamples(destinations: Readonly<Record<string, Pick<Delivered, 'examples'>>>, say: Say): void {
   for (const [name, { examples }] of Object.entries(destinations)) {
     if (examples.lost.length > 0) say(`  lost at ${name}, as visitor/number: ${examples.lost.join(' ')} …`);
     if (examples.disordered.length > 0) say(`  out of order at ${name}: ${examples.disordered.join(' ')} …`);
+    if (examples.mixed.length > 0) say(`  with properties of another at ${name}: ${examples.mixed.join(' ')} …`);
   }
 }
 

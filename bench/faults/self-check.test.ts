@@ -73,8 +73,8 @@ async function readEvents(request: IncomingMessage): Promise<Omit<Delivery, 'cou
     }),
   });
   if (pathname.startsWith('/pixel/')) {
-    const { number, ...fields } = Object.fromEntries(searchParams);
-    return [delivery({ ...fields, properties: { number } })];
+    const { event, externalId, distinctId, ...properties } = Object.fromEntries(searchParams);
+    return [delivery({ ...(distinctId === undefined ? {} : { distinctId }), event, externalId, properties } as Fields)];
   }
   const body = JSON.parse(text) as Fields & { readonly events?: readonly Fields[] };
   return (body.events ?? [body]).map(delivery);
@@ -88,6 +88,11 @@ type Fields = {
   readonly userProperties?: object;
 };
 
+type Body = {
+  readonly event: { readonly event_properties: Record<string, unknown> };
+  readonly visitor: { readonly custom_properties?: Record<string, unknown> };
+};
+
 const inOrder: Path = async (events, send) => {
   for (const event of events) await send(event);
 };
@@ -97,7 +102,7 @@ const counted = (verdict: Verdict) => ({ ...verdict.destinations['checked'], exa
 test('self-check: a path that keeps its promises is found to, over every route', async () => {
   const verdict = await verdictOn(inOrder);
   expect(verdict.acknowledged).toBeGreaterThan(enough);
-  expect(counted(verdict)).toMatchObject({ lost: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0 });
+  expect(counted(verdict)).toMatchObject({ lost: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0, mixed: 0 });
   expect(verdict.refused).toEqual({});
 });
 
@@ -129,6 +134,24 @@ test('self-check: a path that delivers again is told apart from one that does so
   });
   expect(repeated * doubled).toBeGreaterThan(0);
   expect(counted(verdict)).toMatchObject({ lost: 0, repeated, doubled, disordered: 0 });
+});
+
+test('self-check: a path that puts properties of another into an event or a profile is found to, one by one', async () => {
+  let mixed = 0;
+  const verdict = await verdictOn(async (events, send) => {
+    for (const event of events) {
+      const body = JSON.parse(event.body) as Body;
+      const parts = [body.event.event_properties, body.visitor.custom_properties];
+      const part = event.count % 50 === 0 ? parts[(event.count / 50) % 2] : undefined;
+      if (part?.['own_a'] !== undefined) {
+        mixed += 1;
+        part['own_a'] = 'of another';
+      }
+      await send({ ...event, body: JSON.stringify(body) });
+    }
+  });
+  expect(mixed).toBeGreaterThan(0);
+  expect(counted(verdict)).toMatchObject({ lost: 0, invented: 0, mixed });
 });
 
 test('self-check: rows of a batch that come in another order are found', async () => {

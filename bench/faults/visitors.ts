@@ -3,7 +3,7 @@ import { sleep } from '../machine/wait-until.ts';
 import type { LedgerEntry } from './judge/ledger.ts';
 import { Ledger } from './judge/ledger.ts';
 import type { Route, VisitorRequest } from './stack/visitor-events.ts';
-import { visitorRequest } from './stack/visitor-events.ts';
+import { expectedMarks, visitorRequest } from './stack/visitor-events.ts';
 
 export type LoadOptions = {
   readonly url: string;
@@ -68,9 +68,11 @@ export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions)
       const route = chooseRoute(random());
       const numbers = Array.from({ length: route === 'batch' ? batchRows : 1 }, (_, index) => next + index);
       const sentMs = performance.now();
-      const entries = numbers.map((number) => ledger.sent(visitor, number, sentMs));
+      const entries = numbers.map((number) =>
+        ledger.sent(visitor, number, sentMs, expectedMarks(seed, route, visitor, number)),
+      );
       await deliver(
-        () => visitorRequest({ token: token(), route, visitor, numbers, isNamed }),
+        () => visitorRequest({ token: token(), seed, route, visitor, numbers, isNamed }),
         entries,
         // An identify has no name of its own: sent again it would be another one.
         isNamed && route !== 'identify',

@@ -18,7 +18,15 @@ function ledgerOf(visitors: number, numbers: number, except: readonly string[] =
 
 function arrival(name: string, own: Partial<Arrival> = {}): Arrival {
   const [visitor = '', number = ''] = name.split('/');
-  return { visitor: Number(visitor), number: Number(number), key: `key ${name}`, atMs: 1_000, ...own };
+  return {
+    visitor: Number(visitor),
+    number: Number(number),
+    key: `key ${name}`,
+    atMs: 1_000,
+    event: '',
+    person: '',
+    ...own,
+  };
 }
 
 const evidence = (ledger: Ledger, arrivals: readonly Arrival[], own: Partial<Evidence> = {}): Evidence => ({
@@ -38,7 +46,7 @@ function judgeOne(ledger: Ledger, names: readonly (string | Arrival)[], own: Par
   return judged;
 }
 
-const clean = { lost: 0, destroyed: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0 };
+const clean = { lost: 0, destroyed: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0, mixed: 0 };
 
 test('judge: everything once and in order is clean', () => {
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2', '1/3'])).toMatchObject({ ...clean, delivered: 3 });
@@ -190,4 +198,38 @@ test('judge: of any deliveries with some taken out, exactly those are lost', () 
       expect(judgeOne(ledger, kept)).toMatchObject({ ...clean, lost: dropped, delivered: kept.length });
     }),
   );
+});
+
+test('judge: properties of another event or person, or missing ones, are found in first deliveries and repeats', () => {
+  const ledger = new Ledger();
+  const marked = (saysPerson: boolean) => ({ event: 'e', person: 'p', saysPerson });
+  ledger.acknowledged([ledger.sent(1, 1, 10, marked(true)), ledger.sent(1, 2, 10, marked(false))], 10, 12);
+  const own = { event: 'e', person: 'p' };
+  expect(judgeOne(ledger, [arrival('1/1', own), arrival('1/2', own)])).toMatchObject(clean);
+  // A visitor of whom nothing was said yet comes without.
+  expect(judgeOne(ledger, [arrival('1/1', own), arrival('1/2', { ...own, person: '' })])).toMatchObject(clean);
+  for (const wrong of [{ person: 'another' }, { person: '' }, { event: 'another' }, { event: '' }]) {
+    const found = judgeOne(ledger, [arrival('1/1', { ...own, ...wrong }), arrival('1/2', own)]);
+    expect(found).toMatchObject({ ...clean, mixed: 1, examples: { mixed: ['1/1'] } });
+    const again = judgeOne(ledger, [arrival('1/1', own), arrival('1/1', { ...own, ...wrong }), arrival('1/2', own)]);
+    expect(again).toMatchObject({ mixed: 1, repeated: 1 });
+  }
+});
+
+test('judge: what a stopped destination is sent counts from a second after the stop is live', () => {
+  const times = [500, 1_500, 2_000, 2_001, 9_000];
+  const arrivals = times.map((atMs) => arrival('1/1', { atMs }));
+  expect(judge(evidence(ledgerOf(1, 1), [arrival('1/1')], { stops: [{ liveMs: 1_000, arrivals }] }))).toMatchObject({
+    afterStop: 2,
+    destinations: { there: clean },
+  });
+});
+
+test('judge: an erased visitor is no one’s loss, and nothing of it leaves from a second after the answer', () => {
+  const arrivals = [900, 1_900, 2_001].map((atMs) => arrival('7/1', { atMs }));
+  const erasures = [
+    { visitor: 7, erasedMs: 1_000, arrivals: [arrival('7/2', { atMs: 5_000 }), arrival('1/1', { atMs: 5_000 })] },
+  ];
+  const verdict = judge(evidence(ledgerOf(1, 1), [arrival('1/1'), ...arrivals], { erasures }));
+  expect(verdict).toMatchObject({ afterErasure: 2, destinations: { there: clean } });
 });

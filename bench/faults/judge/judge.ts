@@ -1,3 +1,4 @@
+import { erasureHoldsWithinMs } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { LedgerEntry, Refusal } from './ledger.ts';
 
 /** An event in a request that a destination answered 2xx: it has it from then on, whatever became of the answer. */
@@ -7,6 +8,20 @@ export type Arrival = {
   /** Its Idempotency-Key. */
   readonly key: string;
   readonly atMs: number;
+  /** Digests of what it says of the event and of the person: see marks.ts. */
+  readonly event: string;
+  readonly person: string;
+};
+
+/** A destination that was stopped for every event, and all that it was asked to take. */
+export type Stop = { readonly liveMs: number; readonly arrivals: readonly Arrival[] };
+
+/** A visitor that was erased, of which nobody sent an event after that. */
+export type Erasure = {
+  readonly visitor: number;
+  readonly erasedMs: number;
+  /** At a destination that is judged for this alone. */
+  readonly arrivals: readonly Arrival[];
 };
 
 export type Evidence = {
@@ -21,6 +36,8 @@ export type Evidence = {
   readonly stoppedMs: number;
   /** Events acknowledged before this may be missing: the fault destroyed what was stored. */
   readonly mayMissUntilMs?: number;
+  readonly stops?: readonly Stop[];
+  readonly erasures?: readonly Erasure[];
 };
 
 /** What became of the acknowledged events at one destination. */
@@ -37,8 +54,10 @@ export type Delivered = {
   readonly disordered: number;
   /** Came, and nobody sent them. */
   readonly invented: number;
-  /** Up to ten of those lost or disordered, as `visitor/number`, to look for in the logs. */
-  readonly examples: { readonly lost: readonly string[]; readonly disordered: readonly string[] };
+  /** Deliveries with properties of another event or person, or without some of their own. */
+  readonly mixed: number;
+  /** Up to ten of those lost, disordered or mixed, as `visitor/number`, to look for in the logs. */
+  readonly examples: Readonly<Record<'lost' | 'disordered' | 'mixed', readonly string[]>>;
 };
 
 export type Verdict = {
@@ -46,6 +65,10 @@ export type Verdict = {
   readonly acknowledged: number;
   readonly destinations: Readonly<Record<string, Delivered>>;
   readonly refused: Readonly<Record<string, number>>;
+  /** Requests that a destination got later than a second after its stop was live. */
+  readonly afterStop: number;
+  /** Events of an erased visitor that left later than a second after the erasure was answered. */
+  readonly afterErasure: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
   /** From the end of the fault to the first 200 of a request sent after it. NaN: none. */
@@ -59,6 +82,8 @@ export type Verdict = {
 };
 
 const examplesMax = 10;
+/** From the answer of a publish. */
+const stopHoldsWithinMs = 1_000;
 
 /** Compares what clients were promised with what destinations got. */
 export function judge(evidence: Evidence): Verdict {
@@ -66,11 +91,17 @@ export function judge(evidence: Evidence): Verdict {
     entries,
     refusals,
     answers,
-    arrivals,
+    arrivals: all,
     overMs,
     stoppedMs,
     mayMissUntilMs = Number.NEGATIVE_INFINITY,
+    stops = [],
+    erasures = [],
   } = evidence;
+  const erased = new Set(erasures.map(({ visitor }) => visitor));
+  const arrivals = Object.fromEntries(
+    Object.entries(all).map(([name, took]) => [name, took.filter(({ visitor }) => !erased.has(visitor))]),
+  );
   const byName = new Map(entries.map((entry) => [nameOf(entry), entry]));
   const acknowledged = entries.filter(isAcknowledged);
   const firsts = Object.values(arrivals).map(firstArrivals);
@@ -87,11 +118,22 @@ export function judge(evidence: Evidence): Verdict {
       Object.entries(arrivals).map(([name, took]) => [name, judgeOne(took, byName, acknowledged, mayMissUntilMs)]),
     ),
     refused: countBy(refusals.map(({ kind }) => kind)),
+    afterStop: stops
+      .flatMap(({ liveMs, arrivals: asked }) => asked.map(({ atMs }) => atMs - liveMs))
+      .filter((ms) => ms > stopHoldsWithinMs).length,
+    afterErasure: erasures.reduce((sum, erasure) => sum + countAfter(erasure, all), 0),
     longestSilenceMs: longestGap([...answers.map(({ atMs }) => atMs), stoppedMs]),
     firstAcknowledgementMs: finite(Math.min(...sentAfter)),
     ...recovered,
     delayMs: percentiles(delays.filter(Number.isFinite)),
   };
+}
+
+function countAfter({ visitor, erasedMs, arrivals: own }: Erasure, arrivals: Evidence['arrivals']): number {
+  const late = [own, ...Object.values(arrivals)]
+    .flat()
+    .filter((arrival) => arrival.visitor === visitor && arrival.atMs - erasedMs > erasureHoldsWithinMs);
+  return late.length;
 }
 
 type Acknowledged = LedgerEntry & Required<Pick<LedgerEntry, 'acknowledgedSentMs' | 'acknowledgedMs' | 'order'>>;
@@ -115,6 +157,7 @@ function judgeOne(
   const keys = new Map<string, Set<string>>();
   const newest = new Map<number, number>();
   const disordered: string[] = [];
+  const mixed: string[] = [];
   let repeated = 0;
   let invented = 0;
   for (const arrival of arrivals) {
@@ -122,6 +165,7 @@ function judgeOne(
     const entry = byName.get(name);
     const before = keys.get(name);
     if (entry === undefined) invented += 1;
+    else if (!isWhole(arrival, entry)) mixed.push(name);
     if (before !== undefined) {
       if (before.has(arrival.key)) repeated += 1;
       before.add(arrival.key);
@@ -145,8 +189,19 @@ function judgeOne(
     doubled: [...keys.values()].reduce((sum, { size }) => sum + size - 1, 0),
     disordered: disordered.length,
     invented,
-    examples: { lost: lost.slice(0, examplesMax), disordered: disordered.slice(0, examplesMax) },
+    mixed: mixed.length,
+    examples: {
+      lost: lost.slice(0, examplesMax),
+      disordered: disordered.slice(0, examplesMax),
+      mixed: mixed.slice(0, examplesMax),
+    },
   };
+}
+
+/** A person of whom no event has said anything yet comes without. */
+function isWhole({ event, person }: Arrival, { marks }: LedgerEntry): boolean {
+  const isOfPerson = person === marks.person || (person === '' && !marks.saysPerson);
+  return event === marks.event && isOfPerson;
 }
 
 function recoveryOf(

@@ -1,3 +1,6 @@
+import { noMarks } from './marks.ts';
+import type { ExpectedMarks } from './marks.ts';
+
 /** One event as its client knows it. */
 export type LedgerEntry = {
   readonly visitor: number;
@@ -5,6 +8,7 @@ export type LedgerEntry = {
   readonly number: number;
   /** When it was sent first, in ms. */
   readonly sentMs: number;
+  readonly marks: ExpectedMarks;
   /** When the request that was answered 200 was sent, in ms; undefined while none was. */
   acknowledgedSentMs?: number;
   acknowledgedMs?: number;
@@ -27,8 +31,8 @@ export class Ledger {
   readonly answers: { readonly sentMs: number; readonly atMs: number }[] = [];
   readonly #acknowledged = new Map<number, number>();
 
-  sent(visitor: number, number: number, sentMs: number): LedgerEntry {
-    const entry: LedgerEntry = { visitor, number, sentMs };
+  sent(visitor: number, number: number, sentMs: number, marks = noMarks): LedgerEntry {
+    const entry: LedgerEntry = { visitor, number, sentMs, marks };
     this.entries.push(entry);
     return entry;
   }

@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import type { Certificate } from '../../../shared/testing/certificates.ts';
 import type { Arrival } from '../judge/judge.ts';
-import { readVisitorName } from './visitor-events.ts';
+import { readDelivered } from './visitor-events.ts';
 
 /** What a destination does with the requests that come from now on. */
 export type Behaviour =
@@ -30,6 +30,8 @@ export type FaultDestination = {
   readonly url: string;
   /** What it answered 2xx, in the order in which requests were complete. */
   readonly taken: readonly Arrival[];
+  /** Requests that were complete, whatever it answered. */
+  readonly asked: number;
   behave(behaviour: Behaviour): void;
   /** Shows this certificate from now on, to clients that have to connect anew. Only where it is reached by TLS. */
   show(certificate: Certificate): void;
@@ -55,9 +57,11 @@ export async function startFaultDestination(
 ): Promise<FaultDestination> {
   const port = await findFreePort();
   const taken: Arrival[] = [];
+  let asked = 0;
   let decide = decider({ kind: 'take' });
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     void readBody(request).then((body) => {
+      asked += 1;
       const decision = decide(performance.now());
       if (saysYes(decision)) taken.push(arrivalOf(request, body));
       if (decision.kind !== 'answer' || decision.afterMs === 0) carryOut(response, decision);
@@ -72,6 +76,9 @@ export async function startFaultDestination(
     name,
     url: `${secure === undefined ? 'http' : 'https'}://${host}:${port}/${name}`,
     taken,
+    get asked() {
+      return asked;
+    },
     behave(behaviour) {
       decide = decider(behaviour);
     },
@@ -176,5 +183,5 @@ function readBody(request: IncomingMessage): Promise<string> {
 
 function arrivalOf(request: IncomingMessage, body: string): Arrival {
   const key = request.headers['idempotency-key'];
-  return { ...readVisitorName(body), key: typeof key === 'string' ? key : '', atMs: performance.now() };
+  return { ...readDelivered(body), key: typeof key === 'string' ? key : '', atMs: performance.now() };
 }

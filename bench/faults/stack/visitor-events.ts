@@ -1,3 +1,7 @@
+import { digestOf, marksOf } from '../judge/marks.ts';
+import type { Arrival } from '../judge/judge.ts';
+import type { ExpectedMarks } from '../judge/marks.ts';
+
 /** The ways in which an event is sent. */
 export type Route = 'track' | 'batch' | 'pixel' | 'identify';
 
@@ -10,6 +14,7 @@ export type VisitorRequest = {
 
 export type VisitorEvents = {
   readonly token: string;
+  readonly seed: number;
   readonly route: Route;
   readonly visitor: number;
   readonly numbers: readonly number[];
@@ -20,11 +25,23 @@ export type VisitorEvents = {
 const prefix = 'visitor-';
 const batchPrefix = 'row';
 
+/** What events of a request say at the destination, beside which ones they are. */
+export function expectedMarks(seed: number, route: Route, visitor: number, number: number): ExpectedMarks {
+  const { event, person } = marksOf(seed, visitor, number);
+  return {
+    event: route === 'identify' ? '' : digestOf(event),
+    person: digestOf(person),
+    saysPerson: route !== 'pixel',
+  };
+}
+
 /** A request whose events say at the destination which ones they are. */
-export function visitorRequest({ token, route, visitor, numbers, isNamed }: VisitorEvents): VisitorRequest {
+export function visitorRequest({ token, seed, route, visitor, numbers, isNamed }: VisitorEvents): VisitorRequest {
   const externalId = `${prefix}${visitor}`;
   const number = numbers[0] ?? 0;
   const keyOf = (which: number): string => `${batchPrefix}-${visitor}-${which}`;
+  const { event: own, person } = marksOf(seed, visitor, number);
+  const userProperties = { custom_properties: person };
   const named = isNamed ? { distinctId: keyOf(number) } : {};
   const post = (path: string, fields: object): VisitorRequest => ({
     method: 'POST',
@@ -33,22 +50,23 @@ export function visitorRequest({ token, route, visitor, numbers, isNamed }: Visi
   });
   switch (route) {
     case 'track':
-      return post('track', { event: 'Numbered', externalId, properties: { number }, ...named });
+      return post('track', { event: 'Numbered', externalId, properties: { number, ...own }, userProperties, ...named });
     case 'batch':
       return post('batch', {
         events: numbers.map((each) => ({
           event: 'Numbered',
           externalId,
           distinctId: keyOf(each),
-          properties: { number: each },
+          properties: { number: each, ...marksOf(seed, visitor, each).event },
+          userProperties,
         })),
       });
     case 'pixel': {
-      const query = new URLSearchParams({ event: 'Numbered', externalId, number: String(number), ...named });
+      const query = new URLSearchParams({ event: 'Numbered', externalId, number: String(number), ...own, ...named });
       return { method: 'GET', path: `/pixel/${token}.gif?${query.toString()}` };
     }
     case 'identify':
-      return post('identify', { externalId, userProperties: { custom_properties: { number } } });
+      return post('identify', { externalId, userProperties: { custom_properties: { number, ...person } } });
   }
 }
 
@@ -63,12 +81,17 @@ type Payload = {
   };
 };
 
-/** Which event of which visitor a delivered body is; zeros, which nobody sends, where it does not say. */
-export function readVisitorName(body: string): { readonly visitor: number; readonly number: number } {
+/** Which event of which visitor a delivered body is, and what it says of both; zeros, which nobody sends, where it does not say. */
+export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
   // An identify says it of its visitor, as that was right after it.
   const number = event?.event === '$identify' ? visitor?.custom_properties?.number : event?.event_properties?.number;
-  return { visitor: wholeOr0(String(visitor?.external_id).slice(prefix.length)), number: wholeOr0(number) };
+  return {
+    visitor: wholeOr0(String(visitor?.external_id).slice(prefix.length)),
+    number: wholeOr0(number),
+    event: digestOf(event?.event_properties),
+    person: digestOf(visitor?.custom_properties),
+  };
 }
 
 function wholeOr0(value: unknown): number {
