@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { headers } from 'nats';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { encodeAccountConfig } from '../../contracts/config/account-config.ts';
 import type { AccountConfig } from '../../contracts/config/account-config.ts';
+import { encodeOAuthEntry, oauthEntryKey } from '../../contracts/config/oauth-entry.ts';
+import { createSecretBox } from '../../contracts/config/secrets.ts';
 import { createConfigSigner, createConfigTrust, newConfigSigningKey } from '../../contracts/config/signed-config.ts';
 import type { ConfigSigner, ConfigTrust } from '../../contracts/config/signed-config.ts';
 import { accountKey } from '../../contracts/subjects.ts';
+import { createBucketTokenStore } from '../../egress/oauth/token-store.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { asLogUser } from '../../testing/as-log-user.ts';
 import { makeTestLog } from '../../testing/make-test-log.ts';
@@ -200,6 +204,30 @@ test('forged configuration: no right of a pipeline, with CONFIG as its reply sub
   await gateway.caughtUp();
   expect(gateway.version()).toBe(live);
   await gateway.stop();
+});
+
+test('forged tokens: without SECRETS_KEY nothing in TOKENS is a token, nor is one of another grant', async () => {
+  const box = createSecretBox(randomBytes(32).toString('base64'));
+  const stranger = createSecretBox(randomBytes(32).toString('base64'));
+  const { tokens } = await openBuckets(pipeline, 1);
+  const store = createBucketTokenStore(() => tokens, box);
+  const entry = { v: 1, token: { accessToken: 'evil', expiresAtMs: Date.now() + 60_000 } } as const;
+  const [key, other] = [oauthEntryKey('aa'), oauthEntryKey('bb')];
+  const forgeries = [
+    Buffer.from(JSON.stringify(entry)),
+    encodeOAuthEntry(entry, stranger, key),
+    encodeOAuthEntry(entry, box, other),
+  ];
+  for (const bytes of forgeries) {
+    const { revision } = await store.read('aa');
+    await storeByReply(bytes, `$KV.${buckets.tokens}.${key}`);
+    await expect.poll(async () => (await store.read('aa')).revision).toBeGreaterThan(revision);
+    expect((await store.read('aa')).entry).toBeUndefined();
+  }
+  // What is sealed with the key counts: pipelines have it, as they ask for tokens themselves.
+  const { revision } = await store.read('aa');
+  expect(await store.write('aa', entry, revision)).toBeGreaterThan(revision);
+  expect((await store.read('aa')).entry).toEqual(entry);
 });
 
 test('forged configuration: a pipeline cannot write to CONFIG itself, nor change the stream', async () => {
