@@ -18,6 +18,7 @@ import { TokenBucket } from '../../shared/admission/token-bucket.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/payload/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
+import { AccountCounts } from '../../pipeline/workers/resolve/account-counts.ts';
 import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
 import { encodeEvent } from '../../pipeline/workers/resolve/encode-event.ts';
@@ -167,7 +168,8 @@ function admitTasks(): MicroTask[] {
   const writer = new ByteWriter(1024 ** 2);
   // Each event is new each time.
   const deduplication = { ...createDeduplication({ windowMs, idsMax: 1_000 }), add: () => true };
-  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), writer };
+  const planHits = new AccountCounts('plan_hits');
+  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), planHits, writer };
   const rules = openResolvePlan.sourceRules('');
   return [
     {

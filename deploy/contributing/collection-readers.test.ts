@@ -12,8 +12,6 @@ import { testLiveConfig } from '../../shared/testing/test-account-config.ts';
 
 /** Collections that nothing reads yet: they are stored, versioned and shown, and have no effect. */
 const unread: readonly CollectionName[] = [
-  'dataGovernanceEvents',
-  'dataGovernanceRules',
   'tagManagerTags',
   'tagManagerTriggers',
   'tagManagerVariables',

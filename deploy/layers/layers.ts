@@ -34,6 +34,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'routing/predicate',
     'routing/mapping',
     'routing/consent',
+    'routing/tracking-plan',
     'routing',
     'experiments',
     'web-snippet',

@@ -9,8 +9,8 @@ import {
   textOf,
 } from '../contracts/config/define-collection.ts';
 import { problemsOf } from '../routing/values/plan-error.ts';
-import { compilePropertyPath } from '../routing/values/property-path.ts';
-import { compileRegex } from '../routing/values/regex.ts';
+import { compilePlanPath } from '../routing/tracking-plan/plan-path.ts';
+import { compileRuleType } from '../routing/tracking-plan/rule-types.ts';
 
 const eventProperty = Type.Object(
   {
@@ -22,6 +22,16 @@ const eventProperty = Type.Object(
   { additionalProperties: false },
 );
 
+/** What becomes of an event, or of its property, that is not as the plan wants it. */
+const planActions = ['Report', 'Omit', 'Redact', 'Drop'] as const;
+
+const actionField = (description: string) =>
+  Type.Enum([...planActions], {
+    description:
+      `${description} Report counts it. Omit leaves the property out, Redact puts the text REDACTED in its place: in what is ` +
+      'stored, sent and kept of the visitor. Drop takes the event and keeps nothing of it.',
+  });
+
 const eventBody = Type.Object({
   /** Name of the event. */
   name: Type.String({ minLength: 1, maxLength: 1_000 }),
@@ -30,6 +40,7 @@ const eventBody = Type.Object({
   /** Who answers for it. */
   owner: nullable(Type.String({ maxLength: 250 })),
   properties: Type.Array(eventProperty, { maxItems: 500 }),
+  action: actionField('What becomes of an event whose properties are not of the types listed.'),
 });
 
 type DataGovernanceEventBody = Static<typeof eventBody>;
@@ -40,7 +51,7 @@ export const dataGovernanceEvents = defineCollection({
   noun: 'data governance event',
   uniqueNames: true,
   body: eventBody,
-  defaults: { description: null, status: 'Proposed', owner: null, properties: [] },
+  defaults: { description: null, status: 'Proposed', owner: null, properties: [], action: 'Report' },
   filters: ['status'],
   describe: (event) => {
     const { status, properties } = event as DataGovernanceEventBody;
@@ -55,16 +66,20 @@ const ruleBody = Type.Object({
   severity: Type.Enum(['Info', 'Warning', 'Error']),
   /** The event it looks at; null is every event. */
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
-  /** Path of the property it looks at, such as `event.event_properties.total`. */
-  property: Type.String({ minLength: 1, maxLength: 500 }),
+  property: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description:
+      'Path of the property it looks at, as the event itself gives it: event_properties.total, default_properties.current_url, ' +
+      'visitor.email. event_properties.products.price is that of each product of a list.',
+  }),
   type: Type.Enum(['Required', 'Forbidden', 'Type', 'Pattern']),
   /** The type's name for Type, an RE2 expression for Pattern. */
   expected: nullable(Type.String({ maxLength: 2_000 })),
+  action: actionField('What becomes of an event that breaks the rule.'),
 });
 
 type DataGovernanceRuleBody = Static<typeof ruleBody>;
-
-const valueTypes = ['string', 'number', 'boolean', 'object', 'array'];
 
 /** What the data of events should look like. */
 export const dataGovernanceRules = defineCollection({
@@ -72,20 +87,41 @@ export const dataGovernanceRules = defineCollection({
   noun: 'data governance rule',
   uniqueNames: true,
   body: ruleBody,
-  defaults: { description: null, isEnabled: true, severity: 'Warning', eventName: null, expected: null },
+  defaults: {
+    description: null,
+    isEnabled: true,
+    severity: 'Warning',
+    eventName: null,
+    expected: null,
+    action: 'Report',
+  },
   filters: ['type', 'severity'],
   check: (rule) => {
-    const { property, ...expectation } = rule as DataGovernanceRuleBody;
-    return [...problemsOf(() => compilePropertyPath(property, 'property')), ...checkExpected(expectation)];
+    const { property, type, expected, action } = rule as DataGovernanceRuleBody;
+    return [
+      ...problemsOf(() => compilePlanPath(property, 'property')),
+      ...problemsOf(() => compileRuleType({ type, expected })),
+      ...checkAction(type, property, action),
+    ];
   },
   describe: ({ type, property }) => ({ type: textOf(type), summary: textOf(property) }),
 });
 
-function checkExpected({ type, expected }: Pick<DataGovernanceRuleBody, 'type' | 'expected'>): readonly FieldProblem[] {
-  if (type === 'Type' && !valueTypes.includes(expected ?? '')) {
-    return [{ field: 'expected', problem: `must be one of ${valueTypes.join(', ')}` }];
+function checkAction(type: string, property: string, action: string): readonly FieldProblem[] {
+  if (action !== 'Omit' && action !== 'Redact') return [];
+  if (type === 'Required') {
+    return [
+      { field: 'action', problem: `must not be ${action} for Required: a property that is missing cannot be changed` },
+    ];
   }
-  if (type !== 'Pattern') return [];
-  if (expected === null) return [{ field: 'expected', problem: 'is required for a Pattern' }];
-  return problemsOf(() => compileRegex(expected, false, 'expected'));
+  const path = property.trim().replace(/^\$?(event\.)?/, '');
+  if (/^visitor\.consent(\.|$)/.test(path)) {
+    return [{ field: 'action', problem: `must not be ${action} for consent: a refusal would be lost` }];
+  }
+  if (action === 'Redact' && /^visitor\.(email|external_id)$/.test(path)) {
+    return [
+      { field: 'action', problem: 'must be Omit for an identifier: one text for all would make one visitor of them' },
+    ];
+  }
+  return [];
 }

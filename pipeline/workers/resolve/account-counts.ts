@@ -1,4 +1,4 @@
-/** Accounts that are counted by themselves, so that a metric has no more series than that; others are one. */
+/** Accounts, or rules, that are counted by themselves, so that a metric has no more series than that; others are one. */
 const accountsMax = 100;
 const others = '_other';
 

@@ -8,7 +8,8 @@ import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
-import { deadLetter, drops } from './leaving.ts';
+import { judgeEvent } from './judge-event.ts';
+import { drops, letterOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
 import type { IngestEvent } from './read-event.ts';
@@ -33,7 +34,9 @@ export type Candidate = {
   readonly saidAtMs: number;
 };
 
-type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts'> & { readonly writer: ByteWriter };
+type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts' | 'planHits'> & {
+  readonly writer: ByteWriter;
+};
 
 /** Reads an event, and lets it through if it is new and its account's live version lets it through; then it is written. */
 export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
@@ -48,22 +51,38 @@ export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candi
 /** Its JSON is taken over as its client wrote it. */
 function admitPlain(context: AdmitContext, accepted: WaitingEvent, plain: PlainEnvelope): Candidate | Leaving {
   const { envelope, bodyBytes } = plain;
-  return admit(context, accepted, envelope, bodyBytes, (rules) => readPlainEvent(plain, rules));
+  return admit(context, accepted, {
+    envelope,
+    sentBytes: bodyBytes,
+    read: (rules) => readPlainEvent(plain, rules),
+    parse: () => readEnvelope(accepted.bytes.toString('utf8', accepted.start, accepted.end)),
+  });
 }
 
 function admitParsed(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
   context.counts.events_parsed += 1;
   const text = accepted.bytes.toString('utf8', accepted.start, accepted.end);
   const envelope = readEnvelope(text);
-  return admit(context, accepted, envelope, bodyBytes(text, envelope), (rules) => readEvent(envelope, rules));
+  return admit(context, accepted, {
+    envelope,
+    sentBytes: bodyBytes(text, envelope),
+    read: (rules) => readEvent(envelope, rules),
+    parse: () => envelope,
+  });
 }
+
+type ReadEnvelope = {
+  readonly envelope: Envelope;
+  readonly sentBytes: number;
+  read(rules: SourceRules): IngestEvent;
+  /** All of the envelope, where `envelope` has less. */
+  parse(): Envelope;
+};
 
 function admit(
   context: AdmitContext,
   accepted: WaitingEvent,
-  envelope: Envelope,
-  sentBytes: number,
-  read: (rules: SourceRules) => IngestEvent,
+  { envelope, sentBytes, read, parse }: ReadEnvelope,
 ): Candidate | Leaving {
   const plan = context.plans(envelope.account) ?? openResolvePlan;
   const rules = plan.sourceRules(envelope.source);
@@ -80,14 +99,19 @@ function admit(
   if (namesTwo) context.counts.people_kept_apart += 1;
   const event = read(rules);
   // Test events are only looked at, so nothing is dropped there.
-  if (envelope.test !== true) {
-    if (isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
-    if (!plan.allows(event.name)) return drops.notAllowed;
-  }
+  const isTest = envelope.test === true;
+  if (!isTest && isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
+  const { name } = event;
+  const judged = plan.trackingPlan && judgeEvent(context, plan.trackingPlan, { accepted, name, isTest, parse });
+  if (judged !== undefined && 'leaving' in judged) return judged.leaving;
+  if (!isTest && !plan.allows(name)) return drops.notAllowed;
+  const changed = judged?.changed;
   const start = context.writer.length;
   const saidAtMs = Math.min(event.timeMs, envelope.at);
-  encodeEvent(context.writer, envelope, event, plan.versionNumber);
-  return { accepted, hash, json: { start, end: context.writer.length }, sentBytes, touch, saidAtMs };
+  encodeEvent(context.writer, envelope, changed ? readEvent(changed, rules) : event, plan.versionNumber);
+  const json = { start, end: context.writer.length };
+  const given = changed ? readTouch(changed, rules.keyTrust).touch : touch;
+  return { accepted, hash, json, sentBytes, touch: given, saidAtMs };
 }
 
 /**
@@ -101,9 +125,4 @@ function wasKnownEarlier(
   storedAtMs: number,
 ): boolean {
   return storedAtMs <= deduplication.packedForMs && deduplication.has(hashEvent(account, id, claim));
-}
-
-/** The event as it was accepted, with the reason why it is kept so. */
-export function letterOf({ origin: { frame, line }, bytes, start, end }: WaitingEvent, reason: string): Leaving {
-  return deadLetter({ payload: bytes.subarray(start, end), reason, seq: frame.seq, line });
 }

@@ -1,5 +1,6 @@
 import type { IngestDeadLetter } from './dead-letters.ts';
 import type { ResolverCounts } from './resolver-context.ts';
+import type { WaitingEvent } from './waiting-events.ts';
 
 /** Why an event goes no further. */
 export type Leaving =
@@ -11,6 +12,7 @@ const counterOfDrop = {
   bot: 'bots_dropped',
   notAllowed: 'not_allowed_dropped',
   erased: 'erased_dropped',
+  plan: 'plan_dropped',
 } as const satisfies Readonly<Record<string, keyof ResolverCounts>>;
 
 // Made once: many events may leave.
@@ -19,9 +21,13 @@ export const drops = {
   bot: { kind: 'drop', reason: 'bot' },
   notAllowed: { kind: 'drop', reason: 'notAllowed' },
   erased: { kind: 'drop', reason: 'erased' },
+  plan: { kind: 'drop', reason: 'plan' },
 } as const;
 
-export const deadLetter = (letter: IngestDeadLetter): Leaving => ({ kind: 'deadLetter', letter });
+/** The event as it was accepted, with the reason why it is kept so. */
+export function letterOf({ origin: { frame, line }, bytes, start, end }: WaitingEvent, reason: string): Leaving {
+  return { kind: 'deadLetter', letter: { payload: bytes.subarray(start, end), reason, seq: frame.seq, line } };
+}
 
 /** Counts an event that leaves; the letter of one that is to be kept is counted once it is. */
 export function leave(counts: ResolverCounts, step: Leaving, letters: IngestDeadLetter[]): void {

@@ -43,6 +43,7 @@ function createContext(): StepContext {
     })),
     plans: () => ({
       versionNumber: 1,
+      trackingPlan: undefined,
       allows: (name) => name !== 'Forbidden',
       sourceRules: () => ({
         botControl: { mode: 'Block', threshold: 10 },
@@ -60,6 +61,7 @@ function createContext(): StepContext {
     deduplication: createDeduplication(defaultSettings.deduplication),
     allowance: new VisitorAllowance(defaultSettings.visitorShare),
     visitorsCut: new AccountCounts('visitors_cut'),
+    planHits: new AccountCounts('plan_hits'),
     pace: { note: () => undefined },
     ...createWriters(),
     counts: createResolverCounts(),

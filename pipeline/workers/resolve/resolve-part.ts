@@ -16,9 +16,9 @@ import type {
 import type { ConsentChange } from '../../../shared/nats/erasures/announce-withdrawals.ts';
 import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
-import { admitEvent, letterOf } from './admit-event.ts';
+import { admitEvent } from './admit-event.ts';
 import type { Candidate } from './admit-event.ts';
-import { drops, leave } from './leaving.ts';
+import { drops, leave, letterOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
@@ -237,10 +237,11 @@ async function admit(
 ): Promise<readonly Candidate[]> {
   const candidates: Candidate[] = [];
   for (const event of events) {
+    const { plan_units: unitsBefore } = context.counts;
     const step = admitEvent(context, event);
     if ('kind' in step) leave(context.counts, step, deadLetters);
     else candidates.push(step);
-    const over = turns.spend(eventUnits + bytesOf(event));
+    const over = turns.spend(eventUnits + bytesOf(event) + context.counts.plan_units - unitsBefore);
     if (over !== undefined) await over;
   }
   return candidates;

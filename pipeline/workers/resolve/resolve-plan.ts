@@ -2,6 +2,8 @@ import type { LiveCollections, LiveConfig } from '../../../shared/collections/re
 import { sourceTypes, visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
+import { compileTrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
+import type { TrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
@@ -20,6 +22,8 @@ export type SourceRules = {
 export type ResolvePlan = {
   /** Undefined where no configuration is known. */
   readonly versionNumber: number | undefined;
+  /** Undefined where the account has none. */
+  readonly trackingPlan: TrackingPlan | undefined;
   /** Whether an event of this name goes on to the destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
@@ -43,12 +47,16 @@ const openSource: SourceRules = {
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
 type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable'> & {
-  readonly collections: Pick<LiveCollections, 'sources' | 'allowedEvents' | 'consentSettings'>;
+  readonly collections: Pick<
+    LiveCollections,
+    'sources' | 'allowedEvents' | 'consentSettings' | 'dataGovernanceRules' | 'dataGovernanceEvents'
+  >;
 };
 
 /** The plan of an account whose configuration is not known: everything passes. */
 export const openResolvePlan: ResolvePlan = {
   versionNumber: undefined,
+  trackingPlan: undefined,
   allows: () => true,
   sourceRules: () => openSource,
   hasPurposes: false,
@@ -67,6 +75,13 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
   let reads: VisitorReads | undefined;
   return {
     versionNumber,
+    trackingPlan: compileTrackingPlan({
+      rules: collections.dataGovernanceRules,
+      events: collections.dataGovernanceEvents,
+      unreadable,
+      unknownEvents: 'Report',
+      unknownProperties: 'Report',
+    }),
     allows,
     keepsGpc: collections.consentSettings.some(
       ({ isEnabled, signals }) => isEnabled && (signals?.gpc ?? 'off') !== 'off',

@@ -32,6 +32,8 @@ export const resolverCounters = {
   bots_dropped: 'Events dropped by bot control',
   not_allowed_dropped: 'Events dropped because their name is not an allowed event',
   erased_dropped: 'Events dropped because their visitor was erased',
+  plan_dropped: 'Events dropped by a rule of the tracking plan',
+  plan_units: 'Units of work, as in DISPATCH_EVENT_WORK_MAX, that judging events by tracking plans took',
   dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
   output_frames: 'Frames written to the logs of accounts',
   output_bytes: 'Bytes of the frames written to the logs of accounts, before any compression',
@@ -63,6 +65,14 @@ export const resolverCounters = {
 export const resolverAccountCounters = {
   visitors_cut:
     'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
+} as const;
+
+/** Counted by the ids of rules. */
+export const resolverNamedCounters = {
+  plan_hits: {
+    help: 'Events that broke a rule of a tracking plan, by the id of the rule; unknown-event, unknown-property, deprecated-event and too-costly are rules of every plan',
+    label: 'rule',
+  },
 } as const;
 
 /** What a resolver reports for each account that may go down again. */
@@ -116,6 +126,8 @@ export type ResolverContext = {
   readonly allowance: VisitorAllowance;
   /** Visitors that travelled cut short, by account. */
   readonly visitorsCut: AccountCounts;
+  /** Broken rules of tracking plans, by the id of the rule. */
+  readonly planHits: AccountCounts;
   /** Of the thread: told which accounts have something to do. */
   readonly pace: Pick<AccountPace, 'note'>;
   /** Of the thread: how far apart frames are taken. */

@@ -301,6 +301,7 @@ test('resolver: drops what the live version does not let through, but no test ev
   withRig(async (rig) => {
     const plan: ResolvePlan = {
       versionNumber: 7,
+      trackingPlan: undefined,
       allows: (name) => name === 'E',
       sourceRules: () => ({
         botControl: { mode: 'Block', threshold: undefined },

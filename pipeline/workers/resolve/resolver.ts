@@ -34,7 +34,15 @@ import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<
   ResolverContext,
-  'deduplication' | 'writer' | 'allowance' | 'visitorsCut' | 'counts' | 'signal' | 'eventWriters' | 'frameWriters'
+  | 'deduplication'
+  | 'writer'
+  | 'allowance'
+  | 'visitorsCut'
+  | 'planHits'
+  | 'counts'
+  | 'signal'
+  | 'eventWriters'
+  | 'frameWriters'
 > & {
   /** Opens what puts its events into the view of recent events. */
   openRecorder(
@@ -113,6 +121,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
       (accountId) => options.plans(accountId)?.visitorReads() ?? noReads,
     ),
     visitorsCut: new AccountCounts('visitors_cut'),
+    planHits: new AccountCounts('plan_hits'),
     ...createWriters(),
     counts,
     signal,
@@ -134,7 +143,13 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   return runConsumerWorker(reader, {
     work: () => resolver.work(),
     close: () => resolver.close(),
-    stats: () => ({ ...counts, ...resolver.gauges(), ...resolver.queueStats(), ...context.visitorsCut.stats() }),
+    stats: () => ({
+      ...counts,
+      ...resolver.gauges(),
+      ...resolver.queueStats(),
+      ...context.visitorsCut.stats(),
+      ...context.planHits.stats(),
+    }),
   });
 }
 

@@ -11,6 +11,7 @@ import {
   resolverAccountGauges,
   resolverCounters,
   resolverGauges,
+  resolverNamedCounters,
 } from './resolver-context.ts';
 import { createWithdrawals } from './withdrawals.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
@@ -50,6 +51,7 @@ export const resolverWorker = defineWorker({
   accountCounters: resolverAccountCounters,
   accountGauges: resolverAccountGauges,
   families: {},
+  namedCounters: resolverNamedCounters,
   gauges: resolverGauges,
   framesRead: { frames: 'frames', events: 'events' },
   start: ({ partition }: ResolverSpec, { plans, settings, ...host }: ResolverHost) =>

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
+import { until } from '../../testing/until.ts';
+import { compileResolvePlan } from './resolve-plan.ts';
+import { createResolverRig } from './testing/resolver-rig.ts';
+import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+let rig: ResolverRig;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+  rig = await createResolverRig(nats.url, database.url);
+});
+afterAll(async () => {
+  await rig?.close();
+  await nats?.stop();
+  await database?.drop();
+});
+
+const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = []) =>
+  compileResolvePlan(
+    testLiveConfig({
+      dataGovernanceRules: rules.map((rule, index) => ({
+        id: `rule-${index}`,
+        name: `Rule ${index}`,
+        description: null,
+        isEnabled: true,
+        severity: 'Warning',
+        eventName: null,
+        type: 'Forbidden',
+        expected: null,
+        ...rule,
+      })),
+      dataGovernanceEvents: events.map((event, index) => ({ id: `event-${index}`, name: 'E', ...event })),
+    }),
+  );
+
+/** Resolves events of an account with a plan; a last one of no interest says when all are. */
+async function resolve(plan: ReturnType<typeof planOf>, events: readonly TestEvent[], account = randomUUID()) {
+  const resolver = await rig.start(0, { plans: (id) => (id === account ? plan : undefined) });
+  const { events: before } = resolver.stats();
+  await rig.send(
+    0,
+    [...events, { body: { event: 'Last' } }].map((event) => ({ ...event, account })),
+  );
+  await until('it is resolved', async () => (await rig.written(account)).some(({ event }) => event.event === 'Last'));
+  const stats = resolver.stats() as Readonly<Record<string, number>>;
+  await resolver.stop(5_000);
+  const written = (await rig.written(account)).filter(({ event }) => event.event !== 'Last');
+  return { account, written, stats, events: (stats['events'] ?? 0) - before };
+}
+
+const ssn = '078-05-1120';
+const person = { userId: 'ann', eventProperties: { ssn, total: 1 }, userProperties: { ssn, city: 'Graz' } };
+
+test('tracking plan: what is omitted is neither sent nor kept with the visitor, and what is redacted is unreadable', async () => {
+  const plan = planOf([
+    { property: 'event.event_properties.ssn', action: 'Omit' },
+    { property: 'visitor.ssn', action: 'Redact' },
+    { property: 'default_properties.ip', action: 'Omit' },
+  ]);
+  const { account, written, stats } = await resolve(plan, [
+    { ip: '192.0.2.7', body: { event: 'E', ...person } },
+    { kind: 'identify', body: { userId: 'ann', userProperties: person.userProperties } },
+    { body: { event: 'E', eventProperties: { total: 2 } } },
+  ]);
+  expect(written.map(({ event }) => event.event_properties)).toEqual([{ total: 1 }, { city: 'Graz' }, { total: 2 }]);
+  expect(JSON.stringify(written)).not.toMatch(/078-05|192\.0\.2\.7/);
+  const { rows } = await rig.ownerPool.query('select properties from visitors where account_id = $1', [account]);
+  expect(JSON.stringify(rows)).toContain('Graz');
+  expect(JSON.stringify(rows)).not.toContain(ssn);
+  expect(stats).toMatchObject({ 'plan_hits:rule-0': 2, 'plan_hits:rule-1': 2 });
+});
+
+test('tracking plan: what is dropped leaves nothing, not even a visitor; an identifier that is omitted identifies nobody', async () => {
+  const plan = planOf([
+    { property: 'visitor.email', action: 'Omit' },
+    { property: 'event_properties.card', action: 'Drop' },
+  ]);
+  const { account, written, stats } = await resolve(plan, [
+    { body: { event: 'E', externalId: 'dropped', eventProperties: { card: '4111' } } },
+    { body: { event: 'E', externalId: 'one', email: 'same@example.com' } },
+    { body: { event: 'E', externalId: 'two', userProperties: { email: 'same@example.com' } } },
+  ]);
+  expect(new Set(written.map(({ visitor }) => visitor.id)).size).toBe(2);
+  const { rows } = await rig.ownerPool.query<{ value: string }>(
+    'select value from visitor_identities where account_id = $1 order by value',
+    [account],
+  );
+  expect(rows.map(({ value }) => value)).toEqual(['one', 'two']);
+  expect(stats).toMatchObject({ plan_dropped: 1 });
+});
+
+test('tracking plan: a test event is changed and never dropped; rules of before, without an action, only count', async () => {
+  const dropping = planOf([
+    { property: 'event_properties.card', action: 'Drop' },
+    { property: 'event_properties.ssn', action: 'Omit' },
+  ]);
+  const test = await resolve(dropping, [{ test: true, body: { event: 'E', eventProperties: { card: 1, ssn } } }]);
+  expect(test.written.map(({ event }) => event.event_properties)).toEqual([{ card: 1 }]);
+  const old = planOf(
+    [{ property: 'event.event_properties.ssn' }, { property: 'nowhere' }],
+    [{ status: 'Approved', properties: [{ name: 'ssn', type: 'number', isRequired: true, description: null }] }],
+  );
+  const { written, stats } = await resolve(old, [{ body: { event: 'E', ...person } }]);
+  expect(written.map(({ event }) => event.event_properties)).toEqual([person.eventProperties]);
+  expect(stats).toMatchObject({
+    'plan_hits:rule-0': 1,
+    'plan_hits:event-0': 1,
+    'plan_hits:unknown-event': 1,
+    plan_dropped: 0,
+  });
+});
+
+test('tracking plan: two accounts with the same ids have a plan each', async () => {
+  const plan = planOf([{ property: 'event_properties.ssn', action: 'Drop' }]);
+  const event: TestEvent = { id: 'same', body: { event: 'E', userId: 'same', eventProperties: { ssn } } };
+  const other = randomUUID();
+  const { written } = await resolve(plan, [event]);
+  const resolver = await rig.start(0, { plans: () => undefined });
+  await rig.send(0, [{ ...event, account: other }]);
+  await until('it is resolved', async () => (await rig.written(other)).length === 1);
+  await resolver.stop(5_000);
+  expect(written).toEqual([]);
+});

@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readEnvelope } from '../../contracts/events/envelope.ts';
+import type { Envelope } from '../../contracts/events/envelope.ts';
+import { numberText, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { compileTrackingPlan } from './compile-tracking-plan.ts';
+import type { PlanRule, PlannedEvent, TrackingPlanRules } from './compile-tracking-plan.ts';
+
+const head = {
+  v: 1,
+  account: 'a',
+  source: 's',
+  at: 1,
+  kind: 'track',
+  id: 'i',
+  ip: '192.0.2.1',
+  ua: 'Browser',
+} as const;
+
+const envelopeOf = (body: JsonObject, own: Partial<Envelope> = {}): Envelope =>
+  readEnvelope(JSON.stringify({ ...head, ...own, body: { event: 'Bought', ...body } }));
+
+const rule = (own: Partial<PlanRule>): PlanRule => ({
+  id: 'r',
+  isEnabled: true,
+  eventName: null,
+  property: 'event_properties.x',
+  type: 'Forbidden',
+  expected: null,
+  action: 'Report',
+  ...own,
+});
+
+const planned = (own: Partial<PlannedEvent>): PlannedEvent => ({
+  id: 'p',
+  name: 'Bought',
+  status: 'Approved',
+  action: 'Report',
+  properties: [],
+  ...own,
+});
+
+const planOf = (own: Partial<TrackingPlanRules>) =>
+  compileTrackingPlan({
+    rules: [],
+    events: [],
+    unreadable: [],
+    unknownEvents: 'Report',
+    unknownProperties: 'Report',
+    ...own,
+  });
+
+const judge = (own: Partial<TrackingPlanRules>, envelope: Envelope, name = String(envelope.body.event)) =>
+  planOf(own)?.judge(name, envelope);
+
+const withX = (x: unknown) => envelopeOf({ eventProperties: { x } });
+
+describe('tracking plan: what breaks a rule', () => {
+  const cases: readonly [Partial<PlanRule>, broken: readonly unknown[], kept: readonly unknown[]][] = [
+    [{ type: 'Required' }, [undefined, null], [0, '', false, {}, 'a']],
+    [{ type: 'Forbidden' }, [null, 0, '', 'a', [], {}], [undefined]],
+    [{ type: 'Type', expected: 'string' }, [1, true, {}, []], ['', 'a', null, undefined]],
+    [{ type: 'Type', expected: 'number' }, ['1', true, {}, []], [0, 1.5, null, undefined]],
+    [{ type: 'Type', expected: 'boolean' }, ['true', 1], [true, false, null]],
+    [{ type: 'Type', expected: 'object' }, [[], 'a', 1], [{}, null]],
+    [{ type: 'Type', expected: 'array' }, [{}, 'a', 1], [[], null]],
+    [{ type: 'Pattern', expected: '^[0-9]+$' }, ['a', '', true, {}, '1'.repeat(5_000)], ['12', 12, null, undefined]],
+  ];
+  test.each(cases)('tracking plan: %j', (own, broken, kept) => {
+    const hitsOf = (value: unknown): number => judge({ rules: [rule(own)] }, withX(value))?.hits.length ?? -1;
+    expect(broken.filter((value) => hitsOf(value) !== 1)).toEqual([]);
+    expect(kept.filter((value) => hitsOf(value) !== 0)).toEqual([]);
+  });
+
+  test('tracking plan: each object of a list has to have what is required of it', () => {
+    const rules = [rule({ type: 'Required', property: 'event_properties.products.price' })];
+    const broken = (products: unknown): number =>
+      judge({ rules }, envelopeOf({ eventProperties: { products } }))?.hits.length ?? -1;
+    expect([[{ price: 1 }], [{ price: 1 }, {}], [{}], []].map(broken)).toEqual([0, 1, 1, 1]);
+  });
+});
+
+describe('tracking plan: what becomes of an event', () => {
+  test.each([
+    ['Report', 'pass', undefined],
+    ['Omit', 'pass', {}],
+    ['Redact', 'pass', { x: 'REDACTED' }],
+    ['Quarantine', 'quarantine', undefined],
+    ['Drop', 'drop', undefined],
+    ['Encrypt', 'quarantine', undefined],
+  ])('tracking plan: %s', (action, outcome, properties) => {
+    const verdict = judge({ rules: [rule({ action })] }, withX(1));
+    expect([verdict?.outcome, verdict?.changed?.body.eventProperties]).toEqual([outcome, properties]);
+  });
+
+  test('tracking plan: of several rules the strictest decides, and is named first', () => {
+    const actions = ['Report', 'Omit', 'Redact', 'Drop', 'Quarantine'] as const;
+    const rules = actions.map((action) => rule({ id: action, action }));
+    const namesOf = (count: number) => judge({ rules: rules.slice(0, count) }, withX(1))?.hits.map((hit) => hit.rule);
+    expect(namesOf(5)?.[0]).toBe('Drop');
+    expect(namesOf(3)?.[0]).toBe('Omit');
+    expect(judge({ rules: rules.slice(0, 3) }, withX(1))?.changed?.body.eventProperties).toEqual({});
+  });
+
+  test('tracking plan: a property goes under every name its sender has for it', () => {
+    const omit = (property: string) => rule({ id: property, property, action: 'Omit' });
+    const rules = [
+      'visitor.email',
+      'visitor.external_id',
+      'visitor.custom_properties.tier',
+      '$event.default_properties.ip',
+      'default_properties.url',
+      'event.event_properties.x',
+    ].map(omit);
+    const own = { custom_properties: { tier: 1, kept: 1 } };
+    const verdict = judge(
+      { rules },
+      envelopeOf(
+        {
+          email: 'a@b.c',
+          externalId: 'e',
+          userProperties: { email: 'a@b.c', external_id: 'e', kept: 1, ...own },
+          ...own,
+          properties: { x: 1, kept: 1 },
+          eventProperties: { x: 2 },
+          defaultProperties: { url: 'u', ip: 'i', kept: 1 },
+          identityContext: { ip: 'i', userAgent: 'kept' },
+        },
+        { ctx: { ...own, defaultProperties: { url: 'u' }, identityContext: { ip: 'i' } } },
+      ),
+    );
+    const kept = { custom_properties: { kept: 1 } };
+    expect(JSON.parse(JSON.stringify(verdict?.changed))).toEqual({
+      ...head,
+      ip: undefined,
+      ctx: { ...kept, identityContext: {} },
+      body: {
+        event: 'Bought',
+        userProperties: { kept: 1, ...kept },
+        ...kept,
+        eventProperties: { kept: 1 },
+        defaultProperties: { kept: 1 },
+        identityContext: { userAgent: 'kept' },
+      },
+    });
+  });
+
+  test('tracking plan: an identifier is never redacted to a text that many share', () => {
+    const rules = [rule({ property: 'event_properties.email', action: 'Redact' })];
+    const identify = envelopeOf({ userProperties: { email: 'a@b.c', name: 'Ann' } }, { kind: 'identify' });
+    expect(judge({ rules }, identify, '$identify')?.changed?.body.userProperties).toEqual({ name: 'Ann' });
+  });
+
+  test('tracking plan: an event that costs too much is held, whatever its rules would do', () => {
+    const list = Array.from({ length: 200 }, () => ({ x: 'a'.repeat(1_000) }));
+    const rules = [rule({ property: 'event_properties.list.x', type: 'Pattern', expected: 'b$', action: 'Report' })];
+    const verdict = judge({ rules }, envelopeOf({ eventProperties: { list } }));
+    expect(verdict).toMatchObject({ outcome: 'quarantine', hits: [{ rule: 'too-costly' }], changed: undefined });
+  });
+});
+
+describe('tracking plan: which events', () => {
+  test('tracking plan: names match without case, and rules of every event are those of the service as well, but for Required', () => {
+    const rules = [
+      rule({ id: 'own', eventName: 'BOUGHT' }),
+      rule({ id: 'other', eventName: 'Sold' }),
+      rule({ id: 'every' }),
+      rule({ id: 'required', type: 'Required', property: 'event_properties.y' }),
+      rule({ id: 'off', isEnabled: false }),
+    ];
+    const hits = (name: string) => judge({ rules }, withX(1), name)?.hits.map((hit) => hit.rule);
+    expect(hits('bought')).toEqual(['every', 'required', 'own']);
+    expect(hits('$identify')).toEqual(['every']);
+  });
+
+  test('tracking plan: none published asks nothing of any event', () => {
+    expect([
+      planOf({}),
+      planOf({ rules: [rule({ isEnabled: false })] }),
+      planOf({ events: [planned({ status: 'Proposed' })] }),
+    ]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('tracking plan: events and properties are unknown once an event is Approved; Deprecated is reported', () => {
+    const properties = [
+      { name: 'x', type: 'string', isRequired: false },
+      { name: 'list.price', type: 'number', isRequired: true },
+    ];
+    const events = [
+      planned({ action: 'Omit', properties }),
+      planned({ id: 'old', name: 'Old', status: 'Deprecated' }),
+      planned({ id: 'new', name: 'New', status: 'Proposed', properties }),
+    ];
+    const own = { events, unknownEvents: 'Drop', unknownProperties: 'Omit' } as const;
+    const envelope = envelopeOf({ eventProperties: { x: 1, y: 1, list: [{ price: 'a', kept: 1 }] } });
+    const verdict = judge(own, envelope);
+    expect(verdict?.hits.map(({ rule: id }) => id)).toEqual(['p', 'unknown-property']);
+    expect(verdict?.changed?.body.eventProperties).toEqual({ list: [{ kept: 1 }] });
+    const outcome = (name: string) => judge(own, withX('a'), name);
+    expect(outcome('Other')).toMatchObject({ outcome: 'drop', hits: [{ rule: 'unknown-event' }] });
+    expect(outcome('Old')?.hits.map(({ rule: id }) => id)).toEqual(['unknown-property', 'deprecated-event']);
+    expect(['New', '$page'].map((name) => outcome(name)?.hits ?? [])).toEqual([[], []]);
+    expect(planOf({ ...own, events: events.slice(1) })?.concerns('Other')).toBe(false);
+  });
+
+  test('tracking plan: what cannot be read or compiled only counts where it would only report, and else holds its events', () => {
+    const broken = { property: 'event.id', eventName: 'Bought' };
+    expect(judge({ rules: [rule(broken)] }, withX(1))).toBeUndefined();
+    expect(judge({ rules: [rule({ ...broken, action: 'Omit' })] }, withX(1))?.outcome).toBe('quarantine');
+    const unreadable = (entity: JsonObject) => [
+      { collection: 'dataGovernanceRules', id: 'u', field: 'type', isDefaulted: false, entity: { id: 'u', ...entity } },
+    ];
+    expect(planOf({ unreadable: unreadable({}) })).toBeUndefined();
+    const held = planOf({ unreadable: unreadable({ action: 'Redact', eventName: 'bought' }) });
+    expect(held?.judge('Bought', withX(1))).toMatchObject({ outcome: 'quarantine', hits: [{ rule: 'u' }] });
+    expect(held?.concerns('Sold')).toBe(false);
+  });
+});
+
+/** Scalars of a value by the names that lead to them, joined by dots and without indexes, as they are written. */
+function scalarsOf(value: unknown, text: string | undefined, path: readonly string[] = []): string[] {
+  if (typeof value !== 'object' || value === null) return [`${path.join('.')}=${text ?? JSON.stringify(value)}`];
+  return Object.keys(value).flatMap((name) =>
+    scalarsOf((value as JsonObject)[name], numberText(value, name), Array.isArray(value) ? path : [...path, name]),
+  );
+}
+
+test('tracking plan: what is forbidden and omitted is gone at any depth, and nothing else changes', () => {
+  const canary = 'forbidden-value';
+  const names = fc.constantFrom('a', 'b', 'c.d', 'e', '__proto__');
+  const numbers = fc.constantFrom('1.0', '-0', '12345678901234567890', '1e400', '7');
+  const { tree } = fc.letrec<{ tree: string }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      numbers,
+      fc.string({ maxLength: 5 }).map((text) => JSON.stringify(text)),
+      fc.array(tie('tree'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
+      fc
+        .uniqueArray(fc.tuple(names, tie('tree')), { maxLength: 3, selector: ([name]) => name })
+        .map((members) => `{${members.map(([name, member]) => `${JSON.stringify(name)}:${member}`).join(',')}}`),
+    ),
+  }));
+  /** JSON that has the canary at a path, through objects and lists. */
+  const around = (path: readonly string[], beside: string, isList: boolean): string => {
+    const [name, ...rest] = path;
+    if (name === undefined) return JSON.stringify(canary);
+    const members = `{${JSON.stringify(name)}:${around(rest, beside, !isList)},"beside":${beside}}`;
+    return isList ? `[${beside},${members}]` : members;
+  };
+  fc.assert(
+    fc.property(fc.array(names, { minLength: 1, maxLength: 5 }), tree, fc.boolean(), (path, beside, isList) => {
+      const properties = `{"top":${around(path, beside, isList)},"kept":1.00}`;
+      const parse = (): Envelope =>
+        parseExact(
+          JSON.stringify({ ...head, body: {} }).replace('"body":{', `"body":{"eventProperties":${properties}`),
+        ) as Envelope;
+      const target = ['top', ...path].join('.');
+      const plan = planOf({ rules: [rule({ property: `event_properties.${target}`, action: 'Omit' })] });
+      const changed = plan?.judge('E', parse()).changed?.body.eventProperties;
+      const text = stringifyExact(changed, changed);
+      expect(text).not.toContain(canary);
+      const isForbidden = (scalar: string): boolean =>
+        scalar.startsWith(`${target}=`) || scalar.startsWith(`${target}.`);
+      const before = scalarsOf(parse().body.eventProperties, undefined);
+      expect(scalarsOf(parseExact(text), undefined)).toEqual(before.filter((scalar) => !isForbidden(scalar)));
+      const other = planOf({ rules: [rule({ property: 'event_properties.none', action: 'Omit' })] });
+      expect(other?.judge('E', parse())).toMatchObject({ changed: undefined, hits: [] });
+    }),
+  );
+});

@@ -1,0 +1,253 @@
+import type { Envelope } from '../../contracts/events/envelope.ts';
+import type { UnreadableEntity } from '../../contracts/config/account-config.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import { PlanError } from '../values/plan-error.ts';
+import { OverBudgetError, Work } from '../values/work.ts';
+import { compileFindPlaces } from './find-places.ts';
+import type { Place } from './find-places.ts';
+import { JudgedEnvelope, startsOf } from './judged-envelope.ts';
+import { compilePlanPath } from './plan-path.ts';
+import { compileRuleType } from './rule-types.ts';
+
+/** A rule, as it is published. */
+export type PlanRule = {
+  readonly id: string;
+  readonly isEnabled: boolean;
+  readonly eventName: string | null;
+  readonly property: string;
+  readonly type: string;
+  readonly expected: string | null;
+  readonly action: string;
+};
+
+/** An event of the plan, as it is published. */
+export type PlannedEvent = {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly action: string;
+  readonly properties: readonly { readonly name: string; readonly type: string; readonly isRequired: boolean }[];
+};
+
+/** What becomes of an event or a property that breaks a rule. */
+export type PlanAction = 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
+
+export type TrackingPlanRules = {
+  readonly rules: readonly PlanRule[];
+  readonly events: readonly PlannedEvent[];
+  readonly unreadable: readonly UnreadableEntity[];
+  readonly unknownEvents: PlanAction;
+  readonly unknownProperties: PlanAction;
+};
+
+/** Rules that no entity stands for. */
+export const builtInRules = {
+  unknownEvent: 'unknown-event',
+  unknownProperty: 'unknown-property',
+  deprecatedEvent: 'deprecated-event',
+  tooCostly: 'too-costly',
+} as const;
+
+/** A broken rule: the id of its entity or one of `builtInRules`. */
+export type Hit = { readonly rule: string; readonly action: PlanAction };
+
+export type PlanVerdict = {
+  /** `pass`: it goes on as `envelope` is. */
+  readonly outcome: 'pass' | 'quarantine' | 'drop';
+  /** Each rule at most once, those that decided the outcome first. */
+  readonly hits: readonly Hit[];
+  /** The event without what is omitted and redacted; undefined where nothing of it changes. */
+  readonly changed: Envelope | undefined;
+  /** Units of work that it took. */
+  readonly units: number;
+};
+
+/** The tracking plan of an account's live version. */
+export type TrackingPlan = {
+  /** Whether anything is asked of events of this name. */
+  concerns(eventName: string): boolean;
+  /** Judges an event that `concerns` is true of. The envelope is changed: it has to be parsed for this alone. */
+  judge(eventName: string, envelope: Envelope): PlanVerdict;
+};
+
+/** What the rules may cost of one event; one that would cost more is quarantined, as nothing of it may pass unjudged. */
+const eventUnitsMax = 100_000;
+
+const redacted = 'REDACTED';
+const outcomeOf = { Report: 'pass', Omit: 'pass', Redact: 'pass', Quarantine: 'quarantine', Drop: 'drop' } as const;
+const rankOf = { Report: 0, Omit: 1, Redact: 1, Quarantine: 2, Drop: 3 } as const;
+
+/** An action that this build does not know holds the event: what a newer build means by it is not passed over. */
+const actionOf = (word: string): PlanAction => (Object.hasOwn(rankOf, word) ? (word as PlanAction) : 'Quarantine');
+
+type Broken = Hit & { readonly places: readonly Place[] };
+type Check = (event: JudgedEnvelope, work: Work) => Broken | undefined;
+
+/**
+ * Compiles the tracking plan; undefined where an account has published none. Names of events match without case. Rules of
+ * every event apply to the service's own, which begin with `$`, too, but that nothing is required of them; they are never
+ * unknown. What is asked of an event's properties is asked once it is Approved or Deprecated. A rule that cannot be read, or
+ * not be compiled, and does more than report holds every event it may be about.
+ */
+export function compileTrackingPlan(published: TrackingPlanRules): TrackingPlan | undefined {
+  const byName = new Map<string, Check[]>();
+  const add = (name: string, checks: readonly Check[]): void => {
+    const key = name.toLowerCase();
+    byName.set(key, [...(byName.get(key) ?? []), ...checks]);
+  };
+  const ofEvery: Check[] = [];
+  const ofService: Check[] = [];
+  const rules = [...published.rules.filter(({ isEnabled }) => isEnabled), ...unreadableRules(published.unreadable)];
+  for (const rule of rules) {
+    const check = compileRule(rule);
+    if (check === undefined) continue;
+    if (rule.eventName !== null) add(rule.eventName, [check]);
+    else {
+      ofEvery.push(check);
+      if (rule.type !== 'Required') ofService.push(check);
+    }
+  }
+  for (const event of published.events)
+    if (event.status !== 'Proposed') add(event.name, ofPlannedEvent(event, published));
+  const isPlanned = published.events.some(({ status }) => status === 'Approved');
+  const known = new Set(published.events.map(({ name }) => name.toLowerCase()));
+  const unknown: Check = () => ({ rule: builtInRules.unknownEvent, action: published.unknownEvents, places: [] });
+  const ofUnknown = isPlanned ? [...ofEvery, unknown] : ofEvery;
+  if (byName.size + ofUnknown.length === 0) return undefined;
+  for (const [name, own] of byName) {
+    const isKnown = known.has(name) || name.startsWith('$');
+    byName.set(name, [...(name.startsWith('$') ? ofService : isKnown ? ofEvery : ofUnknown), ...own]);
+  }
+  const checksOf = (name: string): readonly Check[] => {
+    const key = name.toLowerCase();
+    return byName.get(key) ?? (name.startsWith('$') ? ofService : known.has(key) ? ofEvery : ofUnknown);
+  };
+  return {
+    concerns: (eventName) => checksOf(eventName).length > 0,
+    judge: (eventName, envelope) => judge(checksOf(eventName), envelope),
+  };
+}
+
+function judge(checks: readonly Check[], envelope: Envelope): PlanVerdict {
+  const work = new Work(eventUnitsMax);
+  const event = new JudgedEnvelope(envelope);
+  const broken: Broken[] = [];
+  try {
+    for (const check of checks) {
+      work.spend(1);
+      const one = check(event, work);
+      if (one !== undefined) broken.push(one);
+    }
+  } catch (error) {
+    if (!(error instanceof OverBudgetError)) throw error;
+    const hits: readonly Hit[] = [{ rule: builtInRules.tooCostly, action: 'Quarantine' }];
+    return { outcome: 'quarantine', hits, changed: undefined, units: eventUnitsMax };
+  }
+  const hits = distinct(broken.toSorted((a, b) => rankOf[b.action] - rankOf[a.action]));
+  const outcome = outcomeOf[hits[0]?.action ?? 'Report'];
+  const changed = change(event, broken) ? event.envelope : undefined;
+  return { outcome, hits, changed, units: work.spent };
+}
+
+function distinct(broken: readonly Broken[]): readonly Hit[] {
+  const hits = new Map<string, Hit>();
+  for (const { rule, action } of broken) if (!hits.has(rule)) hits.set(rule, { rule, action });
+  return [...hits.values()];
+}
+
+/** Redacts and omits, once all is judged; what both would change is omitted. Returns whether anything was changed. */
+function change(event: JudgedEnvelope, broken: readonly Broken[]): boolean {
+  let isChanged = false;
+  const each = (action: PlanAction, one: (place: Place) => void): void => {
+    for (const hit of broken) {
+      if (hit.action !== action) continue;
+      for (const place of hit.places) {
+        one(place);
+        isChanged = true;
+      }
+    }
+  };
+  each('Redact', (place) => {
+    // One text for all would make one person of them.
+    if (event.isIdentifier(place)) omit(place);
+    else place.holder[place.name] = redacted;
+  });
+  each('Omit', omit);
+  return isChanged;
+}
+
+/** In a list the others keep their places. */
+function omit({ holder, name }: Place): void {
+  if (Array.isArray(holder)) holder[Number(name)] = null;
+  else delete holder[name];
+}
+
+/** One rule; undefined where it cannot be compiled and would only report. */
+function compileRule(rule: PlanRule): Check | undefined {
+  const action = actionOf(rule.action);
+  try {
+    const path = compilePlanPath(rule.property, 'property');
+    const isBroken = compileRuleType(rule);
+    const starts = startsOf(path).map(({ holderOf, names }) => ({ holderOf, find: compileFindPlaces(names) }));
+    return (event, work) => {
+      const found = starts.map(({ holderOf, find }) => find(holderOf(event), work));
+      const places = isBroken(found, work);
+      return places && { rule: rule.id, action, places };
+    };
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    return action === 'Report' ? undefined : () => ({ rule: rule.id, action: 'Quarantine', places: [] });
+  }
+}
+
+/** Enabled rules that this build cannot read and that do more than report: they hold what they may be about. */
+function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly PlanRule[] {
+  const rules = unreadable.filter(({ collection, isDefaulted, entity }) => {
+    return collection === 'dataGovernanceRules' && !isDefaulted && entity['isEnabled'] !== false;
+  });
+  const ids = new Set<string>();
+  return rules.flatMap(({ id, entity }) => {
+    if (ids.has(id) || (entity['action'] ?? 'Report') === 'Report') return [];
+    ids.add(id);
+    const about = entity['eventName'];
+    const eventName = typeof about === 'string' ? about : null;
+    return [{ id, isEnabled: true, eventName, property: '', type: '', expected: null, action: 'Quarantine' }];
+  });
+}
+
+function ofPlannedEvent(event: PlannedEvent, { events, unknownProperties }: TrackingPlanRules): readonly Check[] {
+  const { id, name, status, properties } = event;
+  const action = actionOf(event.action);
+  const checks: Check[] = [];
+  const addRule = (property: string, type: string, expected: string | null, by: PlanAction): void => {
+    const check = compileRule({ id, isEnabled: true, eventName: name, property, type, expected, action: by });
+    if (check !== undefined) checks.push(check);
+  };
+  for (const { name: property, type, isRequired } of properties) {
+    const path = `event_properties.${property}`;
+    if (type !== 'any') addRule(path, 'Type', type, action);
+    // What is not there can neither be omitted nor redacted.
+    if (isRequired) addRule(path, 'Required', null, rankOf[action] === rankOf.Omit ? 'Report' : action);
+  }
+  if (status === 'Deprecated') {
+    checks.push(() => ({ rule: builtInRules.deprecatedEvent, action: 'Report', places: [] }));
+  }
+  if (events.some((one) => one.status === 'Approved') && !name.startsWith('$')) {
+    checks.push(findsUnknown(properties, unknownProperties));
+  }
+  return checks;
+}
+
+/** Finds properties of an event that its entry does not list. `products.price` lists `products`. */
+function findsUnknown(properties: PlannedEvent['properties'], action: PlanAction): Check {
+  const known = new Set(properties.flatMap(({ name }) => [name, name.split('.')[0]]));
+  return (event, work) => {
+    const holder = event.properties;
+    if (!isJsonObject(holder)) return undefined;
+    const names = Object.keys(holder).filter((name) => !known.has(name));
+    work.spend(names.length);
+    if (names.length === 0) return undefined;
+    const places = names.map((name) => ({ holder: holder as Place['holder'], name, value: holder[name] }));
+    return { rule: builtInRules.unknownProperty, action, places };
+  };
+}

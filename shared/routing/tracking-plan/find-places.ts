@@ -1,0 +1,60 @@
+import type { Work } from '../values/work.ts';
+
+export type Holder = Record<string, unknown>;
+
+/** Where a value stands: the object or list that holds it, and its name or index there. */
+export type Place = { readonly holder: Holder; readonly name: string; readonly value: unknown };
+
+export type Found = {
+  readonly places: readonly Place[];
+  /** An object on the way does not have the next name. */
+  readonly isMissing: boolean;
+};
+
+/** Finds the values at a path. */
+export type FindPlaces = (holder: unknown, work: Work) => Found;
+
+const isIndex = /^\d+$/;
+
+/**
+ * Compiles a path. It leads through the objects of a list without naming an index, so that `products.price` is the price of
+ * each product, and finds names that hold dots themselves: `{"a.b": 1}` at `a.b`. Every way that leads on is followed.
+ */
+export function compileFindPlaces(names: readonly string[]): FindPlaces {
+  /** Joined names from one segment up to another: `joined[from][to - from]`. */
+  const joined = names.map((_, from) =>
+    names.slice(from).map((__, length) => names.slice(from, from + length + 1).join('.')),
+  );
+  return (holder, work) => {
+    const places: Place[] = [];
+    let isMissing = false;
+    const walk = (value: unknown, from: number): void => {
+      work.spend(1);
+      if (typeof value !== 'object' || value === null) {
+        isMissing = true;
+        return;
+      }
+      const members = value as Holder;
+      if (Array.isArray(value)) {
+        for (const item of value) if (typeof item === 'object' && item !== null) walk(item, from);
+        if (isIndex.test(names[from] ?? '')) step(members, from, names[from] ?? '', from);
+        return;
+      }
+      let leadsOn = false;
+      for (const [offset, name] of (joined[from] ?? []).entries()) {
+        if (step(members, from, name, from + offset)) leadsOn = true;
+      }
+      if (!leadsOn) isMissing = true;
+    };
+    const step = (members: Holder, from: number, name: string, to: number): boolean => {
+      if (!Object.hasOwn(members, name)) return false;
+      const value = members[name];
+      if (to === names.length - 1) places.push({ holder: members, name, value });
+      else if (to === from || (typeof value === 'object' && value !== null)) walk(value, to + 1);
+      else return false;
+      return true;
+    };
+    walk(holder, 0);
+    return { places, isMissing };
+  };
+}

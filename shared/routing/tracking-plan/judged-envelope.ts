@@ -1,0 +1,124 @@
+import type { Envelope } from '../../contracts/events/envelope.ts';
+import { senderKey } from '../../contracts/events/resolved-event.ts';
+import { mergeMembers } from '../../json/exact-numbers.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { Holder } from './find-places.ts';
+import type { PlanPath } from './plan-path.ts';
+
+/** Where a path begins: an object of the envelope, and the names that lead on in it. */
+export type Start = { holderOf(event: JudgedEnvelope): unknown; readonly names: readonly string[] };
+
+/**
+ * An envelope while it is judged: a rule finds each property under all names its sender may have given it. It is parsed for
+ * this alone, and changed in place.
+ */
+export class JudgedEnvelope {
+  /** Its own fields. */
+  readonly head: Holder;
+  /** What the client sent. */
+  readonly body: Holder;
+  readonly #isIdentify: boolean;
+
+  constructor(envelope: Envelope) {
+    this.head = mergeMembers(envelope);
+    this.body = mergeMembers(envelope.body);
+    this.head['body'] = this.body;
+    this.#isIdentify = envelope.kind === 'identify';
+    // What is said under two names becomes one object, as it is read later on: of a name that comes twice the second counts.
+    this.#unite([this.body, 'properties'], [this.body, 'eventProperties']);
+    if (isJsonObject(envelope.ctx)) {
+      const ctx = mergeMembers(envelope.ctx);
+      this.head['ctx'] = ctx;
+      this.#unite([ctx, 'defaultProperties'], [this.body, 'defaultProperties']);
+    }
+  }
+
+  /** The envelope with all changes. */
+  get envelope(): Envelope {
+    return this.head as unknown as Envelope;
+  }
+
+  /** Properties of the event; of an identify they are its visitor's. */
+  get properties(): unknown {
+    return this.body[this.#isIdentify ? 'userProperties' : 'eventProperties'];
+  }
+
+  /** Whether a place holds what identifies a visitor. */
+  isIdentifier({ holder, name }: { readonly holder: Holder; readonly name: string }): boolean {
+    if (holder === this.body) return name === 'email' || name === 'externalId';
+    return holder === this.body['userProperties'] && (name === 'email' || name === 'external_id');
+  }
+
+  get context(): unknown {
+    return this.body['defaultProperties'];
+  }
+
+  get userProperties(): unknown {
+    return this.body['userProperties'];
+  }
+
+  /** What a batch says for all of its rows. */
+  get batch(): Holder {
+    const { ctx } = this.head;
+    return isJsonObject(ctx) ? ctx : {};
+  }
+
+  #unite([first, firstName]: readonly [Holder, string], [second, secondName]: readonly [Holder, string]): void {
+    const [one, other] = [first[firstName], second[secondName]];
+    if (!isJsonObject(one)) return;
+    second[secondName] = isJsonObject(other) ? mergeMembers(one, other) : one;
+    delete first[firstName];
+  }
+}
+
+/** Where a path begins: mostly in one object, and in several where senders have several names for a property. */
+export function startsOf({ root, names }: PlanPath): readonly Start[] {
+  switch (root) {
+    case 'properties':
+      return [{ holderOf: (event) => event.properties, names }];
+    case 'context':
+      return [{ holderOf: (event) => event.context, names }, ...networkData(names)];
+    case 'visitor':
+      return [{ holderOf: (event) => event.userProperties, names }, ...besideUserProperties(names)];
+  }
+}
+
+const ofBody = (names: readonly string[]): Start => ({ holderOf: ({ body }) => body, names });
+
+/** Address and User-Agent of the request, and what a server says of its caller's. */
+function networkData(names: readonly string[]): readonly Start[] {
+  const [first, second] = names;
+  const isSender = first === senderKey;
+  if (names.length > (isSender ? 2 : 1)) return [];
+  const isAbout = (name: string): boolean => (isSender ? second === undefined || second === name : first === name);
+  const all = [
+    { name: 'ip', inHead: 'ip', inIdentity: 'ip' },
+    { name: 'user_agent', inHead: 'ua', inIdentity: 'userAgent' },
+  ];
+  return all
+    .filter(({ name }) => isAbout(name))
+    .flatMap(({ inHead, inIdentity }) => [
+      { holderOf: ({ head }: JudgedEnvelope) => head, names: [inHead] },
+      ...(isSender
+        ? []
+        : [
+            { holderOf: ({ body }: JudgedEnvelope) => body, names: ['identityContext', inIdentity] },
+            { holderOf: ({ batch }: JudgedEnvelope) => batch, names: ['identityContext', inIdentity] },
+          ]),
+    ]);
+}
+
+function besideUserProperties(names: readonly string[]): readonly Start[] {
+  switch (names[0]) {
+    case 'custom_properties':
+      return [ofBody(names), { holderOf: ({ batch }) => batch, names }];
+    case 'consent':
+      return [ofBody(names)];
+    case 'email':
+      return names.length === 1 ? [ofBody(names)] : [];
+    case 'external_id':
+      return names.length === 1 ? [ofBody(['externalId'])] : [];
+    default:
+      return [];
+  }
+}

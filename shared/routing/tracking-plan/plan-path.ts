@@ -1,0 +1,37 @@
+import { PlanError } from '../values/plan-error.ts';
+import { pathCharactersMax, pathSegmentsMax } from '../values/property-path.ts';
+
+/** Which part of an event a rule reads. */
+export type PlanRoot = 'properties' | 'context' | 'visitor';
+
+/** A path of a rule: the part of the event, and the names that lead on from there. */
+export type PlanPath = { readonly root: PlanRoot; readonly names: readonly string[] };
+
+const roots: Readonly<Record<string, PlanRoot>> = {
+  event_properties: 'properties',
+  default_properties: 'context',
+  request_context: 'context',
+  context: 'context',
+  visitor: 'visitor',
+};
+
+/**
+ * Reads the path of a rule: `event_properties.total`, `default_properties.current_url`, `visitor.email`, each also with `event.`
+ * or `$` before it. What a rule reads is what the event itself gives, not what is known of its visitor. Names are compared
+ * as they are written. Throws PlanError.
+ */
+export function compilePlanPath(path: string, field: string): PlanPath {
+  const bare = path.trim().replace(/^\$/, '');
+  if (bare.length > pathCharactersMax) throw new PlanError(field, `must be at most ${pathCharactersMax} characters`);
+  const parts = bare.split('.');
+  const [first = '', ...names] = parts[0] === 'event' ? parts.slice(1) : parts;
+  const root = Object.hasOwn(roots, first) ? roots[first] : undefined;
+  if (root === undefined || names.length === 0 || names.includes('')) {
+    throw new PlanError(
+      field,
+      'must name a property of the event: event_properties.total, default_properties.current_url or visitor.email',
+    );
+  }
+  if (names.length > pathSegmentsMax) throw new PlanError(field, `must have at most ${pathSegmentsMax} segments`);
+  return { root, names };
+}

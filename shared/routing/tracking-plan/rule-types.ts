@@ -1,0 +1,74 @@
+import { PlanError } from '../values/plan-error.ts';
+import { compileRegex, searchedCharactersMax } from '../values/regex.ts';
+import type { Work } from '../values/work.ts';
+import type { Found, Place } from './find-places.ts';
+
+/** What a rule asks of a property. */
+export type Expectation = { readonly type: string; readonly expected: string | null };
+
+/**
+ * The places where a rule is broken, or undefined where it is kept. A list without places: broken by something that is not
+ * there. `found` is what each of the objects has in which the property may stand.
+ */
+export type Broken = (found: readonly Found[], work: Work) => readonly Place[] | undefined;
+
+const valueTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  array: (value) => Array.isArray(value),
+};
+
+/** The words `expected` may have for a Type. */
+export const valueTypeNames = Object.keys(valueTypes);
+
+/** Compiles what a rule asks. Null stands for no value: it breaks Required and Forbidden alone. Throws PlanError. */
+export function compileRuleType({ type, expected }: Expectation): Broken {
+  switch (type) {
+    case 'Required':
+      return isLacking;
+    case 'Forbidden':
+      return (found) => some(found.flatMap(({ places }) => places));
+    case 'Type':
+      return wrongValues(hasType(expected));
+    case 'Pattern':
+      return wrongValues(hasPattern(expected));
+    default:
+      throw new PlanError('type', `is ${type}, which this build does not know`);
+  }
+}
+
+/** An object of a list that lacks the property lacks it as well where others of the list have it. */
+function isLacking(found: readonly Found[]): readonly Place[] | undefined {
+  const isThere = found.some(({ places }) => places.some(({ value }) => value !== null));
+  const isPartly = found.some(({ places, isMissing }) => isMissing && places.length > 0);
+  return isThere && !isPartly ? undefined : [];
+}
+
+type IsRight = (value: unknown, work: Work) => boolean;
+
+function wrongValues(isRight: IsRight): Broken {
+  return (found, work) =>
+    some(found.flatMap(({ places }) => places).filter(({ value }) => value !== null && !isRight(value, work)));
+}
+
+const some = (places: readonly Place[]): readonly Place[] | undefined => (places.length === 0 ? undefined : places);
+
+function hasType(expected: string | null): IsRight {
+  const isRight = Object.hasOwn(valueTypes, expected ?? '') ? valueTypes[expected ?? ''] : undefined;
+  if (isRight === undefined) throw new PlanError('expected', `must be one of ${valueTypeNames.join(', ')}`);
+  return isRight;
+}
+
+/** A text that is longer than what is searched does not match: its end was not looked at. */
+function hasPattern(expected: string | null): IsRight {
+  if (expected === null) throw new PlanError('expected', 'is required for a Pattern');
+  const matches = compileRegex(expected, false, 'expected');
+  return (value, work) => {
+    if (typeof value !== 'string' && typeof value !== 'number') return false;
+    const text = String(value);
+    work.spend(Math.min(text.length, searchedCharactersMax));
+    return text.length <= searchedCharactersMax && matches(text);
+  };
+}
