@@ -99,7 +99,7 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
       externalId: `customer-${person}`,
       distinctId: `demo-event-${index}`,
       eventProperties: { order_id: `A-${1_000 + index}`, total: 10 + index, currency: 'EUR' },
-      userProperties: { email: `${person}@example.com`, first_name: person },
+      userProperties: { email: `${person}@example.com`, first_name: person, consent: { advertising: true } },
       defaultProperties: { current_url: 'https://shop.example.com/checkout', utm_source: 'newsletter' },
     });
   }
