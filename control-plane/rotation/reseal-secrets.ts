@@ -25,24 +25,24 @@ import {
 } from './sealed-otherwise.ts';
 import type { SealedOtherwise, SealingKeys } from './sealed-otherwise.ts';
 
-/** Rows sealed anew, and values that none of the keys opens, which stay as they are. */
+/** Rows that were resealed, and values that no key opens, which stay as they are. */
 export type Resealed = SealedOtherwise & { readonly unopened: number };
 
 export type ResealOptions = {
   readonly storage: Storage;
   /** Seals with the key that is to stay, and opens with the one that is to go. */
   readonly secretBox: SecretBox;
-  /** The same for what gateways open; undefined leaves that as it is. */
+  /** The same for secrets that gateways open; undefined leaves these as they are. */
   readonly sourceSecrets: SecretBox | undefined;
   now(): Date;
-  /** After each account of which something was sealed anew, or could not be opened. */
+  /** Called after each account with a value that was resealed or could not be opened. */
   onAccount(accountId: string, resealed: Resealed): void;
 };
 
 /**
- * Seals anew what another key than the current one has sealed: secrets of destinations and sources in drafts and versions,
- * and source keys. An account is done in one transaction, alone among its edits, so that no draft differs from its version for
- * that; a run that was broken off goes on where it was. What the account runs is published again.
+ * Reseals values that were sealed with another key than the current one: secrets of destinations and sources in drafts
+ * and versions, and source keys. Each account is one transaction that excludes its edits, so no draft comes to differ from
+ * its version. An interrupted run resumes where it stopped. The account's live version is published again.
  */
 export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
   const { storage, onAccount } = options;
@@ -76,12 +76,12 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   return resealed;
 }
 
-/** Seals the values of one account anew: the same value to the same, wherever it stands, or a version would look changed. */
+/** Reseals one account's values. A value that occurs twice is resealed once, or versions would appear to differ. */
 type Resealing = {
   readonly keys: SealingKeys;
   readonly unopened: ReadonlySet<string>;
   sourceKey(sealed: string, context: string): string;
-  /** The same object where nothing in it had to be sealed anew; so are the others. */
+  /** Returns the same object if nothing in it was resealed; so do the other functions. */
   settings(settings: JsonObject, destinationId: string): JsonObject;
   source<Source extends JsonObject>(source: Source, sourceId: string): Source;
 };
@@ -195,7 +195,7 @@ async function resealSources(em: EntityManager, sealing: Resealing, accountId: s
   return count;
 }
 
-/** Ids of the versions that were sealed anew. One is read at a time: together they can be large. */
+/** Ids of the versions that were resealed. One is read at a time: together they can be large. */
 async function resealVersions(em: EntityManager, sealing: Resealing, accountId: string): Promise<string[]> {
   const ids = await em.execute<{ id: string }[]>(
     `select id from versions where account_id = ? and ${versionHoldsSealedOtherwise(sealing.keys)}`,

@@ -82,7 +82,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   expect(await left(keyId)).toEqual(nothing);
   // Once more finds nothing to do.
   expect(await reseal(next, plane.env.SECRETS_KEY)).toEqual([{ ...nothing, unopened: 0 }, []]);
-  // The draft differs from what is live in just what it did.
+  // The draft differs from the live version only where it did before.
   expect((await client.get('/versions/draft/diff')).body).toEqual(before);
   const { body: audit } = await client.get('/audit?action=secrets.reseal');
   expect(audit.entities).toMatchObject([{ actorId: 'command-line', details: { versions: 3 } }]);
@@ -135,7 +135,7 @@ test('reseal: a run that is broken off leaves whole accounts, and the next one g
   await reseal(plane.env.SECRETS_KEY, next);
 });
 
-test('reseal: what neither key opens is counted and stays', async () => {
+test('reseal: a value that neither key opens is counted and stays', async () => {
   const { client, id } = await filled();
   const lost = createSecretBox(randomBytes(32).toString('base64'));
   const sealed = lost.seal('lost', settingContext(client.accountId, id, 'headers'));
@@ -191,6 +191,6 @@ test('reseal: secrets of sources, each with the key that is for it', async () =>
   expect(() => before?.open(signingSecret, context)).toThrow(SecretError);
   const tokenContext = accessTokenContext(client.accountId, source.id);
   expect(createSecretBox(plane.env.SECRETS_KEY).open(accessToken, tokenContext)).toBe('page-token');
-  // What gateways open is not sealed with the key that opens this.
+  // Gateways' secrets are sealed with another key than this value.
   expect(() => sourceSecrets?.open(accessToken, tokenContext)).toThrow(SecretError);
 });

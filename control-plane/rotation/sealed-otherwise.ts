@@ -14,7 +14,7 @@ export type OtherKeys = 'any' | 'named';
 /** A key that seals, by its id, and which of the values that others sealed are meant. */
 export type SealingKey = { readonly keyId: string; readonly which: OtherKeys };
 
-/** SECRETS_KEY and SOURCE_SECRETS_KEY; what belongs to one that is not given is not looked at. */
+/** SECRETS_KEY and SOURCE_SECRETS_KEY; values that belong to a missing key are not checked. */
 export type SealingKeys = { readonly secrets?: SealingKey | undefined; readonly signing?: SealingKey | undefined };
 
 /** SQL: whether the text was sealed by another key. */

@@ -25,7 +25,7 @@ export type FollowAccountsOptions = {
   readonly logger: Logger;
   /** Every configuration up to this revision runs. */
   onApplied(revision: number): void;
-  /** The live version has an actor no more that was this instance's, and the actor has ended. */
+  /** The live version no longer has an actor of this instance, and the actor has ended. */
   onDropped(spec: AccountActor): void;
 };
 
@@ -36,17 +36,17 @@ export type FollowedAccounts = ConfigFeed & {
   readonly isCurrent: boolean;
   /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
-  /** What dispatchers are for now: published destinations, and sources whose notices are followed. */
+  /** Published destinations, and sources whose notices are followed: each has a dispatcher. */
   destinations(): readonly { readonly id: string; readonly type: string }[];
-  /** Ids of those of an account. */
+  /** Ids of an account's destinations and followed sources. */
   destinationsOf(accountId: string): readonly string[];
-  /** The account whose live version has one of them; undefined where none has. */
+  /** The account whose live version has this destination or source; undefined if no account has it. */
   accountOf(destinationId: string): string | undefined;
   /** Whether one of them is. */
   delivers(accountId: string, destinationId: string): boolean;
 };
 
-/** Keeps the actors what the accounts' live versions ask for, as they are published. */
+/** Starts and retires actors so that they match the accounts' live versions, as versions are published. */
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
   const { supervisor, placement, logger } = options;
   const wanted = new Map<string, Map<string, AccountActor>>();
@@ -61,7 +61,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
     const published = config === undefined ? [] : dispatchedTo(config);
-    // Without their settings, which would stay in memory with them.
+    // Without settings, which would otherwise stay in memory as long as the actor.
     if (config === undefined) destinations.delete(accountId);
     else
       destinations.set(
@@ -69,7 +69,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
         published.map(({ id, type }) => ({ id, type })),
       );
     // A thread has the plan before the actor that needs it is started.
-    // A copy: what came is a part of what the connection read, all of which would go to the threads with it.
+    // A copy: the document is a view of the connection's read buffer, which would cross to the threads as a whole.
     const document = bytes === undefined ? undefined : new Uint8Array(bytes);
     const configured = supervisor.configure(accountId, revision, document);
     await Promise.all([configured, ...specs.map((spec) => placement.want(spec))]);
@@ -81,7 +81,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   const retire = async (actorId: string, spec: AccountActor): Promise<void> => {
     try {
       const wasOurs = await placement.drop(actorId);
-      // Published again meanwhile: it goes on where it was.
+      // Published again in the meantime: the actor continues at its position.
       const isWanted = wanted.get(spec.accountId)?.has(actorId) === true;
       if (wasOurs && !isWanted) options.onDropped(spec);
     } catch (error) {
@@ -131,7 +131,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       return feed.revision;
     },
     get ready() {
-      // Following again does not take back what was loaded.
+      // Resubscribing does not undo the configurations that are already loaded.
       return (wasReady ||= feed.ready);
     },
     get untrusted() {

@@ -9,7 +9,7 @@ export const membershipEnv = {
     { unit: 'ms', minimum: 50 },
   ),
   PIPELINE_LEASE_SILENT_MS: count(
-    'An instance without a renewal for this long counts as dead, and the others take over what it ran. At least three times PIPELINE_LEASE_RENEW_MS. If it was alive after all, what it had in flight is sent twice; nothing is lost or reordered',
+    'An instance without a renewal for this long counts as dead, and the other instances take over its actors. At least three times PIPELINE_LEASE_RENEW_MS. If it was alive after all, its requests in flight are sent twice; nothing is lost or reordered',
     2_000,
     { unit: 'ms', minimum: 2_000 },
   ),
@@ -26,7 +26,7 @@ export function readMembershipTimes(env: MembershipVariables): MembershipTimes {
   return { silentForMs: env.PIPELINE_LEASE_SILENT_MS, handOverMs: env.PIPELINE_HAND_OVER_MS };
 }
 
-/** What is wrong between these variables. */
+/** Conflicts between these variables. */
 export function membershipProblems(env: MembershipVariables): string[] {
   return env.PIPELINE_LEASE_SILENT_MS < env.PIPELINE_LEASE_RENEW_MS * 3
     ? ['PIPELINE_LEASE_SILENT_MS must be three times PIPELINE_LEASE_RENEW_MS at least']

@@ -61,7 +61,7 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
   return over;
 }
 
-test('membership: what is ours starts once the others have let go of it', async () => {
+test('membership: our actors start once the other instances have released them', async () => {
   const one = await join('one', 60_000);
   await one.membership.untilShared();
   const two = await join('two', 60_000);

@@ -5,13 +5,13 @@ import { followHeard } from '../../shared/nats/buckets/follow-heard.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { murmur3 } from '../../shared/runtime/murmur3.ts';
 
-/** The pipeline instances alive, and who of them runs what. */
+/** The pipeline instances that are alive, and which instance runs which actor. */
 export type Membership = {
   readonly instances: readonly string[];
   owns(actorId: string): boolean;
   /**
-   * Settles when actors that are ours may start: every other instance has let go of what is not its own among these
-   * instances, or has had its time to. It is about order in peace only: the log gives a consumer to whoever came last.
+   * Settles when our own actors may start: every other instance has released the actors that it no longer owns, or its
+   * time to do so is over. This only makes hand-overs orderly: the log gives a consumer to the reader that came last.
    */
   untilShared(): Promise<void>;
   /** Calls `listener` with the instances whenever one has come or gone. */
@@ -20,9 +20,9 @@ export type Membership = {
 };
 
 export type MembershipTimes = {
-  /** An instance that says nothing for this long is taken for dead, in ms. */
+  /** An instance that is silent for this long counts as dead, in ms. */
   readonly silentForMs: number;
-  /** What an instance may take to let go of the actors that are not its own any more, in ms. */
+  /** Time an instance has to release the actors that it no longer owns, in ms. */
   readonly handOverMs: number;
 };
 
@@ -35,7 +35,7 @@ export type MembershipOptions = {
 };
 
 const lookEveryMs = 100;
-/** For what the other one's time ends later than ours, in ms. */
+/** Margin for another instance whose deadline ends later than ours, in ms. */
 const handOverMarginMs = 1_000;
 
 /** Follows the leases of pipeline instances; this one counts from the start. */
@@ -56,7 +56,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
   const look = (): void => {
     if (!isKnown) return;
     judge();
-    // Alone there is nobody who may fall silent, or has to let go of anything.
+    // A single instance has no others to wait for: none can fall silent or has actors to release.
     if (others.length > 0) timer ??= setInterval(look, lookEveryMs);
     else stopTimer();
   };
@@ -68,7 +68,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     const nowMs = performance.now();
     const stoodStill = timer !== undefined && nowMs - lookedAtMs > times.silentForMs / 2;
     lookedAtMs = nowMs;
-    // Silence while we were away or did not listen says nothing of others.
+    // Silence while this instance was disconnected or stalled is no evidence that the others are dead.
     if (!connection.connected || stoodStill) heard.forgive();
     if (!connection.connected) return;
     others = [...heard.entries]
@@ -103,8 +103,9 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
 }
 
 /**
- * The instance that runs an actor: the one its id weighs highest with (rendezvous hashing). Everybody who knows the
- * same instances names the same one, and when one comes or goes only its own actors move. Undefined without any.
+ * The instance that runs an actor: the one with the highest weight for its id (rendezvous hashing). Instances that know
+ * the same members compute the same owner, and a change moves only the actors of the instance that joined or left.
+ * Undefined without any instance.
  */
 export function ownerOf(actorId: string, instances: Iterable<string>): string | undefined {
   let best: { readonly instance: string; readonly weight: number } | undefined;

@@ -7,7 +7,7 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 export type PlacementOptions = {
   readonly supervisor: Pick<Supervisor, 'run' | 'remove'>;
   readonly membership: Pick<Membership, 'owns' | 'untilShared'>;
-  /** Among these instances, none but our own actors run here. */
+  /** This process runs only actors that it owns among these instances. */
   readonly onLetGo: (instances: readonly string[]) => void;
   readonly logger: Logger;
 };
@@ -23,7 +23,7 @@ export class Placement {
     this.#options = options;
   }
 
-  /** Actors of ours that other instances are to let go of first. */
+  /** Our actors that other instances have to release first. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -35,14 +35,14 @@ export class Placement {
     await this.#assign(actorId);
   }
 
-  /** Nobody has to run it any more. Settles when it does not run here; says whether it was ours. */
+  /** No instance has to run the actor any more. Settles when it no longer runs here; true if it was ours. */
   async drop(actorId: string): Promise<boolean> {
     this.#wanted.delete(actorId);
     await this.#options.supervisor.remove(actorId);
     return this.#options.membership.owns(actorId);
   }
 
-  /** Instances have come or gone: lets go of what is not ours, says so, and starts what is. */
+  /** Instances have joined or left: releases actors that are not ours, reports it, and starts actors that are. */
   async reassign(instances: readonly string[]): Promise<void> {
     const { supervisor, membership, onLetGo, logger } = this.#options;
     this.#changes += 1;

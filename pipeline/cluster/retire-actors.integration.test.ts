@@ -47,7 +47,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-test('retired consumers: one that somebody reads is not unread, one that nobody asks is, one that is gone is not', async () => {
+test('retired consumers: a consumer with a reader is not unread, one without a reader is, a removed one is not', async () => {
   const consumer = {
     stream: streams.events,
     name: 'recent-events',
@@ -68,7 +68,7 @@ test('retired consumers: one that somebody reads is not unread, one that nobody 
   expect(await isUnread(connection, consumer, hourMs)).toBe(false);
 });
 
-/** A destination with a consumer and an event that waits for another attempt, and what looks after it. */
+/** A destination with a consumer and an event that waits for a retry, and the retirement under test. */
 async function createDestination() {
   const [accountId, destinationId] = [randomUUID(), randomUUID()];
   const buckets = await openBuckets(connection, 1);
@@ -136,7 +136,7 @@ test('retirement: a destination that CONFIG has is left alone, however old the v
   expect(await it.isThere()).toBe(true);
 });
 
-test('retirement: one that CONFIG does not have goes in the second round, with what waits for it', async () => {
+test('retirement: an actor that CONFIG does not have is retired in the second round, with its waiting events', async () => {
   const it = await createDestination();
   await it.has([]);
   await it.suspect();
@@ -191,7 +191,7 @@ test('retirement: nothing is retired for an entry that is missing, unreadable, o
   expect(await it.isThere()).toBe(false);
 });
 
-test('retirement: nothing is retired for an entry that is not signed, or was deleted by somebody else', async () => {
+test('retirement: nothing is retired for an entry that is not signed, or was deleted outside Sluice', async () => {
   const it = await createDestination();
   const signer = createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
   it.facts.trust = createConfigTrust({ CONFIG_PUBLIC_KEYS: signer?.publicKey });

@@ -13,7 +13,7 @@ import { accountActorOf, accountActors, idOfSpec, traceOf } from '../workers/reg
 import type { AccountActor } from '../workers/registry.ts';
 import type { PlaceBuckets } from '../workers/worker/define-worker.ts';
 
-/** Removes what an account's actor leaves in the log: its consumer, its place, and what was there for it alone. */
+/** Removes what an account's actor leaves in the log: its consumer, its position, and the data kept for it alone. */
 export async function retireActor(connection: LogConnection, buckets: PlaceBuckets, spec: AccountActor): Promise<void> {
   const { consumer, subjects, forget } = traceOf(spec);
   await deleteConsumer(connection, streams.events, consumer);
@@ -38,30 +38,30 @@ export type RetirementOptions = {
 const roundsMin = 2;
 
 /**
- * Retires the actors that no live version has any more. What retiring removes is gone for good, and what this process
- * knows of an account may be old, so none is retired by it: the account's entry is read from CONFIG for each round, and
- * the actor has to be absent there in several rounds, with nothing left that reads its consumer. An entry that is missing,
- * not signed or that this build cannot read says nothing.
+ * Retires the actors that no live version has any more. Retiring cannot be undone and this process's view of an account
+ * may be old, so each round reads the account's entry from CONFIG: the actor has to be absent there in several rounds,
+ * with nothing left that reads its consumer. An entry that is missing, unsigned or unreadable for this build is no
+ * evidence that the actor is gone.
  */
 export class Retirement {
   readonly #options: RetirementOptions;
-  /** Actors that may have to go, and in how many rounds each was absent. */
+  /** Actors that may have to be retired, and in how many rounds each was absent. */
   readonly #suspects = new Map<string, { readonly spec: AccountActor; rounds: number }>();
 
   constructor(options: RetirementOptions) {
     this.#options = options;
   }
 
-  /** The live version that this process knows does not have the actor. That of another instance is left to that one. */
+  /** The live version known to this process does not have the actor. Actors of another instance are left to it. */
   suspect(spec: AccountActor): void {
     const actorId = idOfSpec(spec);
     if (this.#options.owns(actorId) && !this.#suspects.has(actorId)) this.#suspects.set(actorId, { spec, rounds: 0 });
   }
 
-  /** Finds actors that went while no pipeline ran: their consumers would keep the log from being cleaned. */
+  /** Finds actors that were removed while no pipeline ran: their consumers would keep the log from being cleaned. */
   async findForgotten(): Promise<void> {
     const consumers = await listConsumerProgress(this.#options.connection, streams.events);
-    // Only now: an actor that was published in between is among those wanted.
+    // Read after the consumers: an actor that was published in between is wanted.
     const wanted = this.#options.wanted();
     for (const { name, filterSubject } of consumers) {
       const accountId = filterSubject.split('.')[1] ?? '';
@@ -70,7 +70,7 @@ export class Retirement {
     }
   }
 
-  /** Looks at each suspect, and retires those that were absent often enough. */
+  /** Checks each suspect and retires those that were absent often enough. */
   async round(): Promise<void> {
     if (this.#suspects.size === 0) return;
     const wanted = this.#options.wanted();
@@ -100,7 +100,7 @@ export class Retirement {
     return isRead(this.#options.connection, { stream: streams.events, name: traceOf(spec).consumer });
   }
 
-  /** Ids of the actors that an account has, as CONFIG says now; none of an account that was removed. */
+  /** Ids of the account's actors in its CONFIG entry, read now; empty for an account that was removed. */
   async #readPublished(accountId: string): Promise<Published> {
     const { buckets, trust, hasApplied, logger } = this.#options;
     const entry = await buckets.config.get(accountKey(accountId));
@@ -121,7 +121,7 @@ type Published = ReadonlySet<string> | 'unknown';
 /** A pipeline of an earlier version asks more often, while one runs beside those of this one. */
 const unreadMs = 60_000;
 
-/** Removes the consumers that only earlier versions had, once none of these reads them. Returns their names. */
+/** Removes the consumers that only earlier versions of Sluice had, once no such version reads them. Returns their names. */
 export async function removeRetiredConsumers(connection: LogConnection): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of retiredEventsConsumers) {

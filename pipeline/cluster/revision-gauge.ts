@@ -1,6 +1,6 @@
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 
-/** Knows up to which revision everything that was seen is applied, whatever order it is applied in. */
+/** The revision up to which every revision seen is applied, in whatever order they are applied. */
 export type RevisionGauge = {
   readonly current: number;
   /** CONFIG is read from its beginning. Earlier readings count no more. */

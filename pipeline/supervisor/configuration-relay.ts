@@ -4,10 +4,10 @@ type Document = { readonly revision: number; readonly document: Uint8Array | und
 
 type Pending = { readonly threads: Set<number>; resolve(): void };
 
-/** Brings every account's configuration to every thread, and knows which have it. */
+/** Sends every account's configuration to every thread and tracks which threads have it. */
 export class ConfigurationRelay {
   readonly #slots: readonly ThreadSlot[];
-  /** Newest configuration of each account: a thread that starts anew gets them all. */
+  /** Newest configuration of each account: a restarted thread gets all of them. */
   readonly #documents = new Map<string, Document>();
   readonly #pending = new Map<string, Pending>();
 
@@ -15,7 +15,7 @@ export class ConfigurationRelay {
     this.#slots = slots;
   }
 
-  /** Sends a configuration to the threads that are there; settles when each of them has it or is gone. */
+  /** Sends a configuration to all live threads; settles when each of them has it or is gone. */
   send(accountId: string, revision: number, document: Uint8Array | undefined): Promise<void> {
     this.#documents.set(accountId, { revision, document });
     const threads = new Set<number>();
@@ -28,7 +28,7 @@ export class ConfigurationRelay {
     });
   }
 
-  /** A thread has come up: it gets everything. */
+  /** A thread has started: it gets all configurations. */
   sendAll(slot: ThreadSlot): void {
     for (const [accountId, { revision, document }] of this.#documents) {
       slot.tell({ kind: 'configure', accountId, revision, document });

@@ -84,7 +84,7 @@ async function openPoisonedRig() {
         seq = found.seq + 1;
       }
     },
-    /** What was set aside, as the supervisor logs it. */
+    /** Quarantined frames, as the supervisor logs them. */
     setAside: () => errors.flatMap(({ log, seq }) => (seq === undefined ? [] : [{ log, seq }])),
     start(): void {
       const host = new URL('./testing/poisoned-host.ts', import.meta.url);
@@ -129,7 +129,7 @@ test.each([
   ['a retry', 0],
   ['a replay', replayTier],
 ])(
-  'poisoned retry: %s that takes its thread down is set aside after the second death, and others go on',
+  'poisoned retry: %s that takes its thread down is quarantined after the second death, and others continue',
   async (_what, tier) => {
     const rig = await openPoisonedRig();
     await rig.putRetries(tier, ['a:before']);
@@ -155,7 +155,7 @@ test.each([
   },
 );
 
-test('poisoned retry: a parked event is set aside alone, and not those of other visitors in its frame', async () => {
+test('poisoned retry: a parked event is quarantined alone, without those of other visitors in its frame', async () => {
   const rig = await openPoisonedRig();
   await rig.putRetries(0, ['v:first', 'w:first']);
   const seq = await rig.putRetries(parkedTier, ['v:second', 'w:second', deadly, 'w:third', 'v:last']);

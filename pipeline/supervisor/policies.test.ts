@@ -16,13 +16,13 @@ test('restart policy: quarantine: after many failures in a row', () => {
   expect(decideRestart(9, 0, 0)).toMatchObject({ kind: 'quarantine', delayMs: restartLimits.quarantineMs });
 });
 
-test('restart policy: what the log kept from running is never quarantined for it, and starts soon', () => {
+test('restart policy: an actor that failed because of the log is never quarantined for it, and restarts soon', () => {
   for (const before of [0, 9]) {
     expect(decideRestartOfLog(before, 0)).toEqual({ kind: 'restart', delayMs: 2_000, failuresInARow: before });
   }
 });
 
-test('restart policy: stable run: the count starts anew', () => {
+test('restart policy: stable run: the count starts at 0 again', () => {
   expect(decideRestart(9, 60_000, 0)).toMatchObject({ kind: 'restart', failuresInARow: 1, delayMs: 100 });
 });
 

@@ -9,17 +9,17 @@ export const poolEnv = {
     maximum: 256,
   }),
   PIPELINE_THREAD_SILENT_MS: count(
-    'A thread that has not reported for so long, as it does every second, hangs: it is ended, and its actors go to others. Time in which it waited for a processor, or the whole process stood still, does not count',
+    'A thread reports every second; one that is silent for this long hangs: it is ended and its actors move to other threads. Time in which it waited for a processor, or the whole process was stopped, does not count',
     8_000,
     { unit: 'ms', minimum: 5_000 },
   ),
   PIPELINE_THREAD_HEAP_MIB: fittedCount(
-    'JavaScript heap of one thread: one that outgrows it dies and is restarted',
+    'JavaScript heap of one thread; a thread that exceeds it dies and is restarted',
     threadHeapRule,
     { unit: 'MiB', minimum: 64 },
   ),
   PIPELINE_THREAD_YOUNG_HEAP_MIB: count(
-    'The part of it for new objects: filled whenever a thread is busy, and rarely given back',
+    'Part of the heap for new objects: a busy thread fills it, and rarely frees it',
     24,
     { unit: 'MiB', minimum: 3 },
   ),

@@ -5,21 +5,21 @@ import { givesHeap } from '../../shared/runtime/heap-option.ts';
 
 export type PoolOptions = {
   readonly threads: number;
-  /** Heap of one thread, in MiB; a thread that outgrows it dies alone. */
+  /** Heap of one thread, in MiB; a thread that exceeds it dies alone. */
   readonly heapMaxMib: number;
   /** Part of the heap for new objects, in MiB; V8's own choice by default. */
   readonly youngHeapMaxMib?: number;
-  /** Up to this much of the heap is not looked through for what is no longer used, in MiB; V8's own choice by default. */
+  /** The collector does not mark a heap below this size, in MiB; V8's own choice by default. */
   readonly heapFloorMib?: number;
-  /** The module of the task, by its source file; a test's own. */
+  /** Source file of the task's module; tests pass their own. */
   readonly host?: URL;
 };
 
 /** The threads of the process: as many as there are hosts, from the start to the end. */
 export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib, host }: PoolOptions): Piscina {
-  // What the command line says of the main thread's heap would go before the limits of threads. It has its heap already.
+  // The command line's heap option for the main thread would override the threads' limits. The main thread has its heap.
   if (givesHeap(process.execArgv.join(' '))) setFlagsFromString(`--max-old-space-size=${heapMaxMib}`);
-  // Threads have no such limit of their own, and the flag counts for heaps that are made from now on.
+  // Threads have no such limit of their own; the flag applies to heaps created from now on.
   if (heapFloorMib !== undefined) setFlagsFromString(`--initial-old-space-size=${Math.min(heapFloorMib, heapMaxMib)}`);
   return new Piscina({
     filename: compiledPath(host ?? new URL('../threads/host.ts', import.meta.url)),

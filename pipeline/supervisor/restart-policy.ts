@@ -1,18 +1,18 @@
 import { backoffMs } from '../../shared/runtime/retry.ts';
 import type { Backoff } from '../../shared/runtime/retry.ts';
 
-/** When what failed may start again. */
+/** When a failed actor or thread may start again. */
 export type Restart =
-  /** `failuresInARow` counts those that came soon after one another. */
+  /** `failuresInARow` counts failures that followed each other closely. */
   | { readonly kind: 'restart'; readonly delayMs: number; readonly failuresInARow: number }
-  /** It fails over and over: left alone for a long while, and somebody should look. */
+  /** It fails repeatedly: it is paused for a long time, and an operator should check it. */
   | { readonly kind: 'quarantine'; readonly delayMs: number; readonly failuresInARow: number };
 
 export type RestartLimits = {
   readonly backoff: Backoff;
-  /** What the log kept from running starts again after this, in ms. */
+  /** Delay before an actor that failed because of the log restarts, in ms. */
   readonly ofLogMs: number;
-  /** Having run this long, what fails has failed for the first time again. */
+  /** A failure after a run of this length counts as the first one, in ms. */
   readonly stableAfterMs: number;
   readonly failuresToQuarantine: number;
   readonly quarantineMs: number;
@@ -27,8 +27,8 @@ export const restartLimits: RestartLimits = {
 };
 
 /**
- * Decides after a failure: doubling delays, then quarantine. `failuresInARow` is what the decision before said, 0 at
- * first; `ranMs` how long it ran. `random` in [0, 1) takes up to half off, so that many do not start as one.
+ * Decides after a failure: doubling delays, then quarantine. `failuresInARow` comes from the previous decision, 0 at
+ * first; `ranMs` is how long it ran. `random` in [0, 1) takes off up to half, so that many do not restart at once.
  */
 export function decideRestart(
   failuresInARow: number,
@@ -44,8 +44,8 @@ export function decideRestart(
 }
 
 /**
- * After a failure that was the log's: soon again, and uncounted. Whoever would be quarantined for it would stand still
- * long after the log is well.
+ * After a failure of the log: restart soon, and do not count it. A quarantined actor would stay paused long after the log
+ * has recovered.
  */
 export function decideRestartOfLog(
   failuresInARow: number,

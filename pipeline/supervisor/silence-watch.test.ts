@@ -17,7 +17,7 @@ afterEach(() => {
 const watch = (): SilenceWatch =>
   (watched = watchSilence({ silenceMaxMs: 8_000, waitedMs: () => waitedMs, onSilent: () => void (silences += 1) }));
 
-test('silence: who reports in time is never silent, and who stops is, once', () => {
+test('silence: a thread that reports in time is never silent, and one that stops is, once', () => {
   const { heard } = watch();
   for (let second = 0; second < 30; second += 1) {
     vi.advanceTimersByTime(1_000);
@@ -42,7 +42,7 @@ test('silence: time without a processor does not count', () => {
   expect(silences).toBe(1);
 });
 
-test('silence: nothing comes of it once it is over', () => {
+test('silence: a watch that was ended calls nothing', () => {
   watch().stop();
   vi.advanceTimersByTime(60_000);
   expect(silences).toBe(0);

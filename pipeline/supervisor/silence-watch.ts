@@ -1,9 +1,9 @@
 import { every, tickMs } from '../../shared/runtime/every.ts';
 
 export type SilenceWatchOptions = {
-  /** How much silence is too much, in ms. */
+  /** Silence longer than this is too long, in ms. */
   readonly silenceMaxMs: number;
-  /** For how long in its life the one that is watched wanted to run and could not, in ms. */
+  /** Total time the watched thread was ready to run but had no processor, in ms. */
   waitedMs(): number;
   /** Called once. */
   onSilent(): void;
@@ -12,9 +12,9 @@ export type SilenceWatchOptions = {
 export type SilenceWatch = { heard(): void; stop(): void };
 
 /**
- * Watches whether somebody who reports regularly still does. What counts is time in which it could have: while this thread
- * stands still as well (a process that is stopped, a machine that swaps) time does not pass, as ticks that were missed are
- * not made up for; nor does it while the one that is watched waits for a processor.
+ * Watches whether a thread still reports regularly. Only time in which it could have reported counts: no time passes while
+ * this thread stands still too (a stopped process, a machine that swaps), since skipped ticks are not made up for, nor
+ * while the watched thread waits for a processor.
  */
 export function watchSilence({ silenceMaxMs, waitedMs, onSilent }: SilenceWatchOptions): SilenceWatch {
   let silentMs = 0;

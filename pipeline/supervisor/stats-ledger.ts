@@ -10,37 +10,37 @@ import { addNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
 type StatsReport = Extract<Report, { kind: 'stats' }>;
 type Stats = Readonly<Record<string, number>>;
 
-/** How a thread did when it last said so, on the monotonic clock. */
+/** The last health report of a thread, on the monotonic clock. */
 export type ThreadStats = ThreadFigures & { readonly reportedAtMs: number };
 
 export type ActorName = Pick<ActorFigures, 'kind' | 'key'>;
 
 /**
- * What actors and threads have reported. An actor counts from nothing each time it starts; what it counted before, on
- * a thread that may be gone, is kept, so that totals never go back.
+ * Reports of actors and threads. An actor counts from 0 each time it starts; its earlier counts, from a thread that may be
+ * gone, are kept, so that totals never go back.
  */
 export type StatsLedger = {
   reported(thread: number, report: StatsReport): void;
-  /** An actor's run is over; without last stats those reported last stand. */
+  /** An actor's run has ended; without final stats its last report counts. */
   ended(actor: ActorName, last: Stats | undefined): void;
-  /** Nobody wants to know of an actor any more; what it counted is added to another one's where that is named. */
+  /** Removes an actor; its counts are added to those of another actor if that is named. */
   forget(kind: WorkerKind, key: string, into?: string): void;
   restarted(kind: WorkerKind): void;
-  /** `wasSilent`: it was ended because it said nothing any more. */
+  /** `wasSilent`: it was ended because it no longer reported. */
   threadDied(thread: number, wasSilent: boolean): void;
   /** Total of a counter of the actors of a kind, by their keys. */
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
-  /** Totals of what the actors of a kind count by account, by account. */
+  /** Totals by account of the actors of a kind. */
   accountTotals(kind: WorkerKind, counter: string): ReadonlyMap<string, number>;
-  /** Names that actors of a kind have counted something of, see `NamedCounter`. */
+  /** Names under which actors of a kind have counted, see `NamedCounter`. */
   namesOf(kind: WorkerKind, counter: string): ReadonlySet<string>;
-  /** Newest values of what the actors of a kind that run report by account, added up by account. */
+  /** Newest values of the running actors of a kind, added up by account. */
   accountValues(kind: WorkerKind, gauge: string): ReadonlyMap<string, number>;
   /** Newest value of a gauge of the actors of a kind that run, by their keys. */
   values<Kind extends WorkerKind>(kind: Kind, gauge: GaugeOf<Kind>): ReadonlyMap<string, number>;
   /** Frames of the log and events in them each actor has read since it started, by the name of its consumer. */
   framesRead(): Iterable<FramesRead>;
-  /** Total of what the recorders of outcomes of all threads have counted, those that died included. */
+  /** Totals of the outcome recorders of all threads, including threads that died. */
   outcomes(counter: OutcomeCounter): number;
   /** The same for the caches of visitors. */
   readonly cacheLookups: Pick<CacheFigures, 'hits' | 'confirmed' | 'misses'>;
@@ -49,13 +49,13 @@ export type StatsLedger = {
   readonly threads: ReadonlyMap<number, ThreadStats>;
   readonly restarts: ReadonlyMap<WorkerKind, number>;
   readonly threadDeaths: number;
-  /** Those of them that were ended because they said nothing any more. */
+  /** Those of them that were ended because they no longer reported. */
   readonly silentDeaths: number;
 };
 
 export type FramesRead = { readonly consumer: string; readonly frames: number; readonly events: number };
 
-/** Actors of one kind, by their keys: what those that run reported last, and what those that ended had counted. */
+/** Actors of one kind, by their keys: last reports of running ones, and counts of ended ones. */
 type KindStats = { readonly running: Map<string, Stats>; readonly past: Map<string, Record<string, number>> };
 
 export function createStatsLedger(): StatsLedger {
@@ -187,7 +187,7 @@ function addTo(sums: Map<string, Record<string, number>>, key: string, stats: St
   sums.set(key, own);
 }
 
-/** Histograms of all threads, added up; what a thread counted before it died is kept. */
+/** Histograms of all threads, added up; counts of a thread that died are kept. */
 type TimingsLedger = {
   reported(thread: number, timings: ThreadTimings): void;
   threadDied(thread: number): void;

@@ -12,7 +12,7 @@ import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';
 
-/** A host as the supervisor sees it: what it was told, and what a test makes it say. */
+/** A host as the supervisor sees it: the messages it received, and those that a test has it send. */
 type FakeHost = {
   readonly thread: number;
   readonly told: Command[];
@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(stopping.splice(0).map((supervisor) => supervisor.stop(0)));
 });
 
-/** A supervisor over fake hosts that start what they are told to, unless `failing` says otherwise. */
+/** A supervisor over fake hosts that start each requested actor, except those in `failing`. */
 function supervise(threads: number, failing: (actorId: string) => boolean = () => false, error: WireError = broken) {
   const hosts: FakeHost[] = [];
   const terminated: number[] = [];
@@ -127,7 +127,7 @@ test('supervisor: failure: an actor starts again with back-off, alone', async ()
   expect(stats.restarts.get('dispatcher')).toBe(3);
 });
 
-test('supervisor: quarantine: an actor that fails over and over is left alone, and tried again much later', async () => {
+test('supervisor: quarantine: an actor that fails repeatedly is paused, and restarted much later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { supervisor } = supervise(1, (id) => id === 'dispatcher-bad');
   void supervisor.run(dispatcher('bad'));
@@ -139,7 +139,7 @@ test('supervisor: quarantine: an actor that fails over and over is left alone, a
   expect(supervisor.states).toMatchObject({ quarantined: 1, running: 1 });
 });
 
-test('supervisor: quarantine: nobody is left alone for what was the log’s, however long that lasts', async () => {
+test('supervisor: quarantine: no actor is paused for failures of the log, however long they last', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let isLogAway = true;
   const { supervisor, stats } = supervise(1, () => isLogAway, { ...broken, isOfLog: true });
@@ -155,7 +155,7 @@ test('supervisor: quarantine: nobody is left alone for what was the log’s, how
   expect(supervisor.states.running).toBe(1);
 });
 
-test('supervisor: thread death: its actors go on at the others, and the thread comes back', async () => {
+test('supervisor: thread death: its actors continue on the others, and the thread comes back', async () => {
   const { supervisor, hosts, stats } = supervise(2);
   await Promise.all([0, 1, 2, 3].map((partition) => supervisor.run(resolver(partition))));
   hosts[0]?.die(new Error('out of memory'));
@@ -173,7 +173,7 @@ test('supervisor: thread death: the only thread takes its actors back', async ()
   expect(hosts[1]?.told[0]).toMatchObject({ kind: 'configure', accountId: 'a', revision: 1 });
 });
 
-test('supervisor: thread death: who takes its threads down is quarantined, the others go on', async () => {
+test('supervisor: thread death: an actor that takes its threads down is quarantined, the others continue', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { supervisor, hosts, stats } = supervise(2);
   await Promise.all(['bad', 'good', 'fine'].map((id) => supervisor.run(dispatcher(id))));
@@ -199,7 +199,7 @@ test('supervisor: thread death: who takes its threads down is quarantined, the o
 });
 
 test.each(suspectLogs)(
-  'supervisor: thread death: of the frames of its %s it died with, the one it dies with again is set aside, however it died',
+  'supervisor: thread death: a frame of its %s that was in work at two deaths is quarantined, however the thread died',
   async (log) => {
     const nothing = { watched: undefined, setAside: [] };
     const suspected = { log: nothing, retry: nothing, [log]: { watched: { from: 3, to: 18 }, setAside: [] } };
@@ -222,12 +222,12 @@ test.each(suspectLogs)(
     const second = await startOf(1);
     expect(second.suspicion).toEqual(suspected);
     hosts[1]?.blackBox.turn(second.mark, { [log]: { from: 7, to: 7 } });
-    // Somebody ends the thread: that is no frame's doing.
+    // The thread is ended from outside: no frame caused it.
     hosts[1]?.die(new Error('the worker exited'));
     const third = await startOf(2);
     expect(third.suspicion).toEqual(suspected);
     hosts[2]?.blackBox.turn(third.mark, { [log]: { from: 7, to: 7 } });
-    // It loops, says nothing more, and is ended.
+    // It loops, reports nothing more, and is ended.
     await vi.advanceTimersByTimeAsync(31_000);
     expect((await startOf(3)).suspicion).toEqual({
       ...suspected,
@@ -236,7 +236,7 @@ test.each(suspectLogs)(
   },
 );
 
-test('supervisor: hang: a thread that says nothing is ended', async () => {
+test('supervisor: hang: a silent thread is ended', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   const { supervisor, terminated, stats } = supervise(1);
   await supervisor.run(resolver(0));
@@ -255,7 +255,7 @@ test('supervisor: configuration: settles once every live thread has it', async (
     expect(told).toContainEqual(expect.objectContaining({ kind: 'configure', revision: 7 }));
 });
 
-test('supervisor: remove: stops it for good; running it again starts it anew', async () => {
+test('supervisor: remove: stops an actor for good; running it again starts a new one', async () => {
   const { supervisor, hosts, stats } = supervise(1);
   await supervisor.run(dispatcher('d'));
   const removed = supervisor.remove('dispatcher-d');
@@ -266,7 +266,7 @@ test('supervisor: remove: stops it for good; running it again starts it anew', a
   expect(stats.totals('dispatcher', 'delivered').get('d')).toBe(1);
 });
 
-test('supervisor: passing over: an actor that is quarantined passes over its log once it runs again', async () => {
+test('supervisor: skipping: a quarantined actor skips its log once it runs again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   let isFailing = true;
   const { supervisor, hosts } = supervise(1, () => isFailing);

@@ -16,29 +16,29 @@ import type { ThreadDeath, ThreadPool } from './thread-slot.ts';
 export type SupervisorOptions = {
   readonly pool: ThreadPool;
   readonly threads: number;
-  /** What an actor may take to end where it moves or its destination goes, in ms. */
+  /** Time an actor has to stop when it moves or its destination is removed, in ms. */
   readonly stopDeadlineMs: number;
-  /** Hosts report every second; one that says nothing for this long, while it could, hangs, in ms. */
+  /** Hosts report every second; one that could report but is silent for this long hangs, in ms. */
   readonly silenceMaxMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
   readonly logger: Logger;
 };
 
-/** What the supervisor says of one actor. */
+/** The supervisor's view of one actor. */
 export type PlacedActor = Readonly<Pick<ActorRecord, 'thread' | 'state' | 'failuresInARow'>> & {
   readonly kind: ActorSpec['kind'];
   readonly key: string;
 };
 
-/** Actors move back to a thread that died once it has been there for this long, in ms. */
+/** Actors move back to a restarted thread once it has run for this long, in ms. */
 const rebalanceAfterMs = 5_000;
-/** A thread taken down weighs as much as so many failures of an actor alone. */
+/** The death of a thread counts as this many failures of the actor alone. */
 const failuresPerThread = 4;
 
 /**
- * Places actors on threads and keeps them running. Knows threads and messages, not destinations: what an actor is
- * about is in its spec, what it does in its thread.
+ * Places actors on threads and keeps them running. Knows threads and messages, not destinations: an actor's subject is in
+ * its spec, its work in its thread.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -46,7 +46,7 @@ export class Supervisor {
   readonly #actors = new Map<string, ActorRecord>();
   readonly #relay: ConfigurationRelay;
   readonly #stopped = new Map<string, (() => void)[]>();
-  /** Whether all threads have been there at once. */
+  /** Whether all threads have run at the same time. */
   #isSettled = false;
   #rebalanceTimer: NodeJS.Timeout | undefined;
   #marks = 0;
@@ -71,7 +71,7 @@ export class Supervisor {
     for (const slot of this.#slots) slot.start();
   }
 
-  /** Threads whose host is at work. */
+  /** Threads whose host runs. */
   get threadsReady(): number {
     return this.#slots.filter((slot) => slot.isReady).length;
   }
@@ -81,7 +81,7 @@ export class Supervisor {
     return this.#slots.flatMap((slot, thread) => (slot.isReady ? [thread] : []));
   }
 
-  /** Every actor, and what has it. */
+  /** Every actor with its thread. */
   get placed(): readonly PlacedActor[] {
     return [...this.#actors.values()].map(({ spec, thread, state, failuresInARow }) => ({
       kind: spec.kind,
@@ -132,7 +132,7 @@ export class Supervisor {
     });
   }
 
-  /** Has an actor of this process go on behind a sequence of its log, as soon as it runs. */
+  /** Has an actor of this process continue after a sequence of its log, as soon as it runs. */
   passOver(actorId: string, upToSeq: number): void {
     const record = this.#actors.get(actorId);
     if (record === undefined) return;
@@ -144,7 +144,7 @@ export class Supervisor {
     if (thread !== undefined && upToSeq > 0) this.#slots[thread]?.tell({ kind: 'pass-over', actorId, upToSeq });
   }
 
-  /** Stops an actor for good; settles when it is gone. */
+  /** Stops an actor for good; settles when it has stopped. */
   remove(actorId: string): Promise<void> {
     const record = this.#actors.get(actorId);
     if (record === undefined) return Promise.resolve();
@@ -191,20 +191,20 @@ export class Supervisor {
   }
 
   #startOn(slot: ThreadSlot, record: ActorRecord): void {
-    // A thread that is not there yet starts it when it is.
+    // A thread that has not started yet starts the actor once it runs.
     const { actorId, spec, mark, suspicion } = record;
     if (!slot.tell({ kind: 'start', actorId, spec, mark, suspicion })) return;
     record.state = 'starting';
     record.startedMs = performance.now();
   }
 
-  /** Threads to place on: at first all, since they will all be there in a moment; later those alive. */
+  /** Threads for placement: at first all, since all are about to start; later those alive. */
   #placeable(): readonly ThreadSlot[] {
     const ready = this.#slots.filter((slot) => slot.isReady);
     return this.#isSettled && ready.length > 0 ? ready : this.#slots;
   }
 
-  /** Evens out what a thread that died and came back has left uneven. */
+  /** Rebalances actors after a thread died and came back. */
   #rebalance(): void {
     const threads = this.#slots.map((slot) => slot.thread);
     for (const kind of workerKinds) {
@@ -291,9 +291,9 @@ export class Supervisor {
   }
 
   /**
-   * The thread's actors go to the threads that live, or wait for this one. The one whose turn it was when it died is
-   * held to have done it: it waits longer, and the third time it is quarantined, before it takes down everything. What it
-   * was working on is suspected, and set aside the second time.
+   * The thread's actors move to live threads, or wait for this one. The actor that had its turn at the death is blamed: it
+   * waits longer and is quarantined the third time, before it takes down every thread. Its frames in work are suspected,
+   * and quarantined the second time.
    */
   #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, wasSilent, lastFrames }: ThreadDeath): void {
     const { logger, stats } = this.#options;
@@ -316,7 +316,7 @@ export class Supervisor {
     this.#relay.threadDied(slot.thread);
   }
 
-  /** It goes on without a frame that is set aside: then it did not fail for nothing. */
+  /** The actor continues without a quarantined frame; its failure is then explained and not counted. */
   #suspectFrames(record: ActorRecord, frames: FramesAtWork | undefined): void {
     const convicted = frames === undefined ? undefined : convictedBy(record.suspicion, frames);
     record.suspicion = suspectAfterDeath(record.suspicion, frames);
@@ -327,7 +327,7 @@ export class Supervisor {
     record.failuresInARow = 0;
     this.#options.logger.error(
       { actor: record.actorId, ...convicted },
-      'a frame took its thread down twice; it is set aside',
+      'a frame took its thread down twice; it is quarantined',
     );
   }
 

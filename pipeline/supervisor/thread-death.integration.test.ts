@@ -32,7 +32,7 @@ function superviseReal() {
 }
 
 test.each(Object.entries(fatalPartitions))(
-  'thread death: %s: takes nothing else down for long',
+  'thread death: %s: other actors are down only briefly',
   async (_cause, partition) => {
     const { supervisor, deaths } = superviseReal();
     for (let n = 0; n < healthy; n += 1) void supervisor.run({ kind: 'resolver', partition: n });

@@ -1,6 +1,6 @@
 import { murmur3 } from '../../shared/runtime/murmur3.ts';
 
-/** What is on a thread already: actors of the kind that is to be placed, and what actors of every kind weigh. */
+/** Load of a thread: its actors of the kind to be placed, and the weight of all its actors. */
 export type ThreadLoad = { readonly ofKind: number; readonly weight: number };
 
 export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
@@ -23,7 +23,7 @@ export function placeActor(actorId: string, loads: ThreadLoads): number | undefi
 
 const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKind || a.weight - b.weight;
 
-/** An actor that is at work on a thread. */
+/** An actor that runs on a thread. */
 export type Placed = { readonly actorId: string; readonly thread: number };
 
 /**
@@ -37,7 +37,7 @@ export function planMoves(placed: readonly Placed[], threads: readonly number[])
   if (groups.length === 0) return [];
   const total = groups.reduce((sum, group) => sum + group.length, 0);
   const share = Math.floor(total / groups.length);
-  // So many threads may have one more than the share; the fullest ones keep theirs.
+  // This many threads may have one actor more than the average; the fullest ones keep theirs.
   let oneMore = total % groups.length;
   const moves: string[] = [];
   for (const group of groups.toSorted((a, b) => b.length - a.length)) {

@@ -11,34 +11,34 @@ import { decideRestart } from './restart-policy.ts';
 import { watchSilence } from './silence-watch.ts';
 import type { SilenceWatch } from './silence-watch.ts';
 
-/** What is used of the pool. */
+/** The used part of the pool's interface. */
 export type ThreadPool = Pick<Piscina, 'run'> & {
   readonly threads: readonly { readonly threadId: number; terminate(): Promise<unknown> }[];
 };
 
 export type ThreadDeath = {
   readonly error: unknown;
-  /** When it starts again, in ms from now. */
+  /** Delay before it restarts, in ms. */
   readonly retryMs: number;
-  /** Mark of the actor whose turn it was; 0: nobody's. */
+  /** Mark of the actor that had its turn; 0: none. */
   readonly lastTurn: number;
-  /** It was ended because it said nothing any more. */
+  /** It was ended because it no longer reported. */
   readonly wasSilent: boolean;
-  /** What it was about, where that may be why it died: its memory was used up, or it did not end. */
+  /** Frames in work, if they may have caused the death: memory ran out, or the thread hung. */
   readonly lastFrames: FramesAtWork | undefined;
 };
 
 export type ThreadSlotOptions = {
   readonly pool: ThreadPool;
   readonly settings: HostSettings;
-  /** A host that says nothing for this long, while it could, hangs: it is ended with its thread, in ms. */
+  /** A host that could report but is silent for this long hangs and is ended with its thread, in ms. */
   readonly silenceMaxMs: number;
   onReport(report: Report): void;
   /** The host is gone with all its actors. */
   onDead(death: ThreadDeath): void;
 };
 
-/** A place for one host: starts it on a thread of the pool, and again when the thread dies. */
+/** Slot for one host: starts it on a thread of the pool, and restarts it when the thread dies. */
 export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   #port: MessagePort | undefined;
@@ -68,7 +68,7 @@ export class ThreadSlot {
     this.#ended = this.#run();
   }
 
-  /** Tells the host; false when there is none to be told. */
+  /** Sends to the host; false if no host runs. */
   tell(command: Command): boolean {
     const port = this.#port;
     if (!this.#isReady || port === undefined) return false;
@@ -111,13 +111,13 @@ export class ThreadSlot {
     this.#failuresInARow = decision.failuresInARow;
     const { lastTurn } = blackBox;
     const wasSilent = this.#wasSilent;
-    // Whoever ends a thread from outside says nothing of what it worked on.
+    // The end of a thread from outside is no evidence about its frames.
     const lastFrames = wasSilent || isOutOfMemory(failure) ? blackBox.lastFrames : undefined;
     onDead({ error: failure, retryMs: decision.delayMs, lastTurn, wasSilent, lastFrames });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);
   }
 
-  /** From here on it reports every second: a start may take its time. */
+  /** From here on it reports every second; the start itself has no such limit. */
   #ready({ threadId, taskId }: Extract<Report, { kind: 'ready' }>): void {
     this.#isReady = true;
     this.#threadId = threadId;

@@ -14,29 +14,29 @@ import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import { compileResultsPlan } from '../workers/results/results-plan.ts';
 import type { ResultsPlan } from '../workers/results/results-plan.ts';
 
-/** What the actors of a thread run, compiled from the accounts' configurations. Plans are swapped whole. */
+/** Compiled plans of the accounts' configurations, which the actors of a thread run. Plans are swapped whole. */
 export type AccountPlans = {
-  /** Takes an account's configuration; undefined: it was removed. Throws when it cannot be compiled; what ran runs on. */
+  /** Applies an account's configuration; undefined: it was removed. Throws if it does not compile; the old plan stays. */
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;
   /** Whether the account has a live version, and no other one does. */
   isOnly(accountId: string): boolean;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
-  /** How many an account has of what is dispatched to: its destinations, and sources whose notices are followed. */
+  /** Number of the account's destinations and sources whose notices are followed. */
   destinationsOf(accountId: string): number;
-  /** Whose live version has a destination. */
+  /** The account whose live version has a destination. */
   accountOf(destinationId: string): string | undefined;
 };
 
 type Account = {
   readonly config: LiveConfig;
-  /** Ids of what is dispatched to. */
+  /** Ids of destinations and followed sources. */
   readonly destinations: readonly string[];
   readonly resolvePlan: ResolvePlan;
   /** Compiled when asked for: a thread runs few of an account's destinations. */
   readonly targets: Map<string, DispatchTarget | undefined>;
-  /** Likewise. */
+  /** Compiled on first use, like a destination's plan. */
   results: { readonly plan: ResultsPlan | undefined } | undefined;
 };
 

@@ -1,21 +1,21 @@
 import type { FrameRange, FramesAtWork } from '../workers/worker/suspicion.ts';
 
 /**
- * Says, when a thread has died, whose turn it was and what frames of which log were being worked on: numbers in memory both
- * sides share. Somebody who takes the thread down with an endless loop or all of its memory is found this way, and not
- * those who ran beside it.
+ * Shows, after a thread has died, which actor had its turn and which frames of which log it was working on: numbers in
+ * memory that both sides share. This finds the actor that took the thread down with an endless loop or by exhausting its
+ * memory, and spares the actors beside it.
  */
 export type BlackBox = {
   /** Given to a thread; shared, not copied. */
   readonly memory: SharedArrayBuffer;
-  /** Notes whose turn it is: 0 nobody's; and the frames it is about, where it is about some. */
+  /** Records which actor has its turn (0: none) and the frames it works on, if any. */
   turn(mark: number, frames?: FramesAtWork): void;
   readonly lastTurn: number;
-  /** Undefined where the last turn was about no frames in particular. */
+  /** Undefined if the last turn was not about particular frames. */
   readonly lastFrames: FramesAtWork | undefined;
 };
 
-/** Where the frames of each log stand: the sequences of the first and the last, 0 for none, and the line, from 1 on. */
+/** Layout for the frames of each log: first and last sequence (0 for none) and line (from 1). */
 const cellsOf = { log: 1, retry: 4 } as const;
 const cellsMax = 7;
 

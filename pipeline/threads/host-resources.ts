@@ -39,7 +39,7 @@ import { createAccountPlans } from './account-plans.ts';
 import type { AccountPlans } from './account-plans.ts';
 import type { HostSettings } from './host-settings.ts';
 
-/** What the actors of one thread share. */
+/** Resources that the actors of one thread share. */
 export type HostResources = {
   readonly connection: LogConnection;
   readonly health: Bucket;
@@ -55,15 +55,15 @@ export type HostResources = {
   readonly frameShares: FrameShares;
   readonly openedFrames: OpenedFrames;
   readonly pool: Pool;
-  /** What the retry log has room for. */
+  /** Free space of the retry log. */
   readonly retryUses: RetryUses;
   readonly retryUse: () => RetryUse;
   readonly outcomes: OutcomeRecorder;
-  /** Who was erased: none of their events is sent. */
+  /** Erased visitors: none of their events is sent. */
   readonly erasures: Erasures;
-  /** Where addresses are. */
+  /** Looks up the location of an address. */
   readonly regions: GeoRegions;
-  /** Shares its connections with those of the same account. */
+  /** Senders of one account share their connections. */
   createSender(accountId: string): Sender;
   close(deadlineMs: number): Promise<void>;
 };
@@ -72,7 +72,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const { instanceId, thread, dispatcher } = settings;
   const name = `pipeline-${instanceId}-${thread}`;
   const regions = await openGeoRegions(settings.geoDatabase);
-  // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
+  // The pipeline checked the log when it started: a thread that restarts uses it as it is.
   const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
   const { health, positions, tokens } = await openBuckets(connection, settings.replicas);
   const pool = createVisitorPool({

@@ -24,7 +24,7 @@ import type { ResultsSettings, resultsEnv } from '../workers/results/results-set
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
-/** What a thread is given when it starts: plain data. */
+/** Plain data that a thread gets when it starts. */
 export type HostSettings = {
   readonly instanceId: string;
   /** Index of the thread, for names in logs and of connections. */
@@ -39,9 +39,9 @@ export type HostSettings = {
   readonly database: DatabaseAccess;
   readonly databaseConnectionsMax: number;
   readonly visitorCacheBytesMax: number;
-  /** What the properties of one visitor may weigh. */
+  /** Maximum size of one visitor's properties. */
   readonly visitorBytesMax: number;
-  /** What opens secrets: see createSecretBox. */
+  /** Keys that open secrets: see createSecretBox. */
   readonly secretKeys: readonly [string, ...string[]];
   /** CIDR ranges open to destinations on top of public addresses. */
   readonly egress: EgressRanges;
@@ -49,23 +49,23 @@ export type HostSettings = {
   readonly recent: RecentSettings;
   readonly results: ResultsSettings;
   readonly dispatcher: DispatcherSettings;
-  /** What the rules of one account may cost in a round of the thread, in units of work. */
+  /** Cost budget for the rules of one account in a round of the thread, in units of work. */
   readonly roundWorkMax: number;
-  /** What all work of one account may cost in a millisecond of the thread while another one has something to do. */
+  /** Cost budget of one account per millisecond of the thread while another account has work, in units of work. */
   readonly accountWorkPerMs: number;
-  /** Of opened frames that several dispatchers of an account on the thread read, about. */
-  /** Of frames that all dispatchers of a thread hold, about. */
+  /** Approximate bytes of opened frames that several dispatchers of an account on the thread read. */
+  /** Approximate bytes of frames that all dispatchers of a thread hold. */
   readonly framesBytesMax: number;
   readonly openedFramesBytesMax: number;
   readonly fetchUrls: FetchUrls;
-  /** Path of a database of where addresses are. */
+  /** Path of a database that maps addresses to locations. */
   readonly geoDatabase: string | undefined;
 };
 
-/** What every thread has of its own. */
+/** Settings of every thread. */
 export const hostEnv = {
   PIPELINE_DATABASE_CONNECTIONS_MAX: count(
-    'Connections to PostgreSQL of one thread. Of several, one is kept for looking visitors up',
+    'Connections to PostgreSQL of one thread. With more than one, one is reserved for looking up visitors',
     4,
   ),
   PIPELINE_VISITOR_CACHE_BYTES_MAX: count("Memory of one thread's cache of visitors", 64 * mebibyte, {
@@ -73,12 +73,12 @@ export const hostEnv = {
     minimum: mebibyte,
   }),
   PIPELINE_ACCOUNT_WORK_PER_S: count(
-    'What the rules and requests of one account may cost in a second of a thread while another account has something to do there, in units of work as in DISPATCH_EVENT_WORK_MAX: some 100 million of them take all of the thread. Past it, they wait',
+    'Cost budget of one account per second of a thread while another account has work there, for its rules and requests, in units of work as in DISPATCH_EVENT_WORK_MAX: about 100 million occupy the whole thread. Work beyond it waits',
     30_000_000,
     { minimum: 1_000_000 },
   ),
   VISITOR_BYTES_MAX: count(
-    "What a visitor's properties may weigh as JSON. A change past it is left out, and the profile stays as it was",
+    "Maximum size of a visitor's properties as JSON. A change that exceeds it is skipped and the profile stays unchanged",
     32 * kibibyte,
     { unit: 'bytes', minimum: kibibyte, maximum: 128 * kibibyte },
   ),

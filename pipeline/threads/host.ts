@@ -22,7 +22,7 @@ export type HostTask = {
   readonly settings: HostSettings;
 };
 
-/** What closing connections may take, in ms. */
+/** Deadline for closing connections, in ms. */
 const closingMs = 800;
 
 /**
@@ -76,8 +76,8 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
 const lookEveryMs = 5_000;
 
 /**
- * Tells dispatchers what waits in their retry logs: a replay, or another instance, may have put it there; and how full the
- * retry log is. One question for all destinations of the thread, so that idle ones cost nothing.
+ * Reports to dispatchers which events wait in their retry logs (a replay or another instance may have put them there) and
+ * how full the retry log is. One request covers all destinations of the thread, so that idle ones cost nothing.
  */
 function watchRetryLog(
   { connection, retryUses: retryUse }: Pick<HostResources, 'connection' | 'retryUses'>,
@@ -101,7 +101,7 @@ function watchRetryLog(
 
 const forgetEveryMs = 60_000;
 
-/** Whoever reads which visitors were changed also forgets it, so that nobody else has to. */
+/** The thread that reads visitor changes also deletes old ones, so no separate job is needed. */
 function forgetOldChanges({ visitors }: HostResources, logger: Logger): { stop(): void } {
   const forgetting = every(forgetEveryMs, () =>
     visitors
@@ -113,12 +113,12 @@ function forgetOldChanges({ visitors }: HostResources, logger: Logger): { stop()
 
 const everyMs = 1_000;
 const nanosecondsPerMs = 1e6;
-/** How often the delay of the event loop is measured; what is measured contains it. */
+/** Interval at which the delay of the event loop is sampled; each sample includes it. */
 const loopDelayEveryMs = 100;
 /** A loop that is busy for less of its time is not measured, which would wake it up more often than its work does. */
 const measuredFrom = 0.05;
 
-/** Tells the supervisor each second what the thread and its actors have counted. A thread that hangs tells nothing. */
+/** Reports the counters of the thread and its actors to the supervisor each second. A thread that hangs reports nothing. */
 function startReporting(
   resources: HostResources,
   actors: HostedActors,

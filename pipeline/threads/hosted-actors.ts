@@ -27,12 +27,12 @@ type Running = {
 
 const startsAtOnce = 32;
 
-/** The actors of one thread. Orders for one actor are carried out one after the other. */
+/** The actors of one thread. Commands for one actor run one after the other. */
 export class HostedActors {
   readonly #options: HostedActorsOptions;
   readonly #running = new Map<string, Running>();
   readonly #orders = new Map<string, Promise<void>>();
-  // Each start asks the log several things; a thousand at a time would time each other out.
+  // Each start sends several requests to the log; a thousand at once would run into their deadlines.
   readonly #limited = createStartLimit(startsAtOnce);
   #isStopping = false;
 
@@ -77,7 +77,7 @@ export class HostedActors {
   }
 
   passOver(actorId: string, upToSeq: number): void {
-    // A thousand destinations of an account are passed over at once.
+    // A thousand destinations of an account may skip events at once.
     void this.#limited(async () => {
       await this.#running.get(actorId)?.actor.passOver?.(upToSeq);
     });
@@ -135,12 +135,12 @@ export class HostedActors {
   }
 }
 
-/** What an actor reports has the names its kind declares: the definition's type sees to that. */
+/** An actor reports only the names that its kind declares: the definition's type ensures it. */
 function figuresOf(spec: ActorSpec, actor: Actor): ActorFigures {
   return { kind: spec.kind, key: keyOfSpec(spec), stats: actor.stats() };
 }
 
-/** Lets `atOnce` pieces of work run at a time; the others wait for their turn. */
+/** Runs at most `atOnce` tasks at a time; the others wait. */
 function createStartLimit(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -158,7 +158,7 @@ function createStartLimit(atOnce: number): <Result>(work: () => Promise<Result>)
 
 type Stats = Readonly<Record<string, number>>;
 
-/** What an actor has reported last: of a thousand actors most are idle, and have nothing new to tell. */
+/** The last report of an actor: of a thousand actors most are idle and have nothing new to report. */
 export class ReportedStats {
   /** In the order of their names, which is always the same; none until something has been reported. */
   #numbers: readonly number[] = [];

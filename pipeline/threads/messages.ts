@@ -6,7 +6,7 @@ import type { OutcomeStats } from '../workers/recent/outcome-stats.ts';
 import type { Suspicion } from '../workers/worker/suspicion.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 
-/** What the supervisor tells a thread's host. Documents cross as bytes. */
+/** Messages from the supervisor to a thread's host. Documents cross as bytes. */
 export type Command =
   | {
       readonly kind: 'configure';
@@ -15,7 +15,7 @@ export type Command =
       /** JSON of the account's configuration; undefined when it was removed. */
       readonly document: Uint8Array | undefined;
     }
-  /** `mark` is what the actor notes in the thread's black box; `suspicion` what is known of its frames from there. */
+  /** `mark` identifies the actor in the thread's black box; `suspicion` is what the black box showed about its frames. */
   | {
       readonly kind: 'start';
       readonly actorId: string;
@@ -23,18 +23,18 @@ export type Command =
       readonly mark: number;
       readonly suspicion: Suspicion;
     }
-  /** What its log has up to a sequence has waited for too long, or takes too much room. */
+  /** Messages up to a sequence of the actor's log have waited too long, or take too much space. */
   | { readonly kind: 'pass-over'; readonly actorId: string; readonly upToSeq: number }
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };
 
-/** What a thread's host tells the supervisor. */
+/** Messages from a thread's host to the supervisor. */
 export type Report =
-  /** At work; `threadId` is Node's own number of the thread, `taskId` that of the operating system, where it tells. */
+  /** The thread runs; `threadId` is Node's id of the thread, `taskId` the operating system's, where available. */
   | { readonly kind: 'ready'; readonly threadId: number; readonly taskId: number | undefined }
   | { readonly kind: 'configured'; readonly accountId: string; readonly revision: number }
   | { readonly kind: 'started'; readonly actorId: string }
-  /** With what it counted last, unless it never ran; without an error it was told to stop. */
+  /** With its last counters, unless it never ran; without an error it stopped on command. */
   | { readonly kind: 'ended'; readonly actorId: string; readonly last?: ActorFigures; readonly error?: WireError }
   | {
       readonly kind: 'stats';
@@ -44,12 +44,12 @@ export type Report =
       readonly timings: ThreadTimings;
     };
 
-/** How a thread does. */
+/** Health of a thread. */
 export type ThreadFigures = {
   readonly heapUsedBytes: number;
-  /** Share of the last second the event loop was busy, 0 to 1. */
+  /** Fraction of the last second in which the event loop was busy, 0 to 1. */
   readonly utilization: number;
-  /** How late the event loop was in the last second. */
+  /** Delay of the event loop in the last second. */
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
   readonly isLogConnected: boolean;
@@ -63,7 +63,7 @@ export type WireError = {
   readonly code: string;
   readonly message: string;
   readonly stack: string;
-  /** The log could not be asked just then: see isLogUnavailable. */
+  /** The log was not available at that moment: see isLogUnavailable. */
   readonly isOfLog?: true;
 };
 

@@ -1,10 +1,10 @@
 import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
 import type { RetryUse } from '../workers/dispatch/retry/retry-share.ts';
 
-/** What the retry log holds, as a thread looks at it every few seconds for all of its dispatchers. */
+/** Contents of the retry log, which a thread checks every few seconds for all of its dispatchers. */
 export type RetryUses = {
   readonly current: RetryUse;
-  /** Takes what the stream says of itself: its state, and the messages by subject. */
+  /** Reads the stream's info: its state, and the messages by subject. */
   look(state: Pick<StreamState, 'bytes' | 'bytesMax'>, messages: ReadonlyMap<string, number>): void;
 };
 
@@ -12,7 +12,7 @@ export type RetryUsesOptions = {
   /** Size of the retry log as it is configured, in bytes: holds until the first look. */
   readonly capacity: number;
   readonly destinationsOf: (accountId: string) => number;
-  /** Undefined of a destination that no live version has. */
+  /** Undefined for a destination that no live version has. */
   readonly accountOf: (destinationId: string) => string | undefined;
 };
 

@@ -4,7 +4,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
 export type AddressRanges = {
-  /** Whether an address in its one form (see normalizeAddress) lies in one of the ranges. */
+  /** Whether an address in normal form (see normalizeAddress) is in one of the ranges. */
   includes(address: string): boolean;
   /** Entries that are neither an address nor a range. */
   readonly rejected: readonly string[];
@@ -29,17 +29,17 @@ export function compileAddressRanges(entries: readonly string[]): AddressRanges 
   };
 }
 
-/** Addresses an operator lets in; undefined, all of them, where none are listed. */
+/** Addresses that an operator allows; undefined allows all. */
 export function compileWhitelistIps(listed: readonly string[] | null | undefined): AddressRanges | undefined {
   return listed === null || listed === undefined || listed.length === 0 ? undefined : compileAddressRanges(listed);
 }
 
-/** An address in its one form: an IPv4 address mapped into IPv6 becomes IPv4 again. Undefined when it is none. */
+/** The normal form of an address: an IPv4 address mapped into IPv6 becomes IPv4. Undefined if it is not an address. */
 export function normalizeAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }
 
-/** An address of 4 or 16 bytes in its one form; undefined for any other number of them. */
+/** The normal form of an address of 4 or 16 bytes; undefined for any other length. */
 export function addressOfBytes(bytes: Uint8Array): string | undefined {
   if (bytes.length !== 4 && bytes.length !== 16) return undefined;
   return normalizeAddress(ipaddr.fromByteArray([...bytes]).toString());

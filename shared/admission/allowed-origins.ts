@@ -1,6 +1,6 @@
 /**
- * Whether the page a request came from, by its Origin, else its Referer, lies in one of the domains or below one;
- * undefined domains are all. A request that names no page comes from a server, and domains say nothing of those.
+ * Whether the page that sent a request (its Origin, else its Referer) is in one of the domains or a subdomain; undefined
+ * allows all domains. A request that names no page comes from a server, which domains do not restrict.
  */
 export function isPageAllowed(domains: AllowedDomains | undefined, origin: string, referer: string): boolean {
   if (domains === undefined) return true;
@@ -10,17 +10,17 @@ export function isPageAllowed(domains: AllowedDomains | undefined, origin: strin
 
 /** Domains as an operator listed them. */
 export type AllowedDomains = {
-  /** Whether a host is one of the domains or lies below one. */
+  /** Whether a host is one of the domains or a subdomain. */
   has(host: string): boolean;
 };
 
-/** Undefined, all domains, where none are listed. They are read when first asked for: thousands take many milliseconds. */
+/** Undefined, which allows all domains, if none are listed. Parsed on first use: thousands take many milliseconds. */
 export function compileDomains(listed: readonly string[] | null | undefined): AllowedDomains | undefined {
   if (listed === null || listed === undefined || listed.length === 0) return undefined;
   let domains: ReadonlySet<string> | undefined;
   return {
     has(host) {
-      // An entry that cannot be read admits nobody; it does not lift the restriction.
+      // An entry that cannot be parsed allows no page; it does not lift the restriction.
       domains ??= new Set(listed.flatMap((domain) => normalizeDomain(domain) ?? []));
       for (let from = 0; ;) {
         if (domains.has(host.slice(from))) return true;

@@ -4,13 +4,13 @@ import type { JsonObject } from '../runtime/json.ts';
 /** A score from here on counts as a bot where the source names no threshold of its own. */
 export const botScoreThresholdDefault = 70;
 
-/** No User-Agent at all is what scripts send, and some honest servers. */
+/** Scripts, and some honest servers, send no User-Agent. */
 const noUserAgentScore = 50;
 
 /**
- * How likely a bot sent an event, 0 to 100: what the client itself says (`bot_score` or `is_bot` of its
- * defaultProperties), else from the visitor's User-Agent by the patterns of the isbot library. Undefined where neither is
- * known, as of a server that does not pass them on: its own User-Agent is that of a library, all of which look like bots.
+ * How likely a bot sent an event, 0 to 100: the client's own value (`bot_score` or `is_bot` of its defaultProperties),
+ * else the isbot library's judgement of the visitor's User-Agent. Undefined if neither is known, as from a server that
+ * does not forward them: its own User-Agent is that of a library, and all of these look like bots.
  */
 export function botScore(defaultProperties: object, userAgent: string | undefined): number | undefined {
   const { bot_score: said, is_bot: isBot } = defaultProperties as JsonObject;
@@ -24,10 +24,10 @@ export function botScore(defaultProperties: object, userAgent: string | undefine
   return isbot(userAgent) ? 100 : 0;
 }
 
-/** What a source asks for: botControlMode and botScoreThreshold as they were published. */
+/** A source's botControlMode and botScoreThreshold as published. */
 export type BotControl = { readonly mode: string | null | undefined; readonly threshold: number | null | undefined };
 
-/** Whether a source's bot control stops an event of this score. An event without a score was sent when none was asked for. */
+/** Whether a source's bot control stops an event of this score. An event without a score was sent before scoring was enabled. */
 export function isStoppedAsBot(control: BotControl, score: number | undefined): boolean {
   if (score === undefined) return false;
   if (control.mode === 'Block') return score >= botScoreThresholdDefault;

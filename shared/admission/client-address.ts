@@ -4,7 +4,7 @@ import { text } from '../runtime/variables.ts';
 
 const remembered = 10_000;
 
-/** Finds out the address of a client behind proxies. */
+/** Determines the address of a client behind proxies. */
 export type ClientAddress = {
   /** The client's address: the connection's own (4 or 16 bytes), or the last one in X-Forwarded-For that no trusted proxy has. */
   of(connection: ArrayBuffer, forwardedFor: string): string;
@@ -50,7 +50,7 @@ function lastUntrusted(forwardedFor: string, trusted: AddressRanges): string | u
   let outermost: string | undefined;
   for (const hop of hops.toReversed()) {
     const address = normalizeAddress(stripPort(hop.trim()));
-    // Whatever stands left of something unreadable was not written by a proxy that is trusted.
+    // Entries left of an unreadable one were not written by a trusted proxy.
     if (address === undefined) return outermost;
     outermost = address;
     if (!trusted.includes(address)) return address;
@@ -78,7 +78,7 @@ export const trustedProxiesEnv = {
 /** Entries of a comma-separated list of proxies whose X-Forwarded-For is believed. */
 export const splitProxies = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '');
 
-/** What is wrong with the list in TRUSTED_PROXIES. */
+/** Errors in the list in TRUSTED_PROXIES. */
 export function proxyProblems(list: string): string[] {
   const { rejected } = compileAddressRanges(splitProxies(list));
   return rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];

@@ -24,7 +24,7 @@ test('address ranges: entries that are neither are named', () => {
 test('normalizeAddress: an address written in full or mapped takes its one form', () => {
   expect(normalizeAddress('0000:0000:0000:0000:0000:ffff:7f00:0001')).toBe('127.0.0.1');
   expect(normalizeAddress('2001:0db8:0000::0001')).toBe('2001:db8::1');
-  expect(normalizeAddress('nobody')).toBeUndefined();
+  expect(normalizeAddress('nonsense')).toBeUndefined();
 });
 
 /** An address as the engine gives it. */
@@ -40,14 +40,14 @@ test.each([
   ['a header of an untrusted peer', '203.0.113.5', '198.51.100.1', '203.0.113.5'],
   ['only trusted hops', '127.0.0.1', '10.0.0.9, 10.0.0.2', '10.0.0.9'],
   ['nonsense', '127.0.0.1', 'unknown', '127.0.0.1'],
-  ['nonsense behind an address', '127.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
+  ['nonsense after an address', '127.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
   ['ports', '127.0.0.1', '[2001:db8::7]:443, 10.0.0.2:80', '2001:db8::7'],
   ['more hops than anyone has', '127.0.0.1', Array.from({ length: 100 }, () => '10.0.0.1').join(','), '127.0.0.1'],
 ])('client address: %s', (_, connection, forwardedFor, expected) => {
   expect(client.of(bytesOf(connection), forwardedFor)).toBe(expected);
 });
 
-test('client address: without trusted proxies nobody is believed', () => {
+test('client address: without trusted proxies X-Forwarded-For is ignored', () => {
   const own = createClientAddress(compileAddressRanges([]), false);
   expect(own.of(bytesOf('::ffff:127.0.0.1'), '198.51.100.1')).toBe('127.0.0.1');
   expect(own.of(bytesOf('2001:db8::1'), '')).toBe('2001:db8::1');
@@ -70,7 +70,7 @@ test.each([
   expect(isPageAllowed(compileDomains(['a.test']), origin, referer)).toBe(allowed);
 });
 
-test('origins: a domain allows itself and what lies below it', () => {
+test('origins: a domain allows itself and its subdomains', () => {
   const domains = compileDomains(['Example.com', '*.shop.test', 'https://www.a.test/path']);
   const isAllowed = (host: string): boolean => isPageAllowed(domains, `https://${host}`, '');
   const allowed = ['example.com', 'a.example.com', 'shop.test', 'x.shop.test', 'www.a.test'];
@@ -79,7 +79,7 @@ test('origins: a domain allows itself and what lies below it', () => {
   expect(refused.filter(isAllowed)).toEqual([]);
 });
 
-test('origins: none listed are all, and one that cannot be read is nobody', () => {
+test('origins: an empty list allows all pages, and an entry that cannot be parsed allows none', () => {
   expect([compileDomains(null), compileDomains([])]).toEqual([undefined, undefined]);
   expect(isPageAllowed(compileDomains(['not a host']), 'https://a.test', '')).toBe(false);
 });

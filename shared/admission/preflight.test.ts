@@ -17,7 +17,7 @@ test('preflight: a private network is allowed where it is asked for', () => {
   expect(allow('a')).not.toHaveProperty('access-control-allow-private-network');
 });
 
-test('preflight: what comes back is a list of header names of bounded length, whatever was asked for', () => {
+test('preflight: the answer lists header names of bounded length, whatever the request asks for', () => {
   const asked = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a\r\nset-cookie: b', 'a, b c, "d", é, e'));
   fc.assert(
     fc.property(asked, (text) => {

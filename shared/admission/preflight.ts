@@ -9,7 +9,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const keptS = 7200;
 
 /**
- * Headers of an answer that allows what the preflight asks for. Tracing libraries add headers to every request of a page, and
+ * Headers of an answer that allows every header the preflight names. Tracing libraries add headers to every request of a page, and
  * a fixed list would miss some. No answer depends on a cookie, so a refusal would protect nothing.
  */
 export function allowPreflight(

@@ -57,7 +57,7 @@ test('token bucket: after the wait it names, it gives', () => {
   );
 });
 
-test('token bucket: what was used before it was asked for is a debt', () => {
+test('token bucket: tokens that were used before they were requested are a debt', () => {
   const bucket = new TokenBucket(10, 20, 0);
   expect(bucket.take(0, 0)).toBe(0);
   bucket.charge(25, 0);

@@ -24,14 +24,14 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Takes what was used before it was known how much it is: less than there is leaves a debt. */
+  /** Takes tokens for work whose cost was known only afterwards: taking more than there are leaves a debt. */
   charge(tokens: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#tokens -= tokens;
   }
 
   #fill(nowMs: number): void {
-    // A clock that was set back fills nothing this once, and goes on from there.
+    // A clock that was set back adds no tokens this time; filling continues from the new time.
     const elapsedMs = nowMs > this.#filledAtMs ? nowMs - this.#filledAtMs : 0;
     const grown = this.#tokens + elapsedMs * this.#ratePerMs;
     this.#tokens = grown > this.#capacity ? this.#capacity : grown;

@@ -18,13 +18,13 @@ export type StartCheckOptions = {
 };
 
 /**
- * The cheap part of the doctor, for a service that starts: one line that says what an acknowledged event survives, and
- * one for each thing that is not as it should be. Says it again when the connection
- * comes back to a server that is too old. Takes as long as the monitor port takes to answer; never throws.
+ * The quick checks of the doctor, which a service runs when it starts: one log line on the durability of acknowledged
+ * events and one for each problem. Logs again when the connection comes back to a server that is too old. Takes as long
+ * as the monitor port takes to answer; never throws.
  */
 export async function checkAtStart({ connection, monitorUrls, logger }: StartCheckOptions): Promise<void> {
   connection.onReconnect(() => {
-    // Nobody ends a service that runs because of it: readiness says the same.
+    // The running service does not stop for this: its readiness check reports the problem.
     const { problem } = connection;
     if (problem !== undefined) logger.error({ problem }, 'the log is reachable again, but not usable');
   });
@@ -42,7 +42,7 @@ export async function checkAtStart({ connection, monitorUrls, logger }: StartChe
     judgeOpenFiles(openFilesLimit()),
   ];
   for (const { level, about, detail, advice } of findings) {
-    // Not knowing is no news: the line above says it.
+    // Unknown durability is not logged again: the line above shows it.
     if (level === 'ok' || (about === 'durability' && mode === 'unknown')) continue;
     logger[level === 'fail' ? 'error' : 'warn']({ about, found: detail, advice }, 'not as it should be');
   }

@@ -1,9 +1,9 @@
 export type Level = 'ok' | 'warn' | 'fail';
 
-/** One thing looked at: how it is and, where it is not well, what to do. */
+/** Result of one check and, unless it is good, advice. */
 export type Finding = {
   readonly level: Level;
-  /** What was looked at, in a word or two. */
+  /** Subject of the check, in a word or two. */
   readonly about: string;
   readonly detail: string;
   readonly advice?: string;
@@ -25,7 +25,7 @@ export const fail = (about: string, detail: string, advice: string): Finding => 
   advice,
 });
 
-/** The worst there is among them. */
+/** The worst level among the findings. */
 export function worstLevel(findings: readonly Finding[]): Level {
   const has = (level: Level): boolean => findings.some((finding) => finding.level === level);
   if (has('fail')) return 'fail';

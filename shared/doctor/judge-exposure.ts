@@ -3,10 +3,10 @@ import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 const guide = 'runbook: tls-and-authentication.md';
-/** Those every nats-server has. */
+/** Accounts that every nats-server has. */
 const serverAccounts = new Set(['$G', '$SYS']);
 
-/** What a nats-server lets strangers and the services do beyond their rights. */
+/** Rights that a nats-server grants to strangers or to services that should not have them. */
 export function judgeExposure({ name, accounts, clusterPort }: LogExposure): Finding[] {
   return [judgeAccounts(name, accounts), ...(clusterPort === undefined ? [] : [judgeClusterPort(name, clusterPort)])];
 }
@@ -17,7 +17,7 @@ function judgeAccounts(name: string, accounts: readonly string[]): Finding {
   if (own.length > 1) return ok(about, own.toSorted().join(', '));
   return warn(
     about,
-    'the services share one account: one that is taken over can have the log store an answer in any stream',
+    'the services share one account: an attacker who controls one service can make the log store a reply in any stream',
     `give each service its account: include accounts.conf, and move the log (${guide})`,
   );
 }

@@ -45,9 +45,14 @@ test.each<[string, LogReport, string, RegExp]>([
   ['another number of partitions', log({ streams: [stream(otherwise('metadata'))] }), 'warn', /LOG_PARTITIONS/],
   ['a window of another length', log({ streams: [stream(otherwise('duplicate_window'))] }), 'warn', /edit/],
   ['a stream that is nearly full', log({ streams: [stream({ bytes: 900 })] }), 'warn', /LOG_\*_BYTES_MAX/],
-  ['a copy that is behind', log({ streams: [stream({ copies: 3, copiesCurrent: 2 })] }), 'warn', /nats-servers/],
+  ['a copy that lags', log({ streams: [stream({ copies: 3, copiesCurrent: 2 })] }), 'warn', /nats-servers/],
   ['a stream that is not there', log({ streams: [stream({ differences: undefined })] }), 'warn', /first start/],
-  ['a consumer that gives up', log({ consumers: [consumer(otherwise('max_deliver'))] }), 'fail', /nats consumer edit/],
+  [
+    'a consumer that limits deliveries',
+    log({ consumers: [consumer(otherwise('max_deliver'))] }),
+    'fail',
+    /nats consumer edit/,
+  ],
   ['a consumer at its limit', log({ consumers: [consumer({ ackPending: 10 })] }), 'warn', /hangs/],
   ['streams larger than the account', log({ storageBytesMax: 999 }), 'fail', /raise the account/],
 ])('doctor: %s', (_, report, level, advice) => {
@@ -108,7 +113,7 @@ test.each<[string, LogServer, string, string, RegExp]>([
     'warn',
     /max_file_store/,
   ],
-])('doctor: %s is told with what to do', (_, changed, about, level, advice) => {
+])('doctor: %s is reported with advice', (_, changed, about, level, advice) => {
   expect(levelOf(changed, about)?.level).toBe(level);
   expect(levelOf(changed, about)?.advice).toMatch(advice);
 });
@@ -117,7 +122,7 @@ test.each([
   [20 * gibibyte, true],
   [20_000_000_000, true],
   [150_994_944, true],
-  // Somebody's own arithmetic.
+  // A limit that an operator computed.
   [12_345_678_901, true],
   // Three quarters of the free blocks, 4 KiB each.
   [(19_000_001 * 4_096 * 3) / 4, false],
@@ -132,7 +137,7 @@ test('doctor: a log that lost nothing is well', () => {
   expect(judgeLosses(new Map([['EVENTS', { bytes: 0, seqs: [] }]]), [])).toMatchObject([{ level: 'ok' }]);
 });
 
-test('doctor: what the server lost, and what readers missed, is named', () => {
+test('doctor: messages that the server lost, and those that readers skipped, are named', () => {
   const seqs = Array.from({ length: 25 }, (_, n) => n + 1);
   const note = { stream: 'INGEST', subject: 'ingest.0', noticedAtMs: Date.UTC(2026, 0, 2) };
   const findings = judgeLosses(new Map([['EVENTS', { bytes: 875, seqs }]]), [

@@ -8,17 +8,17 @@ import type { LogServer } from '../nats/monitor/read-log-servers.ts';
 import type { LossNote } from '../nats/messages/lost-messages.ts';
 import type { StreamLoss } from '../nats/streams/stream-progress.ts';
 
-/** What a service sets right by itself when it starts. */
+/** Settings that a service corrects by itself when it starts. */
 const setAtStart = new Set(['max_bytes', 'num_replicas']);
-/** A stream that has one of these otherwise may lose events, or not get them. */
+/** A stream whose setting of one of these differs may lose events, or not receive them. */
 const vital = new Set(['retention', 'discard', 'storage', 'subjects', 'ack_policy', 'max_deliver']);
 
-/** Streams, buckets and consumers beside what the code wants of them. */
+/** Compares streams, buckets and consumers with the settings that the code requires. */
 export function judgeLog(report: LogReport): Finding[] {
   const missing = report.streams.filter(({ differences }) => differences === undefined).map(({ name }) => name);
   const findings = report.streams.flatMap(judgeStream);
   if (missing.length > 0) {
-    const advice = 'right before the first start, which makes them; alarming on a log that had them';
+    const advice = 'expected before the first start, which creates them; alarming if the log had them before';
     findings.push(warn('streams', `not there: ${missing.join(', ')}`, advice));
   }
   findings.push(...report.consumers.flatMap(judgeConsumer), ...judgeStorage(report));
@@ -50,8 +50,8 @@ function judgeConsumer({ stream, name, differences, ackPending, ackPendingMax }:
   const about = `consumer ${name} of ${stream}`;
   const findings = differences.map((difference) => judgeDifference(about, 'consumer', `${stream} ${name}`, difference));
   if (ackPendingMax > 0 && ackPending >= ackPendingMax) {
-    const detail = `${ackPending} messages are given out, which is all it may: nothing more comes until some are finished`;
-    findings.push(warn(about, detail, 'look at what reads it: a destination that hangs, or a pipeline that is gone'));
+    const detail = `${ackPending} messages are unacknowledged, which is its limit: it delivers no more until some are acknowledged`;
+    findings.push(warn(about, detail, 'check its reader: a destination hangs, or no pipeline runs'));
   }
   return findings;
 }
@@ -60,7 +60,7 @@ function judgeDifference(about: string, kind: string, name: string, difference: 
   const { setting, wanted, found } = difference;
   const detail = `${setting} is ${found}, not ${wanted}`;
   if (setting === 'metadata') {
-    return warn(about, detail, 'the partitions are fixed when the stream is made: set LOG_PARTITIONS to what it has');
+    return warn(about, detail, 'the partitions are fixed when the stream is created: set LOG_PARTITIONS to its number');
   }
   if (setAtStart.has(setting)) return warn(about, detail, 'the next service that starts with these settings sets it');
   const advice = `change it (nats ${kind} edit ${name}), or remove it when it is empty and let a service make it`;
@@ -83,11 +83,11 @@ export function judgeIngestDeadLetters(messages: number): Finding {
   if (messages === 0) return ok(about, 'none are kept');
   const detail = `${messages} messages of accepted events that no resolver could read are kept in ${streams.ingestDeadLetters}`;
   const see = 'npm run dead-letters -- list ingest';
-  const advice = `read them (${see}): the runbook, SluiceIngestDeadLetters, says what to look for and how to be rid of them`;
+  const advice = `read them (${see}): the runbook, SluiceIngestDeadLetters, describes the causes and how to remove them`;
   return warn(about, detail, advice);
 }
 
-/** A server that does not sync every write is for trying things out, not for events that somebody counts on. */
+/** A server that does not sync every write is for trials only: it may lose acknowledged events. */
 export function judgeDurability(durability: Durability): Finding {
   const about = 'durability';
   switch (durability.mode) {
@@ -104,14 +104,14 @@ export function judgeDurability(durability: Durability): Finding {
   }
 }
 
-/** A nats-server as its monitor port shows it: its version, what it complains of, and what it may store. */
+/** A nats-server as its monitor port shows it: its version, its problems and its storage limit. */
 export function judgeLogServer(server: LogServer): Finding[] {
   return [judgeNatsServer(server.version, server.name), ...judgeHealth(server), ...judgeStorageLimit(server)];
 }
 
 /**
- * Whether a server that complains of this has to be started again. From 2.14 on a stream that met a full disk, or another
- * error of it, takes nothing more, and a node of a cluster turns JetStream off; neither heals by itself.
+ * Whether a server that reports this problem has to be restarted. From 2.14 on a stream stops accepting writes after a
+ * disk error, such as a full disk, and a node of a cluster disables JetStream; neither recovers by itself.
  */
 export const needsRestart = (complaint: string): boolean => /write error|JetStream not enabled/i.test(complaint);
 
@@ -140,10 +140,10 @@ function judgeStorageLimit({ name, storage }: LogServer): Finding[] {
 
 const about = 'lost messages';
 const advice =
-  'the runbook, SluiceLogLostMessages, says what they were and how to get them back; look at the disks of nats-server';
+  'the runbook, SluiceLogLostMessages, describes how to identify and recover them; check the disks of nats-server';
 const namedMax = 20;
 
-/** What the log has lost of what it had acknowledged: as its servers tell, and as readers have noticed within a month. */
+/** Acknowledged messages that the log lost: those its servers report, and those readers found missing within a month. */
 export function judgeLosses(byServer: ReadonlyMap<string, StreamLoss>, noticed: readonly LossNote[]): Finding[] {
   const findings: Finding[] = [];
   for (const [stream, { bytes, seqs }] of byServer) {

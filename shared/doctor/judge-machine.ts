@@ -11,18 +11,18 @@ const gibibyte = 1024 ** 3;
 const syncSlowMs = 10;
 const syncTooSlowMs = 100;
 
-/** `softLimit` as the system has it; undefined if it does not say. */
+/** `softLimit` as the system reports it; undefined if it does not. */
 export function judgeOpenFiles(softLimit: number | undefined): Finding {
   const about = 'open files';
-  if (softLimit === undefined) return ok(about, 'this system does not tell its limit');
+  if (softLimit === undefined) return ok(about, 'this system does not report its limit');
   const detail = Number.isFinite(softLimit) ? `${softLimit} at most` : 'no limit';
   if (softLimit >= openFilesEnough) return ok(about, detail);
   return warn(about, detail, `raise the limit to ${openFilesEnough} or more (LimitNOFILE of the unit, ulimit -n)`);
 }
 
 /**
- * `skewMs`: how far the other clock is ahead of ours; `uncertaintyMs`: how far that reading may be off, which is what
- * the answer took.
+ * `skewMs`: how far the other clock is ahead of ours; `uncertaintyMs`: how far that reading may be off, which is the time
+ * that the answer took.
  */
 export function judgeClock(of: string, skewMs: number, uncertaintyMs: number): Finding {
   const about = `clock of ${of}`;
@@ -44,7 +44,7 @@ export function judgeDiskSpace(folder: string, freeBytes: number, totalBytes: nu
   return ok(about, detail);
 }
 
-/** `untakenBytes`: what the streams on that disk may still take by their own limits. */
+/** `untakenBytes`: by how much the streams on that disk may still grow by their own limits. */
 export function judgeLogRoom(folder: string, freeBytes: number, untakenBytes: number): Finding {
   const about = 'room for the log';
   const gib = (bytes: number): string => `${(bytes / gibibyte).toFixed(1)} GiB`;
@@ -55,7 +55,7 @@ export function judgeLogRoom(folder: string, freeBytes: number, untakenBytes: nu
   return warn(about, detail, advice);
 }
 
-/** `medianMs`: what writing a few kilobytes and syncing them takes. */
+/** `medianMs`: the time to write and sync a few kilobytes. */
 export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   const about = 'disk speed';
   const detail = `${medianMs.toFixed(2)} ms for a synced write in ${folder}`;
@@ -65,7 +65,7 @@ export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   return ok(about, detail);
 }
 
-/** How many files this process may have open; undefined where the system does not tell. */
+/** How many files this process may have open; undefined where the system does not report it. */
 export function openFilesLimit(): number | undefined {
   try {
     return parseOpenFilesLimit(readFileSync('/proc/self/limits', 'utf8'));

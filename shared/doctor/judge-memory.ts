@@ -2,18 +2,18 @@ import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
 const mebibyte = 1024 ** 2;
-/** Of the memory there is, what is left to the system and to what nobody counts. */
+/** Memory reserved for the system and for uncounted uses, as a part of the total. */
 const usableShare = 0.9;
 
-/** What the processes of one kind on this machine may take together, by their configuration. */
+/** Memory that the processes of one kind on this machine may use together, by their configuration. */
 export type MemoryUse = {
   /** `gateway`, `nats-server`. */
   readonly of: string;
-  /** Processes of it. */
+  /** Number of processes. */
   readonly processes: number;
-  /** What one of them may take, and for what. */
+  /** Memory that one process may use, by purpose. */
   readonly parts: readonly { readonly what: string; readonly bytes: number }[];
-  /** What has no limit, and what to set. */
+  /** A use without a limit, and the setting that limits it. */
   readonly unbounded?: { readonly what: string; readonly advice: string };
 };
 
@@ -23,8 +23,8 @@ export function judgeMemory(uses: readonly MemoryUse[], availableBytes: number):
   const sum = here.reduce((bytes, use) => bytes + use.processes * bytesOf(use), 0);
   const detail = `${mib(sum)} by configuration, of ${mib(availableBytes)}`;
   const advice =
-    'lower what takes most, with PIPELINE_THREADS, PIPELINE_THREAD_HEAP_MIB and MAIN_HEAP_MIB, or ' +
-    'max_connections of PostgreSQL; or say in DOCTOR_GATEWAYS and the like what runs on this machine';
+    'lower the largest use with PIPELINE_THREADS, PIPELINE_THREAD_HEAP_MIB and MAIN_HEAP_MIB, or ' +
+    'max_connections of PostgreSQL; or set DOCTOR_GATEWAYS and the like to the processes of this machine';
   const total =
     sum <= availableBytes * usableShare
       ? ok('memory', detail)

@@ -13,10 +13,10 @@ export function judgeNode(version: string): Finding {
   return ok(about, version);
 }
 
-/** `version` as the server greets with it; undefined if it did not. */
+/** `version` from the server's greeting; undefined if the greeting has none. */
 export function judgeNatsServer(version: string | undefined, name = ''): Finding {
   const about = name === '' ? 'nats-server' : `nats-server ${name}`;
-  if (version === undefined) return warn(about, 'it did not say its version', `use ${NATS_VERSION_MIN} or newer`);
+  if (version === undefined) return warn(about, 'it did not report its version', `use ${NATS_VERSION_MIN} or newer`);
   if (isNewEnough(version)) return ok(about, version);
   return fail(
     about,

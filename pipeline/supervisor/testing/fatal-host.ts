@@ -38,7 +38,7 @@ function die(partition: number): void {
       for (;;) kept.push(Array.from({ length: 100_000 }, (_, i) => i + Math.random()));
     }
     case fatalPartitions.throws:
-      throw new Error('an error nobody catches');
+      throw new Error('an uncaught error');
     default:
   }
 }

@@ -1,4 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
 
-/** Not a host: says what its thread may put on its heap, in bytes. */
+/** Not a host: reports the heap limit of its thread, in bytes. */
 export const runHost = (): number => getHeapStatistics().heap_size_limit;
