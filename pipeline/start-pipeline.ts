@@ -1,4 +1,6 @@
 import type { Piscina } from 'piscina';
+import type { Bucket } from '../shared/nats/buckets/bucket.ts';
+import { decodePosition, positionKey } from '../shared/contracts/destination-position.ts';
 import { claimInstanceId, watchInstanceId } from '../shared/nats/buckets/instance-claim.ts';
 import { holdProcessLease } from '../shared/nats/buckets/process-lease.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
@@ -206,7 +208,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   const retention = startRetention({
     connection,
     settings: readRetentionSettings(env),
-    readers: waitingReaders(supervisor, accounts),
+    readers: waitingReaders(supervisor, accounts, buckets.positions),
     deadLetters: {
       // One looks, for all; and before it knows who has what it would take all of them for nobody's.
       async look() {
@@ -320,12 +322,19 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
 function waitingReaders(
   supervisor: Pick<Supervisor, 'passOver'>,
   accounts: Pick<FollowedAccounts, 'ready' | 'destinationsOf'>,
+  positions: Bucket,
 ): WaitingReaders {
   const { consumer } = workerOf('dispatcher');
   return {
     delivers: (name) => consumer.keyOf(name) !== undefined,
     wanted: (accountId) =>
       accounts.ready ? accounts.destinationsOf(accountId).map((id) => consumer.nameOf(id)) : undefined,
+    async oldestReference(accountId) {
+      const entries = await Promise.all(accounts.destinationsOf(accountId).map((id) => positions.get(positionKey(id))));
+      const found = entries.flatMap((entry) => (entry?.value === undefined ? [] : [decodePosition(entry.value)]));
+      const oldest = Math.min(...found.map(({ oldestReference = Infinity }) => oldestReference));
+      return Number.isFinite(oldest) ? oldest : undefined;
+    },
     passOver(name, upToSeq) {
       const destinationId = consumer.keyOf(name);
       if (destinationId !== undefined) supervisor.passOver(actorIdOf('dispatcher', destinationId), upToSeq);

@@ -88,7 +88,7 @@ const isNote = (subject: string): boolean => subject.endsWith(`.${settledNoteTie
 function oldestReceivedMs(message: StoredMessage | undefined): number | undefined {
   if (message === undefined) return undefined;
   try {
-    const received = decodeRetryFrame(message.data).map(({ event }) => event.event.received_at);
+    const received = decodeRetryFrame(message.data).map(({ receivedAt }) => receivedAt);
     return Math.min(message.storedAtMs, ...received);
   } catch {
     // A frame of another build: as long as it has stood there.

@@ -5,6 +5,7 @@ import { decodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
 import type { DeadLetter } from '../../shared/contracts/events/dead-letter.ts';
 import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { copied } from '../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../shared/contracts/events/retry-record.ts';
 import {
   deadLetterSubject,
@@ -61,7 +62,7 @@ async function openPoisonedRig() {
   const record = (id: string): string => {
     const at = Date.now();
     const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
-    return encodeRetryRecord({ v: 1, attempts: 1, ...times, reason: 'test', event: eventOf(id) });
+    return encodeRetryRecord({ attempts: 1, ...times, reason: 'test', ...copied(eventOf(id)) });
   };
   return {
     sink,

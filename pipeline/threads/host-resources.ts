@@ -23,6 +23,7 @@ import type { Sender } from '../../shared/egress/sender.ts';
 import { AccountPace } from '../workers/worker/account-pace.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
 import { FrameShares } from '../workers/dispatch/inbox/frame-shares.ts';
+import { ReferencedEvents } from '../workers/dispatch/retry/referenced-events.ts';
 import { OpenedFrames } from '../workers/dispatch/inbox/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import { openGeoRegions } from '../workers/dispatch/geo-regions.ts';
@@ -54,6 +55,7 @@ export type HostResources = {
   readonly takePace: Pace;
   readonly frameShares: FrameShares;
   readonly openedFrames: OpenedFrames;
+  readonly referencedEvents: ReferencedEvents;
   readonly pool: Pool;
   /** Free space of the retry log. */
   readonly retryUses: RetryUses;
@@ -123,6 +125,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     takePace: new CrowdPace(settings.resolver.takes),
     frameShares: new FrameShares(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
+    referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
     async close(deadlineMs) {
       const ending = [erasures.stop(), sourceActivity.stop(), outcomes.close(deadlineMs / 2)];

@@ -27,6 +27,8 @@ export type DestinationPosition = {
   readonly sinceMs: number;
   /** When it was found that an earlier position was missing, in ms since the epoch. */
   readonly lostAtMs?: number;
+  /** The oldest sequence of EVENTS that its retries refer to: retention keeps EVENTS from there, within the quota. */
+  readonly oldestReference?: number;
   /** No live version has the destination any more: published again, it begins anew. */
   readonly retired?: true;
   /** Undefined as long as nothing was stored: the destination begins at `sinceMs`. */
@@ -47,6 +49,7 @@ const isPosition = Compile(
     owner: Type.String(),
     sinceMs: Type.Number(),
     lostAtMs: Type.Optional(Type.Number()),
+    oldestReference: Type.Optional(Type.Integer()),
     retired: Type.Optional(Type.Literal(true)),
     place: Type.Optional(writtenPlace),
   }),

@@ -3,7 +3,7 @@
  * understand. The log bears the highest one that has written to it, and a build that knows only a lower one does not start
  * on it. So that an upgrade can roll and go back, a change takes two releases: one that reads both, and one that writes.
  */
-export const logFormat = 1;
+export const logFormat = 2;
 
 /** Why a version that something stored says of itself is refused, in words. */
 export function refusedVersion(found: unknown, known: number): string {

@@ -12,6 +12,7 @@ import { decodeWithdrawalNotice, encodeWithdrawalNotice } from './withdrawal-not
 import { decodeErasureNotice, encodeErasureNotice, hashedVisitor } from './erasure-notice.ts';
 import { decodeDeadLetter, encodeDeadLetter, encodeUnreadable } from './events/dead-letter.ts';
 import { FrameWriter } from './events/frame.ts';
+import { copied } from './events/testing/copied-record.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './events/retry-record.ts';
 import { decodeHealthRecord, encodeHealthRecord } from './health-record.ts';
 import { createSecretBox } from './config/secrets.ts';
@@ -92,20 +93,24 @@ test('round trip: a notice of an erasure', () => {
   for (const hash of hashes) expect(hash).toMatch(/^[A-Za-z0-9_-]{22}$/);
 });
 
-test('round trip: a frame of the retry log', () => {
-  const record = fc.record(
+test('round trip: a frame of the retry log, of references and of records that have the event', () => {
+  const about = fc.record(
     {
-      v: fc.constant(1 as const),
       attempts: fc.nat(),
       firstAttemptAt: fc.nat(),
       lastAttemptAt: fc.nat(),
       notBefore: fc.nat(),
-      heldAt: fc.nat(),
+      heldAt: fc.integer({ min: 1 }),
       reason: text,
-      event,
       request,
     },
-    { ...plain, requiredKeys: ['v', 'attempts', 'firstAttemptAt', 'lastAttemptAt', 'notBefore', 'reason', 'event'] },
+    { ...plain, requiredKeys: ['attempts', 'firstAttemptAt', 'lastAttemptAt', 'notBefore', 'reason'] },
+  );
+  const origin = fc.record({ seq: fc.nat(), line: fc.nat() }, plain);
+  const pointing = fc.record({ visitorId: text, eventId: text, receivedAt: fc.nat(), bytes: fc.nat(), origin }, plain);
+  const record = fc.oneof(
+    fc.tuple(about, pointing).map(([one, other]) => ({ ...one, ...other })),
+    fc.tuple(about, event).map(([one, other]) => ({ ...one, ...copied(other) })),
   );
   fc.assert(
     fc.property(fc.array(record, { maxLength: 5 }), (records) => {

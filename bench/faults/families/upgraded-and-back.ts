@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { logFormat } from '../../../shared/contracts/log-format.ts';
 import { sleep } from '../../machine/wait-until.ts';
 import { restartInTurn } from '../stack/actions.ts';
 import { servicesOf } from '../stack/stack.ts';
@@ -20,9 +23,12 @@ export const upgradedAndBack = defineFault({
   pipelines: 2,
   async run({ stack, previous, say }) {
     const services = servicesOf(stack);
+    const canGoBack = previous !== undefined && (await logFormatOf(previous)) >= logFormat;
+    if (!canGoBack)
+      say('the other version reads an older format of the log, and refuses to start on this one: no way back');
     for (const [what, run] of [
       ['this version', { env: besideOlder }],
-      ['the other version again', { env: {}, checkout: previous }],
+      ...(canGoBack ? [['the other version again', { env: {}, checkout: previous }] as const] : []),
       ['this version, for good', { env: besideOlder }],
       ['this version, with nothing to look out for', { env: {} }],
     ] as const) {
@@ -33,3 +39,8 @@ export const upgradedAndBack = defineFault({
     }
   },
 });
+
+async function logFormatOf(checkout: string): Promise<number> {
+  const source = await readFile(join(checkout, 'shared/contracts/log-format.ts'), 'utf8');
+  return Number(/logFormat = (\d+)/.exec(source)?.[1]);
+}

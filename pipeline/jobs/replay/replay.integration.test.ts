@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { countBySubject, deleteMessage, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
@@ -287,7 +288,10 @@ test('replay: crash: what was put before the destination but not noted is sent a
     { limit: 300 },
     { bytesMax: 1024 ** 2, timeMs: 60_000, isErased: () => false },
   );
-  const events = letters.toReversed().map(({ seq, letter }) => ({ seq, origin: letter.origin, event: letter.event }));
+  const events = letters.toReversed().map(({ seq, letter: { origin, event } }) => {
+    const line = encodeResolved(event);
+    return { seq, origin, event, line, characters: line.length };
+  });
   const firstSeq = events[0]?.seq ?? 0;
   const job = await replay({ what: 'dead-letters' });
   // As an instance leaves it that dies while it removes what it has queued.

@@ -9,7 +9,12 @@ import type { Turns } from '../../workers/worker/turns.ts';
 import type { ReplayNotes, ReplayNotesOptions } from './replay-notes.ts';
 import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';
 import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter.ts';
-import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../../shared/contracts/events/dead-letter.ts';
+import {
+  clockSlackMs,
+  decodeDeadLetter,
+  lineOfDeadLetter,
+  matchesFilter,
+} from '../../../shared/contracts/events/dead-letter.ts';
 import { eventKey } from '../../../shared/contracts/events/event-origin.ts';
 import type { EventOrigin } from '../../../shared/contracts/events/event-origin.ts';
 import { readResolvedEvents } from '../../../shared/contracts/events/resolved-event.ts';
@@ -100,10 +105,10 @@ async function collect(
     signal.throwIfAborted();
     const message = await readNext(connection, source.stream, source.subject, nextSeq);
     if (message === undefined || message.seq > range.endSeq) break;
-    for (const { event, origin, characters } of source.events(message)) {
-      const taken = erasures.isEventErased(event) ? erased : events;
-      if (!event.event.test) taken.push({ seq: message.seq, origin, event });
-      const over = turns.spend(eventUnits + characters);
+    for (const read of source.events(message)) {
+      const taken = erasures.isEventErased(read.event) ? erased : events;
+      if (!read.event.event.test) taken.push({ seq: message.seq, ...read });
+      const over = turns.spend(eventUnits + read.characters);
       if (over !== undefined) await over;
     }
     scanned += 1;
@@ -161,13 +166,14 @@ function replaySourceOf(connection: LogConnection, { destinationId, accountId, r
 
 function* loggedEvents({ seq, data }: StoredMessage): Generator<ReadEvent, void, undefined> {
   for (const { event, line, characters } of readResolvedEvents(data))
-    yield { event, origin: { seq, line }, characters };
+    yield { event, origin: { seq, line }, characters, line: undefined };
 }
 
 function* deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): Generator<ReadEvent, void, undefined> {
   const letter = decodeDeadLetter(data);
   if (letter === undefined || !matchesFilter(letter, filter)) return;
-  yield { event: letter.event, origin: letter.origin, characters: data.length };
+  const line = lineOfDeadLetter(data);
+  if (line !== undefined) yield { event: letter.event, origin: letter.origin, characters: data.length, line };
 }
 
 function earlier(timeMs: number): number {
@@ -179,10 +185,12 @@ type ReadEvent = {
   /** Undefined for dead letters of earlier builds. */
   readonly origin: EventOrigin | undefined;
   readonly characters: number;
+  /** Of a dead letter, whose event EVENTS may have no more: as it was stored. */
+  readonly line: string | undefined;
 };
 
 /** An event of a replay and the message it is from. */
-type ReplayedEvent = Pick<ReadEvent, 'event' | 'origin'> & { readonly seq: number };
+type ReplayedEvent = ReadEvent & { readonly seq: number };
 
 /**
  * Frames of a replay before the destination at a time: the retry log is for everybody's retries. A frame is what its
@@ -227,9 +235,11 @@ async function* framesOf(events: readonly ReplayedEvent[], turns: Turns): AsyncG
     digest = createHash('sha256');
     return frame;
   };
-  for (const { seq, origin, event } of events) {
-    const own = origin === undefined ? {} : { origin };
-    const line = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', ...own, event });
+  for (const { seq, origin, event, characters: bytes, line: copied } of events) {
+    const { id: eventId, received_at: receivedAt } = event.event;
+    const about = { visitorId: event.visitor.id, eventId, receivedAt, bytes };
+    const own = { ...(origin === undefined ? {} : { origin }), ...(copied === undefined ? {} : { line: copied }) };
+    const line = encodeRetryRecord({ attempts: 0, ...times, reason: 'replay', ...about, ...own });
     if (writer.length > 0 && writer.length + line.length > frameBytesMax) yield close();
     writer.appendLine(line);
     digest.update(`${seq}\n${eventKey(event.event.id, origin)}\n`);

@@ -44,6 +44,8 @@ const settings: RetentionSettings = {
 const passedOver = new Map<string, number>();
 /** Consumers of the destinations of accounts that have some now, where their configurations are known. */
 const wanted = new Map<string, string[]>();
+/** The oldest sequence that retries of an account refer to. */
+const referred = new Map<string, number>();
 /** Accounts whose destinations are not known yet. */
 const unknown = new Set<string>();
 
@@ -59,6 +61,7 @@ afterEach(async () => {
   passedOver.clear();
   wanted.clear();
   unknown.clear();
+  referred.clear();
   await retention?.stop();
   for (const stream of [streams.ingest, streams.events]) {
     for await (const { name } of connection[client].jsm.consumers.list(stream))
@@ -75,6 +78,7 @@ const start = (own: Partial<RetentionSettings> = {}): void => {
     readers: {
       delivers: (name) => name.startsWith('dispatcher-'),
       wanted: (accountId) => (unknown.has(accountId) ? undefined : (wanted.get(accountId) ?? [])),
+      oldestReference: (accountId) => Promise.resolve(referred.get(accountId)),
       passOver: (name, seq) => passedOver.set(name, seq),
     },
     deadLetters: { look: () => Promise.resolve() },

@@ -23,6 +23,8 @@ export type WaitingReaders = {
    * has none of them until their readers come back. Undefined while it is not known.
    */
   wanted(accountId: string): readonly string[] | undefined;
+  /** The oldest sequence of EVENTS that retries of an account's destinations refer to. */
+  oldestReference(accountId: string): Promise<number | undefined>;
   /** Has the reader go on behind a sequence, where it runs here. */
   passOver(consumer: string, upToSeq: number): void;
 };
@@ -148,10 +150,12 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     const finishers = bySubject(consumers.map((consumer) => behind(consumer, passOvers, readers)));
     const settledSeq = ends[0].lastSeq;
     const names = new Set(consumers.map(({ name }) => name));
-    for (const [accountId, subject] of await accountSubjects(connection)) {
+    for (const [accountId, { subject, messages }] of await accountSubjects(connection)) {
       if (readers.wanted(accountId)?.every((name) => names.has(name)) !== true) continue;
       const finished = finishedSeq(finishers.get(subject) ?? [], settledSeq);
-      const before = finished === undefined ? keepFrom : Math.min(keepFrom, finished + 1);
+      // Read after the consumers: a position is stored before what it covers is acknowledged.
+      const referred = mayHold(state, messages, settings) ? await readers.oldestReference(accountId) : undefined;
+      const before = Math.min(keepFrom, (finished ?? Infinity) + 1, referred ?? Infinity);
       if (before > state.firstSeq) await remove(streams.events, subject, before);
     }
   };
@@ -243,15 +247,31 @@ async function overAge(
   return found;
 }
 
-/** What the events of an account match, by the account. */
-async function accountSubjects(connection: LogConnection): Promise<Map<string, string>> {
-  const subjects = await countBySubject(connection, streams.events, 'events.*.*');
-  return new Map(
-    [...subjects.keys()].map((subject) => {
-      const accountId = subject.split('.')[1] ?? '';
-      return [accountId, eventsOfAccount(accountId)];
-    }),
-  );
+/**
+ * Whether retries keep the events of an account that they refer to: within the account's quota, and while EVENTS has room
+ * between its high mark and its end.
+ */
+function mayHold(
+  { bytes, messages, bytesMax = Infinity }: StreamState,
+  ofAccount: number,
+  { shares, marks }: RetentionSettings,
+): boolean {
+  const used = (bytes / Math.max(1, messages)) * ofAccount;
+  return used <= bytesMax * shares.account && bytes <= bytesMax * ((marks.high + 1) / 2);
+}
+
+type AccountEvents = { readonly subject: string; messages: number };
+
+/** What the events of an account match, and how many messages these are, by the account. */
+async function accountSubjects(connection: LogConnection): Promise<Map<string, AccountEvents>> {
+  const accounts = new Map<string, AccountEvents>();
+  for (const [subject, messages] of await countBySubject(connection, streams.events, 'events.*.*')) {
+    const accountId = subject.split('.')[1] ?? '';
+    const known = accounts.get(accountId);
+    if (known === undefined) accounts.set(accountId, { subject: eventsOfAccount(accountId), messages });
+    else known.messages += messages;
+  }
+  return accounts;
 }
 
 function bySubject(consumers: readonly ConsumerProgress[]): Map<string, ConsumerProgress[]> {

@@ -23,6 +23,7 @@ import type { HostSettings } from '../../threads/host-settings.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 import { AccountShares } from '../../workers/dispatch/account-shares.ts';
 import { FrameShares } from '../../workers/dispatch/inbox/frame-shares.ts';
+import { ReferencedEvents } from '../../workers/dispatch/retry/referenced-events.ts';
 import { OpenedFrames } from '../../workers/dispatch/inbox/opened-frames.ts';
 import { startDispatcher } from '../../workers/dispatch/dispatcher.ts';
 import { createSourceActivity } from '../../workers/dispatch/health/source-activity.ts';
@@ -86,6 +87,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           shares: new AccountShares(settings.roundWorkMax, pace),
           frameShares: new FrameShares(settings.framesBytesMax),
           openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
+          referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),
           retryUse: () => unlimitedRetries,
           erasures,
           noteOutcome: () => undefined,

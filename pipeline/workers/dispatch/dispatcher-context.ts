@@ -16,6 +16,7 @@ import type { OpenedFrames } from './inbox/opened-frames.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
 import type { OutcomeNote } from './outbox/outcome-observer.ts';
+import type { ReferencedEvents } from './retry/referenced-events.ts';
 import type { RetryPolicy } from './retry/retry-policy.ts';
 import type { RetryUse } from './retry/retry-share.ts';
 
@@ -51,6 +52,8 @@ export type DispatcherOptions = {
   readonly frameShares: FrameShares;
   /** Of the thread: frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
+  /** Of the thread: the events that retries refer to. */
+  readonly referencedEvents: ReferencedEvents;
   /** Of the thread: what the retry log has room for. */
   readonly retryUse: () => RetryUse;
   /** Of the thread: who was erased. */

@@ -1,5 +1,11 @@
 import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
-import { parkedTier, replayTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import {
+  isParkedTier,
+  isReplayTier,
+  parkedTier,
+  retryHeadBytes,
+  settledNoteTier,
+} from '../../../shared/contracts/events/retry-record.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
@@ -29,6 +35,7 @@ import { ParkedFrames } from './parked/parked-frames.ts';
 import { readWaiting } from './parked/read-waiting.ts';
 import { VisitorOrder } from './parked/visitor-order.ts';
 import { WaitingVisitors } from './parked/waiting-visitors.ts';
+import { HeldReferences, referredTo } from './retry/held-references.ts';
 import { RetryReader } from './retry/retry-reader.ts';
 import { RetryShare, retryLimits } from './retry/retry-share.ts';
 import type { RetryLimits, RetryShareOptions } from './retry/retry-share.ts';
@@ -145,7 +152,7 @@ async function openPartsOn(
     flushEveryMs: settings.healthFlushMs,
     hoursKept: settings.hoursKept,
     place: () => writePlace(placeOf(pullConsumer, frames)),
-    storePlace: (place) => position.store(place),
+    storePlace: (place) => position.store(place, references.oldest),
     sending: () => sending?.state,
     isLogThere: () => connection.connected,
     warn,
@@ -154,7 +161,11 @@ async function openPartsOn(
   if (position.finished === undefined) health.moved();
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
-  const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
+  const references = new HeldReferences(() => health.moved());
+  const waits = { connection, destinationId, tiersStored, references };
+  if (order === 'none') await readWaiting(waits, undefined);
+  const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, waits, warn);
+  if (position.oldestReference !== references.oldest) health.moved();
   let retryWriter: RetryWriter | undefined;
   const otherBytes = (): number => (visitorOrder?.bytesParked ?? 0) + (retryWriter?.bytesWaiting ?? 0);
   const hasOrder = visitorOrder !== undefined;
@@ -162,6 +173,8 @@ async function openPartsOn(
   const retries = new RetryReader({
     connection,
     destinationId,
+    events: options.referencedEvents,
+    references,
     isParkedDue: order === 'none',
     finishedBytesMax: () => retryShare.bytesMax * finishedShare,
     onRemoved: (bytes) => retryShare.removed(bytes),
@@ -181,7 +194,8 @@ async function openPartsOn(
   retryWriter = new RetryWriter({
     ...storing,
     hasRoom: (bytes, isReplacement) => retryShare.hasRoom(bytes, isReplacement),
-    onStored: (tier, bytes) => {
+    onStored: (tier, { seq, bytes, records }) => {
+      references.stored(seq, referredTo(records));
       if (tier !== parkedTier || !hasOrder) retryShare.stored(bytes);
     },
   });
@@ -232,6 +246,7 @@ async function openPartsOn(
       retryPolicy,
       sourceActivity,
       order: visitorOrder,
+      keepFrame: (seq, frame) => options.referencedEvents.keep(seq, frame),
       isErased: (head) => options.erasures.isErased(options.accountId, head),
       observe: createOutcomeObserver(options),
       counts,
@@ -253,9 +268,15 @@ async function openRetryShare(
   { tiersStored, hasOrder }: { readonly tiersStored: ReadonlySet<number>; readonly hasOrder: boolean },
 ): Promise<RetryShare> {
   const isOwn = (tier: number): boolean =>
-    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || !hasOrder);
+    !isReplayTier(tier) && tier !== settledNoteTier && (!isParkedTier(tier) || !hasOrder);
   const measure = (): Promise<number> =>
-    sumBytes(connection, streams.retry, retriesOfDestination(destinationId), (subject) => isOwn(tierOf(subject)));
+    sumBytes(
+      connection,
+      streams.retry,
+      retriesOfDestination(destinationId),
+      (subject) => isOwn(tierOf(subject)),
+      retryHeadBytes,
+    );
   const bytes = tiersStored.size === 0 ? 0 : await measure();
   const limits = (): RetryLimits => retryLimits(accountId, retryUse(), settings.retryShare);
   return new RetryShare({ ...own, limits, measure }, bytes);
@@ -265,19 +286,20 @@ const tierOf = (subject: string): number => Number(subject.split('.').at(-1));
 
 /** Reads what waits before anything is sent. */
 async function openVisitorOrder(
-  { connection, destinationId, settings, logger }: DispatcherOptions,
+  { connection, destinationId, settings, logger, referencedEvents }: DispatcherOptions,
   counts: DispatcherCounts,
-  tiersStored: ReadonlySet<number>,
+  waits: Parameters<typeof readWaiting>[0],
   warn: (error: unknown) => void,
 ): Promise<VisitorOrder> {
   const waiting = new WaitingVisitors();
-  const frames = new ParkedFrames({ connection, destinationId, warn });
-  await readWaiting(connection, destinationId, tiersStored, { waiting, frames });
+  const frames = new ParkedFrames({ connection, destinationId, references: waits.references, warn });
+  await readWaiting(waits, { waiting, frames });
   return new VisitorOrder({
     waiting,
     frames,
     limits: settings.order,
     counts,
+    load: (wanted) => referencedEvents.load(connection, wanted),
     warn: (error) => logger.warn({ destinationId, err: error }, 'dispatcher: reading parked events failed'),
   });
 }

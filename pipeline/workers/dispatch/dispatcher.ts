@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
-import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import { eventsOfAccount } from '../../../shared/contracts/subjects.ts';
 import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -23,12 +22,14 @@ import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
 import { seqOf } from './inbox/frames-in-flight.ts';
 import type { FrameInFlight } from './inbox/frames-in-flight.ts';
-import type { UnreadableLine } from './inbox/inbox.ts';
+import type { UnreadableLine, UntriedRecord } from './inbox/inbox.ts';
 import { aloneWithinMs } from './inbox/isolation.ts';
-import { eventOfRecord } from './parked/event-of-visitor.ts';
+import { eventOfRecord } from './retry/event-of-visitor.ts';
 import type { ReleasedEvent, VisitorOrder } from './parked/visitor-order.ts';
 import type { HeadPlace } from './parked/waiting-visitors.ts';
-import type { RetryFrame } from './retry/retry-reader.ts';
+import { attemptedBefore } from './retry/retry-policy.ts';
+import type { LoadedEvent } from './retry/referenced-events.ts';
+import type { LoadedRecord, RetryFrame } from './retry/retry-reader.ts';
 import type { Delivered } from './sending/deliver.ts';
 import type { Batch } from './sending/sending.ts';
 import type { Turn } from './sending/visitor-lanes.ts';
@@ -381,23 +382,53 @@ export class Dispatcher {
     } else if (target?.plan === undefined || !this.#takesRetries) {
       retries.abandoned(frame);
     } else {
-      const items = inbox.takeRetries(frame, content.records);
+      const taken = inbox.takeRetries(frame, content.records);
       this.#beginTurn();
-      for (const item of items) {
-        if (!isReplay) this.#noteReturned(item, { tier: frame.tier, seq });
-        this.#admit(item, target, isReplay);
+      for (const one of taken) {
+        if (!(one instanceof DispatchItem)) {
+          this.#settleUntried(one);
+          continue;
+        }
+        if (!isReplay) this.#noteReturned(one, { tier: frame.tier, seq });
+        this.#admit(one, target, isReplay);
       }
-      return items[0]?.frame;
+      return taken[0]?.frame;
     }
     return undefined;
   }
 
+  /** The next event of its visitor may go. */
+  #settleUntried({ record, loaded, ...line }: UntriedRecord): void {
+    const { inbox, visitorOrder } = this.#parts;
+    this.#whenStored(this.#keepUntried(loaded, record.receivedAt), () => {
+      visitorOrder?.done(eventOfRecord(record), undefined);
+      inbox.settle(line);
+    });
+  }
+
+  /** Settles once an event that cannot be tried is a dead letter, or recorded as skipped. */
+  #keepUntried(loaded: Exclude<LoadedEvent, { readonly kind: 'event' }>, receivedAtMs: number): Promise<void> {
+    const { outbox } = this.#parts;
+    if (loaded.kind === 'unreadable') return outbox.deadLetterLine(loaded.line);
+    outbox.skipGone(receivedAtMs);
+    return Promise.resolve();
+  }
+
   /** What waits behind these events goes on; a replay has nothing behind it. */
-  #setAsideRetries(frame: RetryFrame, records: readonly RetryRecord[]): void {
+  #setAsideRetries(frame: RetryFrame, records: readonly LoadedRecord[]): void {
     const { outbox, retries, visitorOrder } = this.#parts;
-    const kept = records.map((record, index) => outbox.setAside(record, { seq: frame.seq, index }));
+    const kept = records.map(({ record, loaded }, index) => {
+      if (loaded.kind !== 'event') return this.#keepUntried(loaded, record.receivedAt);
+      const { lastAttemptAt, request, origin } = record;
+      const about = { lastAttemptAt, ...(request === undefined ? {} : { request }), origin };
+      return outbox.setAside(loaded.event, {
+        readFrom: { seq: frame.seq, index },
+        attempted: attemptedBefore(record),
+        ...about,
+      });
+    });
     this.#whenStored(Promise.all(kept), () => {
-      for (const record of frame.isReplay ? [] : records) visitorOrder?.done(eventOfRecord(record), undefined);
+      for (const { record } of frame.isReplay ? [] : records) visitorOrder?.done(eventOfRecord(record), undefined);
       retries.finished(frame);
     });
   }
@@ -422,16 +453,19 @@ export class Dispatcher {
   /** Returns what is in flight of it. */
   #takeReleasedEvent(order: VisitorOrder, event: ReleasedEvent): FrameInFlight | undefined {
     const { inbox, outbox } = this.#parts;
-    const { content, follower } = event;
+    const { loaded, follower } = event;
     const target = this.#options.target();
-    if (content.kind === 'unreadable') {
-      this.#whenStored(outbox.deadLetterLine(content.line), () => order.drop(follower));
+    if (loaded.kind !== 'event') {
+      this.#whenStored(this.#keepUntried(loaded, follower.attempted.firstAttemptAtMs ?? Date.now()), () =>
+        order.drop(follower),
+      );
     } else if (isSetAside(this.#options.suspicion.retry, follower.place?.seq ?? 0, follower.place?.index)) {
-      this.#whenStored(outbox.setAside(content.record, follower.place), () => order.drop(follower));
+      const { place: readFrom, attempted, origin } = follower;
+      this.#whenStored(outbox.setAside(loaded.event, { readFrom, attempted, origin }), () => order.drop(follower));
     } else if (target?.plan === undefined || !this.#takesRetries || !order.mayGo(follower)) {
       order.giveBack(follower);
     } else {
-      const item = inbox.takeReleased(event, content.record);
+      const item = inbox.takeReleased(event, loaded.event);
       this.#beginTurn();
       this.#admit(item, target, false);
       return item.frame;

@@ -37,6 +37,7 @@ import { AccountPace } from '../worker/account-pace.ts';
 import { AccountShares } from './account-shares.ts';
 import { FrameShares } from './inbox/frame-shares.ts';
 import { OpenedFrames } from './inbox/opened-frames.ts';
+import { ReferencedEvents } from './retry/referenced-events.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
@@ -170,6 +171,8 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     shares: new AccountShares(Infinity, new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 })),
     frameShares: new FrameShares(16 * 1024 ** 2),
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
+
+    referencedEvents: new ReferencedEvents(1024 ** 2),
     retryUse: () => unlimitedRetries,
     erasures,
     regions: noGeoRegions,

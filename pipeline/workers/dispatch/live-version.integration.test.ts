@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
@@ -137,7 +138,7 @@ async function replay(ids: readonly string[], dispatcher: DispatcherActor): Prom
   const at = Date.now();
   const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
   const lines = ids.map((id) =>
-    encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event: sampleEvent({ id, event: 'Order' }) }),
+    encodeRetryRecord({ attempts: 0, ...times, reason: 'replay', ...copied(sampleEvent({ id, event: 'Order' })) }),
   );
   const message = {
     subject: retrySubject(rig.destinationId, replayTier),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
@@ -46,7 +47,7 @@ async function put(tier: number, ids: readonly string[]): Promise<number> {
     const sample = sampleEvent({ id });
     const [visitor = ''] = id.split(':');
     const event = { ...sample, visitor: { ...sample.visitor, id: visitor } };
-    return encodeRetryRecord({ v: 1, attempts: 1, ...times, reason: 'test', event });
+    return encodeRetryRecord({ attempts: 1, ...times, reason: 'test', ...copied(event) });
   });
   const message = { subject: retrySubject(rig.destinationId, tier), payload: Buffer.from(`${lines.join('\n')}\n`) };
   return (await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 })).seq;

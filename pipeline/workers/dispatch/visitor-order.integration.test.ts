@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import type { EventOrigin } from '../../../shared/contracts/events/event-origin.ts';
+import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import {
   decodeRetryFrame,
   encodeRetryRecord,
@@ -85,7 +86,7 @@ async function putIntoTier(
     const sample = sampleEvent({ id });
     const [visitor = ''] = id.split(':');
     const resolved = { ...sample, visitor: { ...sample.visitor, id: visitor } };
-    return encodeRetryRecord({ v: 1, attempts, ...times, reason: 'test', ...originOf(id), event: resolved });
+    return encodeRetryRecord({ attempts, ...times, reason: 'test', ...originOf(id), ...copied(resolved) });
   });
   const message = { subject: retrySubject(rig.destinationId, tier), payload: Buffer.from(`${lines.join('\n')}\n`) };
   await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
@@ -154,7 +155,7 @@ test('consent: what is replayed is stopped by a refusal since', async () => {
     const sample = sampleEvent({ id: `${visitor}:replayed`, account_id: rig.accountId, received_at: 1 });
     const event = { ...sample, visitor: { ...sample.visitor, id: visitor } };
     const times = { firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1 };
-    const record = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event });
+    const record = encodeRetryRecord({ attempts: 0, ...times, reason: 'replay', ...copied(event) });
     await publish(rig.connection, subject, Buffer.from(`${record}\n`), { msgId: randomUUID(), timeoutMs: 5_000 });
   }
   dispatcher.retriesStored(replayTier);

@@ -33,6 +33,7 @@ type Shared =
   | 'shares'
   | 'frameShares'
   | 'openedFrames'
+  | 'referencedEvents'
   | 'retryUse'
   | 'erasures'
   | 'regions'
@@ -120,6 +121,7 @@ export const dispatcherWorker = defineWorker({
       shares: host.shares,
       frameShares: host.frameShares,
       openedFrames: host.openedFrames,
+      referencedEvents: host.referencedEvents,
       retryUse: () => host.retryUse(),
       erasures: host.erasures,
       regions: host.regions,

@@ -1,5 +1,6 @@
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { EventOrigin } from './event-origin.ts';
+import { eventLineOf, joinEvent } from './raw-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
 /**
@@ -29,8 +30,17 @@ export type RequestSummary = {
   readonly status?: number;
 };
 
-export function encodeDeadLetter(letter: DeadLetter): Uint8Array {
-  return encodeJson(letter);
+/** `event` is a parsed event, or its line in the log, which is kept byte for byte. */
+export function encodeDeadLetter({
+  event,
+  ...about
+}: Omit<DeadLetter, 'event'> & { readonly event: ResolvedEvent | string }): Uint8Array {
+  return Buffer.from(joinEvent(about, typeof event === 'string' ? event : JSON.stringify(event)));
+}
+
+/** The event of a dead letter as a line, byte for byte. Call it with what `decodeDeadLetter` knows. */
+export function lineOfDeadLetter(data: Uint8Array): string | undefined {
+  return eventLineOf(Buffer.from(data).toString());
 }
 
 /** A message for bytes of the log that a destination's dispatcher cannot read. `decodeDeadLetter` knows it for none. */

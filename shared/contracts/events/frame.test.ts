@@ -6,6 +6,7 @@ import { decodeEnvelopes, envelopeHead, envelopePrefix } from './envelope.ts';
 import type { EnvelopeHead } from './envelope.ts';
 import { FrameError, FrameWriter, asBuffer, countLines, eachLine, frameLines, parseLine } from './frame.ts';
 import { encodeResolved, parseResolved } from './resolved-event.ts';
+import { copied } from './testing/copied-record.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './retry-record.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 60 });
@@ -97,9 +98,9 @@ test('frame: what a client may send at the most travels to the end, and one leve
     // A webhook's body becomes the properties of an event.
     const properties = JSON.parse(nested(jsonDepthCeiling + more)) as object;
     const resolved = sampleEvent({ event_properties: properties as Record<string, unknown> });
-    const record = { v: 1, attempts: 1, firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1, reason: '-' } as const;
+    const record = { attempts: 1, firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1, reason: '-' } as const;
     const writer = new FrameWriter();
-    writer.appendLine(encodeRetryRecord({ ...record, event: resolved }));
+    writer.appendLine(encodeRetryRecord({ ...record, ...copied(resolved) }));
     return {
       envelope: () => parseLine(`{"v":1,"body":{"event":"e","eventProperties":${JSON.stringify(properties)}}}`),
       resolved: () => parseResolved(encodeResolved(resolved)),

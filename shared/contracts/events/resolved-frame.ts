@@ -48,6 +48,11 @@ export class ResolvedFrame {
     }
   }
 
+  /** Of the frame, opened. */
+  get bytes(): number {
+    return this.#bytes.length;
+  }
+
   /** Lines, and so events. */
   get length(): number {
     return this.#ends.length;

@@ -1,22 +1,51 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { FrameError, frameLines, lineDepthMax, parseLine } from './frame.ts';
 import type { EventOrigin } from './event-origin.ts';
+import { eventLineOf, joinEvent } from './raw-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 import type { RequestSummary } from './dead-letter.ts';
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 import { refusedVersion } from '../log-format.ts';
 
-/** The tier of replayed events: beside those of back-off, so that a replay does not stand in the way of retries. */
-export const replayTier = 99;
+/** The longest wait of each back-off tier, in ms. The last one is for a Retry-After longer than any back-off. */
+export const retryTierDelaysMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
+
+/** Tiers from here on may hold references, which builds of log format 1 do not know: these only read the tiers they know. */
+const referenceTiers = 20;
+
+/** The back-off tier that is written, by its place among the delays. */
+export const retryTier = (delay: number): number => referenceTiers + delay;
+
+/** The place of a back-off tier among the delays; undefined for another tier. Earlier builds wrote the places themselves. */
+export function delayOfTier(tier: number): number | undefined {
+  const delay = tier >= referenceTiers ? tier - referenceTiers : tier;
+  return delay < retryTierDelaysMs.length ? delay : undefined;
+}
+
+/** The tier of replayed events: apart from back-off, so that a replay does not delay retries. */
+export const replayTier = 94;
 
 /** The tier of parked events: each waits behind an earlier event of its visitor, and not for a time. */
-export const parkedTier = 98;
+export const parkedTier = 96;
 
-/** Not a tier of events: it says which parked events of frames that are still waited for are settled. */
+/** Not a tier of events: the settled lines of parked frames that still have events waiting. */
 export const settledNoteTier = 97;
+
+/** The tiers that builds of log format 1 wrote. */
+const [parkedTierBefore, replayTierBefore] = [98, 99];
+export const isReplayTier = (tier: number): boolean => tier === replayTier || tier === replayTierBefore;
+export const isParkedTier = (tier: number): boolean => tier === parkedTier || tier === parkedTierBefore;
+/** In the order they are read in: what earlier builds parked came first. */
+export const parkedTiers: readonly number[] = [parkedTierBefore, parkedTier];
+export const backOffTiers: readonly number[] = retryTierDelaysMs.flatMap((_, delay) => [delay, retryTier(delay)]);
+export const eventTiers: ReadonlySet<number> = new Set([...backOffTiers, ...parkedTiers, replayTier, replayTierBefore]);
+
+/** What a message of RETRY takes beside its payload: subject, id, and what the server adds, in bytes. */
+export const retryHeadBytes = 150;
 
 /** An event that waits for another attempt: one line of a frame in the retry log. */
 export type RetryRecord = {
-  readonly v: 1;
   /** Attempts made so far; 0 for a replay, and for an event that was parked before any: their times say when that was. */
   readonly attempts: number;
   /** Ms since the epoch, as are the others. */
@@ -27,13 +56,66 @@ export type RetryRecord = {
   readonly heldAt?: number;
   readonly reason: string;
   readonly request?: RequestSummary;
-  /** Undefined in what earlier builds wrote. */
+  /** Where EVENTS has it; undefined in what earlier builds wrote. */
   readonly origin?: EventOrigin;
-  readonly event: ResolvedEvent;
+  readonly visitorId: string;
+  readonly eventId: string;
+  readonly receivedAt: number;
+  /** About what the event takes with its visitor, in bytes. */
+  readonly bytes: number;
+  /** The event, where EVENTS may have it no more: a replayed dead letter, or a record of an earlier build. */
+  readonly line?: string;
 };
 
+const reference = Type.Tuple([
+  Type.Literal(2),
+  Type.Integer(), // Sequence and line in EVENTS.
+  Type.Integer(),
+  Type.String(), // Visitor and event.
+  Type.String(),
+  Type.Number(), // Received, then the first attempt, the last and the next, each from the one before.
+  Type.Number(),
+  Type.Number(),
+  Type.Number(),
+  Type.Integer(), // Bytes and attempts.
+  Type.Integer(),
+  Type.String(), // Reason.
+  Type.Number(), // Paused at; 0 for never.
+  Type.Union([
+    Type.Null(),
+    Type.Object({ method: Type.String(), host: Type.String(), status: Type.Optional(Type.Number()) }),
+  ]),
+]);
+const isReference = Compile(reference);
+
 export function encodeRetryRecord(record: RetryRecord): string {
-  return JSON.stringify(record);
+  const { line, visitorId, eventId, receivedAt, bytes, ...about } = record;
+  if (line !== undefined) return joinEvent({ v: 1, ...about }, line);
+  const {
+    origin,
+    attempts,
+    firstAttemptAt: first,
+    lastAttemptAt: last,
+    notBefore,
+    heldAt = 0,
+    reason,
+    request = null,
+  } = about;
+  if (origin === undefined) throw new Error('a record without its event needs the origin of that');
+  const times = [receivedAt, first - receivedAt, last - first, notBefore - last];
+  return JSON.stringify([
+    2,
+    origin.seq,
+    origin.line,
+    visitorId,
+    eventId,
+    ...times,
+    bytes,
+    attempts,
+    reason,
+    heldAt,
+    request,
+  ]);
 }
 
 /** Reads a frame of the retry log. Throws FrameError on what this build does not know. */
@@ -42,11 +124,44 @@ export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
 }
 
 /** Reads one line of such a frame. Throws FrameError on what this build does not know. */
-export function parseRetryRecord(line: string): RetryRecord {
+export function parseRetryRecord(text: string): RetryRecord {
   // The event stands within its record.
-  const record = parseLine(line, lineDepthMax + 1) as RetryRecord | null;
-  if (record?.v !== 1) throw new FrameError(`reading the retry log: ${refusedVersion(record?.v, 1)}`);
-  return record;
+  const record = parseLine(text, lineDepthMax + 1);
+  if (Array.isArray(record)) return readReference(record);
+  const { v, event, ...about } = (record ?? {}) as RetryRecord & {
+    readonly v?: unknown;
+    readonly event?: ResolvedEvent;
+  };
+  if (v !== 1) throw new FrameError(`reading the retry log: ${refusedVersion(v, 1)}`);
+  const { id: visitorId } = event?.visitor ?? {};
+  const { id: eventId, received_at: receivedAt } = event?.event ?? {};
+  const line = eventLineOf(text);
+  if (visitorId === undefined || eventId === undefined || receivedAt === undefined || line === undefined) {
+    throw new FrameError('reading the retry log: a record misses its event');
+  }
+  return { ...about, visitorId, eventId, receivedAt, bytes: line.length, line };
+}
+
+function readReference(found: unknown): RetryRecord {
+  if (!isReference.Check(found)) {
+    throw new FrameError(`reading the retry log: ${refusedVersion((found as readonly unknown[])[0], 2)}`);
+  }
+  const [, seq, line, visitorId, eventId, receivedAt, first, last, next, bytes, attempts, reason, heldAt, request] =
+    found;
+  const firstAttemptAt = receivedAt + first;
+  const times = { firstAttemptAt, lastAttemptAt: firstAttemptAt + last, notBefore: firstAttemptAt + last + next };
+  return {
+    attempts,
+    ...times,
+    ...(heldAt === 0 ? {} : { heldAt }),
+    reason,
+    ...(request === null ? {} : { request }),
+    origin: { seq, line },
+    visitorId,
+    eventId,
+    receivedAt,
+    bytes,
+  };
 }
 
 /** Lines that are settled, by the sequence of their frame. */

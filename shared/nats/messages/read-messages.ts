@@ -68,12 +68,13 @@ const sizeHeader = 'Nats-Msg-Size';
 const sizesPerPull = 256;
 const sizesSilenceMs = 5_000;
 
-/** What the messages of a subject (wildcards allowed) weigh together, in bytes: of those on subjects that `counts` is for. */
+/** What the messages of a subject (wildcards allowed) weigh together, in bytes: of those on subjects that `counts` is for, each with `headBytes` more. */
 export async function sumBytes(
   connection: LogConnection,
   stream: string,
   filterSubject: string,
   counts: (subject: string) => boolean = () => true,
+  headBytes = 0,
 ): Promise<number> {
   let bytes = 0;
   await readMessages(connection, {
@@ -84,7 +85,7 @@ export async function sumBytes(
     messagesPerPull: sizesPerPull,
     silenceMaxMs: sizesSilenceMs,
     onMessage({ subject, header }) {
-      if (counts(subject)) bytes += Number(header(sizeHeader) ?? 0);
+      if (counts(subject)) bytes += Number(header(sizeHeader) ?? 0) + headBytes;
     },
   });
   return bytes;

@@ -1,6 +1,8 @@
+import { FrameLine, lineOf } from '../retry/read-event.ts';
+import type { ReadEvent } from '../retry/read-event.ts';
 import { eventKey } from '../../../../shared/contracts/events/event-origin.ts';
 import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
-import { encodeResolved, headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import { parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
@@ -14,25 +16,6 @@ import type { FrameInFlight } from './frames-in-flight.ts';
 
 /** Fresh events have come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
-
-/** An event as it was read: its head, and where the rest of it stands, or the whole of it. */
-export type ReadEvent = {
-  readonly head: EventHead;
-  readonly rest: FrameLine | ResolvedEvent;
-  /** About what it takes in a request, its visitor included. */
-  readonly bytes: number;
-};
-
-/** A line of a frame that was opened. */
-export class FrameLine {
-  readonly frame: ResolvedFrame;
-  readonly index: number;
-
-  constructor(frame: ResolvedFrame, index: number) {
-    this.frame = frame;
-    this.index = index;
-  }
-}
 
 /**
  * One event on its way to the destination. Of a fresh one only the head is read; its line becomes text for its request, is
@@ -62,6 +45,8 @@ export class DispatchItem implements OutboundEvent, Subject {
   follower: Follower | undefined;
   /** Set for one of the retry log, unless an earlier build put it there. */
   recordedOrigin: EventOrigin | undefined;
+  /** Whether its record has the event itself: EVENTS may have it no more. */
+  isCopied = false;
   /** Undefined where the event came parsed. */
   readonly #line: FrameLine | undefined;
   #resolved: ResolvedEvent | undefined;
@@ -114,10 +99,14 @@ export class DispatchItem implements OutboundEvent, Subject {
     return eventKey(this.head.id, this.origin);
   }
 
-  /** The event with its visitor as a line of the log; made anew each time. */
+  /** The frame of EVENTS it was read from; undefined for a retry. */
+  get frameRead(): ResolvedFrame | undefined {
+    return this.frame.source.kind === 'log' ? this.#line?.frame : undefined;
+  }
+
+  /** The event with its visitor as a line of the log, byte for byte. */
   get line(): string {
-    if (this.#line === undefined) return encodeResolved(this.resolved);
-    return this.#line.frame.lineAt(this.#line.index);
+    return lineOf({ rest: this.#line ?? this.resolved });
   }
 
   /** Throws FrameError where what follows the head cannot be read. */
@@ -160,31 +149,4 @@ export class DispatchItem implements OutboundEvent, Subject {
 /** Names a line of the retry log. */
 export function retryLine(place: { readonly seq: number; readonly index: number | undefined } | undefined): string {
   return `retry ${place?.seq}.${place?.index}`;
-}
-
-/** Reads a line of a frame; undefined for one this build does not know. */
-export function readFrameLine(frame: ResolvedFrame, index: number): ReadEvent | undefined {
-  try {
-    const bytes = frame.bytesAt(index);
-    const head = frame.headAt(index);
-    return head === undefined
-      ? wholeEvent(parseResolved(frame.lineAt(index)), bytes)
-      : { head, rest: new FrameLine(frame, index), bytes };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads all of a line of a frame; undefined for one this build does not know. */
-export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEvent | undefined {
-  try {
-    return parseResolved(frame.lineAt(index));
-  } catch {
-    return undefined;
-  }
-}
-
-/** An event that was parsed already, such as one of the retry log. */
-export function wholeEvent(resolved: ResolvedEvent, bytes: number): ReadEvent {
-  return { head: headOf(resolved), rest: resolved, bytes };
 }

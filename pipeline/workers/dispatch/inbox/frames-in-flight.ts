@@ -1,13 +1,13 @@
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { FrameRange, FramesAtWork, SuspectLog } from '../../worker/suspicion.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
-import type { RetryFrame } from '../retry/retry-reader.ts';
+import type { HeldRetries } from '../retry/retry-reader.ts';
 import type { LineBits } from './line-bits.ts';
 
 /** Where a frame comes from, and goes back to: the account's log, a tier of the retry log, or a parked event of it. */
 export type FrameSource =
   | { readonly kind: 'log'; readonly message: LogMessage }
-  | { readonly kind: 'retry'; readonly frame: RetryFrame }
+  | { readonly kind: 'retry'; readonly frame: HeldRetries }
   | { readonly kind: 'parked'; readonly follower: Follower };
 
 /** A frame some of whose events are not settled yet. */

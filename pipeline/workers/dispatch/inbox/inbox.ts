@@ -3,12 +3,13 @@ import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { FramesAtWork } from '../../worker/suspicion.ts';
 import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
-import type { Attempted } from '../retry/retry-policy.ts';
-import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
+import { attemptedBefore, notAttempted } from '../retry/retry-policy.ts';
+import type { LoadedRecord, RetryFrame, RetryReader } from '../retry/retry-reader.ts';
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { countResolved } from '../../../../shared/contracts/events/resolved-event.ts';
-import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import { DispatchItem, FrameLine, wholeEvent } from './dispatch-item.ts';
+import { DispatchItem } from './dispatch-item.ts';
+import { FrameLine } from '../retry/read-event.ts';
+import type { ReadEvent } from '../retry/read-event.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
 import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
@@ -40,6 +41,14 @@ export type UnreadableLine = {
   readonly line: string | Uint8Array;
 };
 
+/** A record of the retry log whose event cannot be read, or is in EVENTS no more. */
+export type UntriedRecord = {
+  readonly frame: FrameInFlight;
+  readonly index: number;
+  readonly record: LoadedRecord['record'];
+  readonly loaded: Exclude<LoadedRecord['loaded'], { readonly kind: 'event' }>;
+};
+
 /** Lines before `next` are read; there are none before the first is. */
 type UnopenedFrame = {
   readonly frame: FrameInFlight;
@@ -49,8 +58,6 @@ type UnopenedFrame = {
   opened: OpenedFrame | undefined;
   next: number;
 };
-
-const notAttempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
 
 /**
  * The frames of a dispatcher from when they are taken to when they are acknowledged, whether fresh ones of the account's
@@ -167,25 +174,26 @@ export class Inbox {
     message.release();
   }
 
-  /** Takes a frame of the retry log. Returns its events. */
-  takeRetries(frame: RetryFrame, records: readonly RetryRecord[]): readonly DispatchItem[] {
-    const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.bytes);
-    const bytesEach = Math.ceil(frame.bytes / records.length);
-    const items = records.map((record, index) => {
-      const item = new DispatchItem(inFlight, 'retried', wholeEvent(record.event, bytesEach), tried(record), index);
+  /** Takes a frame of the retry log. Returns its events, and the records whose event cannot be tried. */
+  takeRetries(frame: RetryFrame, records: readonly LoadedRecord[]): readonly (DispatchItem | UntriedRecord)[] {
+    const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.eventBytes);
+    const taken = records.map(({ record, loaded }, index) => {
+      if (loaded.kind !== 'event') return { frame: inFlight, index, record, loaded };
+      const item = new DispatchItem(inFlight, 'retried', loaded.event, attemptedBefore(record), index);
       item.recordedOrigin = record.origin;
+      item.isCopied = record.line !== undefined;
       return item;
     });
     this.#settle(inFlight, undefined);
-    return items;
+    return taken;
   }
 
   /** Takes a parked event whose turn has come. */
-  takeReleased({ follower, bytes }: ReleasedEvent, record: RetryRecord): DispatchItem {
-    const frame = this.#frames.add({ kind: 'parked', follower }, 1, bytes);
-    const event = wholeEvent(record.event, bytes);
-    const item = new DispatchItem(frame, 'retried', event, follower.attempted ?? tried(record));
-    item.recordedOrigin = record.origin;
+  takeReleased({ follower }: ReleasedEvent, event: ReadEvent): DispatchItem {
+    const frame = this.#frames.add({ kind: 'parked', follower }, 1, event.bytes);
+    const item = new DispatchItem(frame, 'retried', event, follower.attempted);
+    item.recordedOrigin = follower.origin;
+    item.isCopied = follower.isCopied;
     item.follower = follower;
     return item;
   }
@@ -333,9 +341,4 @@ export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): Dis
       : [],
   );
   return { finished, parts };
-}
-
-/** The attempts a record of the retry log tells of. */
-function tried({ attempts, firstAttemptAt, heldAt }: RetryRecord): Attempted {
-  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt, heldAtMs: heldAt };
 }

@@ -70,6 +70,11 @@ export class OwnedPosition {
     return this.#entry.term;
   }
 
+  /** As it is stored. */
+  get oldestReference(): number | undefined {
+    return this.#entry.oldestReference;
+  }
+
   /** When the destination was first published, in ms since the epoch. */
   get sinceMs(): number {
     return this.#entry.sinceMs;
@@ -81,9 +86,11 @@ export class OwnedPosition {
   }
 
   /** Throws ConsumerTakenError when another dispatcher has claimed the destination. */
-  async store(place: WrittenPlace): Promise<void> {
+  async store(place: WrittenPlace, oldestReference?: number): Promise<void> {
     const { bucket, destinationId, instanceId: owner } = this.#options;
-    const entry: DestinationPosition = { ...this.#entry, owner, place };
+    const { oldestReference: _, ...before } = this.#entry;
+    const references = oldestReference === undefined ? {} : { oldestReference };
+    const entry: DestinationPosition = { ...before, owner, place, ...references };
     for (;;) {
       const revision = await bucket.putIfUnchanged(positionKey(destinationId), encodePosition(entry), this.#revision);
       if (revision !== undefined) {

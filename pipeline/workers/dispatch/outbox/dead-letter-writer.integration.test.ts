@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts';
+import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
@@ -34,7 +35,7 @@ const letter = (id: string) => ({
   firstAttemptAt: at,
   lastAttemptAt: at,
   reason: 'refused',
-  event: sampleEvent({ id }),
+  event: encodeResolved(sampleEvent({ id })),
 });
 
 function write(destinationId: string) {
@@ -60,7 +61,7 @@ const numbered = (count: number): string[] => Array.from({ length: count }, (_, 
 test('dead letters: many that come at once are stored in batches, in order, each a message of its own', async () => {
   const destinationId = randomUUID();
   const { writer, retries } = write(destinationId);
-  await Promise.all(numbered(600).map((id) => writer.add(letter(id), `events 1.${id}`)));
+  await Promise.all(numbered(600).map((id) => writer.add(letter(id), id, `events 1.${id}`)));
   const messages = await stored(destinationId);
   expect(messages.map(idOf)).toEqual(numbered(600));
   expect(new Set(messages.map((message) => message.header('Nats-Batch-Id'))).size).toBe(3);
@@ -70,7 +71,7 @@ test('dead letters: many that come at once are stored in batches, in order, each
 test('dead letters: few are stored by themselves', async () => {
   const destinationId = randomUUID();
   const { writer } = write(destinationId);
-  await Promise.all(numbered(3).map((id) => writer.add(letter(id), `events 1.${id}`)));
+  await Promise.all(numbered(3).map((id) => writer.add(letter(id), id, `events 1.${id}`)));
   const messages = await stored(destinationId);
   expect(messages.map(idOf).toSorted()).toEqual(numbered(3));
   expect(messages.map((message) => message.header('Nats-Batch-Id'))).toEqual([undefined, undefined, undefined]);
@@ -79,8 +80,8 @@ test('dead letters: few are stored by themselves', async () => {
 test('dead letters: a batch that holds one that is there already is stored one by one, each once', async () => {
   const destinationId = randomUUID();
   const { writer, retries } = write(destinationId);
-  await writer.add(letter('e7'), 'events 1.e7');
-  await Promise.all(numbered(40).map((id) => writer.add(letter(id), `events 1.${id}`)));
+  await writer.add(letter('e7'), 'e7', 'events 1.e7');
+  await Promise.all(numbered(40).map((id) => writer.add(letter(id), id, `events 1.${id}`)));
   expect((await stored(destinationId)).map(idOf).toSorted()).toEqual(numbered(40).toSorted());
   expect(retries).toEqual(['refused']);
 });

@@ -53,10 +53,14 @@ export class DeadLetterWriter {
    * before that. `readFrom` is the line that the event was read from: one that is read again, and ends so again, is kept
    * once.
    */
-  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>, readFrom: string): Promise<boolean> {
+  add(
+    letter: Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string },
+    eventId: string,
+    readFrom: string,
+  ): Promise<boolean> {
     const { destinationId } = this.#options;
     const payload = encodeDeadLetter({ v: 1, destinationId, ...letter });
-    return this.#store(payload, `${readFrom}\n${letter.event.event.id}\n${letter.attempts}`);
+    return this.#store(payload, `${readFrom}\n${eventId}\n${letter.attempts}`);
   }
 
   /** Keeps bytes of the log this build cannot read, as many as fit into a message; settles as `add` does. */

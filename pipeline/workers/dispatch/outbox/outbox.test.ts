@@ -1,21 +1,36 @@
 import { expect, test } from 'vitest';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
+import { retryTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createDispatcherCounts } from '../dispatcher-stats.ts';
-import { DispatchItem, FrameLine, wholeEvent } from '../inbox/dispatch-item.ts';
+import { DispatchItem } from '../inbox/dispatch-item.ts';
+import { FrameLine, wholeEvent } from '../retry/read-event.ts';
 import { ParkedFrames } from '../parked/parked-frames.ts';
 import { VisitorOrder } from '../parked/visitor-order.ts';
 import { WaitingVisitors } from '../parked/waiting-visitors.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
-import type { ReadEvent } from '../inbox/dispatch-item.ts';
+import type { ReadEvent } from '../retry/read-event.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import { Outbox } from './outbox.ts';
+import { HeldReferences } from '../retry/held-references.ts';
+import { notAttempted } from '../retry/retry-policy.ts';
+import { parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { Whereabouts } from './outbox.ts';
 
+const parkedAs = { attempted: notAttempted, origin: undefined, isCopied: true };
+
 function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sampleEvent({ id }), 100)): DispatchItem {
-  const follower = { visitorId: 'v', key: id, turn: 0, place: undefined, attempted: undefined };
+  const follower = {
+    visitorId: 'v',
+    key: id,
+    turn: 0,
+    place: undefined,
+    attempted: notAttempted,
+    origin: undefined,
+    isCopied: true,
+  };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
   return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
@@ -25,9 +40,15 @@ function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sam
 const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
   new VisitorOrder({
     waiting,
-    frames: new ParkedFrames({ connection: {} as never, destinationId: 'd', warn: () => undefined }),
+    frames: new ParkedFrames({
+      connection: {} as never,
+      destinationId: 'd',
+      references: new HeldReferences(),
+      warn: () => undefined,
+    }),
     limits: { visitorsMax: 100, eventsMax: 100, bytesMax: 1_000_000 },
     counts: createDispatcherCounts(),
+    load: () => Promise.resolve([]),
     warn: () => undefined,
   });
 
@@ -39,11 +60,12 @@ function open({
 }: { retriesFull?: boolean; deadLettersFull?: boolean; order?: VisitorOrder } = {}) {
   const skipped: (readonly [fromMs: number, events: number, toMs: number | undefined])[] = [];
   const retries: { tier: number; record: RetryRecord }[] = [];
-  const letters: Omit<DeadLetter, 'v' | 'destinationId'>[] = [];
+  const letters: (Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string })[] = [];
   const health: string[] = [];
   const counts = createDispatcherCounts();
   const outbox = new Outbox({
     isErased: () => false,
+    keepFrame: () => undefined,
     health: {
       record: (count, events) => void health.push(`${count} ${events}`),
       missed: (fromMs, events, toMs) => void skipped.push([fromMs, events, toMs]),
@@ -94,10 +116,8 @@ test('outbox: each event of a batch goes where its outcome says, and is counted'
   );
   expect(whereabouts[0]).toBe('settled');
   await stored(whereabouts);
-  expect(retries.map(({ record }) => [record.event.event.id, record.attempts, record.reason])).toEqual([
-    ['b', 1, 'busy'],
-  ]);
-  expect(letters.map(({ event, reason }) => [event.event.id, reason])).toEqual([['c', 'no']]);
+  expect(retries.map(({ record }) => [record.eventId, record.attempts, record.reason])).toEqual([['b', 1, 'busy']]);
+  expect(letters.map(({ event, reason }) => [parseResolved(event).event.id, reason])).toEqual([['c', 'no']]);
   expect(health).toEqual(['succeeded 1', 'failed 2']);
   expect(counts).toMatchObject({ delivered: 1, failed_attempts: 2, retries: 1, dead_letters_refused: 1 });
 });
@@ -112,8 +132,8 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
   );
   expect(whereabouts).not.toContain('settled');
   await stored(whereabouts);
-  const second = retries.find(({ record }) => record.event.event.id === 'second');
-  expect(second).toMatchObject({ tier: 0, record: { attempts: 0 } });
+  const second = retries.find(({ record }) => record.eventId === 'second');
+  expect(second).toMatchObject({ tier: retryTier(0), record: { attempts: 0 } });
   expect(second?.record.notBefore).toBeGreaterThanOrEqual(before);
   expect(second?.record.notBefore).toBeLessThanOrEqual(Date.now());
   expect(health).toEqual(['failed 1']);
@@ -122,7 +142,7 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
 test('outbox: an event that the retry log has no room for is a dead letter, attempts and reason included', async () => {
   const { outbox, letters, counts, skipped } = open({ retriesFull: true });
   await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
-  expect(letters.map(({ event, attempts, reason }) => [event.event.id, attempts, reason])).toEqual([
+  expect(letters.map(({ event, attempts, reason }) => [parseResolved(event).event.id, attempts, reason])).toEqual([
     ['a', 1, 'no room in the retry log: busy'],
   ]);
   expect(counts).toMatchObject({ retries: 0, dead_letters: 1, dead_letters_no_room: 1, missed_events: 0 });
@@ -152,7 +172,7 @@ test('outbox: an event whose destination refuses its key is held, however long t
   await stored(outbox.settle([itemOf('first')], [keyRefused], false));
   await stored(outbox.settle([itemOf('again', before - 9e9)], [keyRefused], false));
   expect(letters).toEqual([]);
-  expect(retries.map(({ record }) => [record.event.event.id, record.attempts])).toEqual([
+  expect(retries.map(({ record }) => [record.eventId, record.attempts])).toEqual([
     ['first', 0],
     ['again', 0],
   ]);
@@ -169,9 +189,11 @@ test('outbox: an event that alone is refused like that, while others are taken, 
   const heldAtMs = Date.now() - 60_000;
   expect(outbox.settle([itemOf('good')], [answered({ kind: 'delivered' })], false)).toEqual(['settled']);
   await stored(outbox.settle([itemOf('probe', heldAtMs)], [keyRefused], true));
-  expect(retries.map(({ record }) => record.event.event.id)).toEqual(['probe']);
+  expect(retries.map(({ record }) => record.eventId)).toEqual(['probe']);
   await stored(outbox.settle([itemOf('poison', heldAtMs)], [keyRefused], false));
-  expect(letters.map(({ event, reason }) => [event.event.id, reason])).toEqual([['poison', 'status 401']]);
+  expect(letters.map(({ event, reason }) => [parseResolved(event).event.id, reason])).toEqual([
+    ['poison', 'status 401'],
+  ]);
 });
 
 test('outbox: what the platform took and threw away is no failure and is not tried again', async () => {
@@ -190,7 +212,7 @@ test('outbox: what is parked waits at once, and the log is given one after the o
   const parked = Promise.all(items.map((item) => outbox.park(item, order)));
   expect(items.map((item) => order.placeOf(item))).toEqual(['known', 'known', 'known']);
   expect([outbox.parking, counts.parked, retries]).toEqual([3, 3, []]);
-  const ids = (): string[] => retries.map(({ record }) => record.event.event.id);
+  const ids = (): string[] => retries.map(({ record }) => record.eventId);
   outbox.storeNextParked();
   expect([ids(), outbox.parking]).toEqual([['a'], 2]);
   outbox.storeNextParked();
@@ -211,7 +233,7 @@ test('outbox: what is parked and cannot be read is kept as a dead letter, and wh
   outbox.storeNextParked();
   outbox.storeNextParked();
   await parked;
-  expect(retries.map(({ record }) => record.event.event.id)).toEqual(['next']);
+  expect(retries.map(({ record }) => record.eventId)).toEqual(['next']);
   expect(counts.dead_letters_unreadable).toBe(1);
   expect(order.placeOf(itemOf('broken'))).toBe('behind');
   expect(waiting.canRelease(head.visitorId)).toBe(true);
@@ -223,9 +245,13 @@ test('outbox: an event that others wait behind and that was not sent goes back t
   const { outbox, retries } = open({ order });
   const head = itemOf('head');
   order.waitsAgain(head);
-  order.park({ visitorId: head.visitorId, key: 'behind' }).place = { seq: 2, index: 0 };
+  order.park({ visitorId: head.visitorId, key: 'behind' }, parkedAs).place = { seq: 2, index: 0 };
   await stored(outbox.settle([head], [undefined], false));
-  expect(retries.map(({ tier, record }) => [tier, record.event.event.id, record.attempts])).toEqual([[0, 'head', 0]]);
+  expect(retries.map(({ tier, record }) => [tier, record.eventId, record.attempts])).toEqual([
+    [retryTier(0), 'head', 0],
+  ]);
   expect([order.isHead(head), waiting.canRelease(head.visitorId), waiting.parked]).toEqual([true, false, 1]);
-  expect(order.placedHeads()).toEqual([{ visitorId: head.visitorId, key: 'head', place: { tier: 0, seq: 1 } }]);
+  expect(order.placedHeads()).toEqual([
+    { visitorId: head.visitorId, key: 'head', place: { tier: retryTier(0), seq: 1 } },
+  ]);
 });

@@ -1,6 +1,8 @@
 import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
-import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
+import { parkedTier, retryTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
+import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
@@ -8,8 +10,10 @@ import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
 import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
 import { setAsideReason } from '../../worker/suspicion.ts';
-import { readWholeLine, retryLine } from '../inbox/dispatch-item.ts';
+import { retryLine } from '../inbox/dispatch-item.ts';
+import { lineOf, readWholeLine } from '../retry/read-event.ts';
 import type { DispatchItem } from '../inbox/dispatch-item.ts';
+import type { ReadEvent } from '../retry/read-event.ts';
 import type { VisitorOrder } from '../parked/visitor-order.ts';
 import type { Follower, RetryPlace } from '../parked/waiting-visitors.ts';
 import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
@@ -29,6 +33,8 @@ export type OutboxOptions = {
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly order: VisitorOrder | undefined;
+  /** Some events of a frame of EVENTS are to be read again before long. */
+  readonly keepFrame: (seq: number, frame: ResolvedFrame) => void;
   /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
   readonly isErased: (head: EventHead) => boolean;
   readonly observe: OutcomeObserver;
@@ -148,11 +154,11 @@ export class Outbox {
   /** Keeps an event whose rules take too much work to decide about it. */
   deadLetterOverBudget(item: DispatchItem, reason: string): Promise<void> {
     const nowMs = Date.now();
-    const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs, resolved: event } = item;
+    const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs } = item;
     const times = { firstAttemptAt, lastAttemptAt: nowMs };
     item.frame.isStarted = true;
     this.#options.health.record('failed', 1);
-    return this.#deadLetter(item, 'over_budget', { attempts, ...times, reason, ...originOf(item), event });
+    return this.#deadLetter(item, 'over_budget', { attempts, ...times, reason });
   }
 
   /** Parked events that the log has not been given yet. */
@@ -175,7 +181,7 @@ export class Outbox {
     item.forgetParsed();
     const { attempts, firstAttemptAtMs, heldAtMs } = attempted;
     const tried = { attempts, firstAttemptAtMs, heldAtMs };
-    const follower = order.park(item);
+    const follower = order.park(item, { attempted: tried, origin: item.origin, isCopied: item.isCopied });
     this.#options.counts.parked += 1;
     const stored = new Promise((resolve) => {
       this.#parking.push({ item, order, follower, attempted: tried, reason, resolve });
@@ -232,28 +238,36 @@ export class Outbox {
       }
       note();
       if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
-      const letter = { attempts: 0, ...times, reason: setAsideReason, origin: { seq, line: index }, event };
-      return deadLetters.add(letter, `events ${seq}.${index}`);
+      const origin = { seq, line: index };
+      const letter = { attempts: 0, ...times, reason: setAsideReason, origin, event: frame.lineAt(index) };
+      return deadLetters.add(letter, event.event.id, `events ${seq}.${index}`);
     };
     const kept = await Promise.all(Array.from({ length: frame.length }, (_, index) => keep(index)));
     for (const isKept of kept) this.#skipUnless(isKept, storedAtMs);
   }
 
-  /** Keeps an event of the retry log that is not to be worked on any more; told again, it is kept once. */
-  async setAside(record: RetryRecord, readFrom: RetryPlace | undefined): Promise<void> {
+  /** Makes a quarantined event of the retry log a dead letter; called again, it is kept once. */
+  async setAside(event: ReadEvent, about: SetAside): Promise<void> {
     const { counts, deadLetters, observe, isErased } = this.#options;
-    const { attempts, firstAttemptAt, lastAttemptAt, request, origin, event } = record;
-    if (isErased(headOf(event))) {
+    const { readFrom, attempted, lastAttemptAt = Date.now(), request, origin } = about;
+    const { head } = event;
+    if (isErased(head)) {
       counts.erased += 1;
       return;
     }
     counts.dead_letters += 1;
     counts.dead_letters_set_aside += 1;
-    observe({ head: headOf(event) }, 'rejected', attempts, setAsideReason);
+    observe({ head }, 'rejected', attempted.attempts, setAsideReason);
+    const { attempts, firstAttemptAtMs: firstAttemptAt = lastAttemptAt } = attempted;
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
     const own = origin === undefined ? {} : { origin };
-    const isKept = await deadLetters.add({ ...made, reason: setAsideReason, ...own, event }, retryLine(readFrom));
-    this.#skipUnless(isKept, headOf(event).receivedAtMs, firstAttemptAt);
+    const letter = { ...made, reason: setAsideReason, ...own, event: lineOf(event) };
+    this.#skipUnless(await deadLetters.add(letter, head.id, retryLine(readFrom)), head.receivedAtMs, firstAttemptAt);
+  }
+
+  /** Records an event as skipped that waited, and that EVENTS has no more: retention needed its room. */
+  skipGone(receivedAtMs: number): void {
+    this.#skipUnless(false, receivedAtMs);
   }
 
   /** Keeps a frame of the retry log this build cannot read. */
@@ -271,8 +285,7 @@ export class Outbox {
     const nowMs = Date.now();
     const { attempts, heldAtMs, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
     const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
-    const own = { ...originOf(item), event: item.resolved };
-    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, ...own } as const;
+    const record = { attempts, ...heldAt(heldAtMs), ...times, reason, ...recordOf(item) };
     // What was parked before is known from the index: the log must never take this for it.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) return order.parked(follower, at);
@@ -358,8 +371,6 @@ export class Outbox {
       lastAttemptAt: nowMs,
       reason: outcome.reason,
       ...(request === undefined ? {} : { request }),
-      ...originOf(item),
-      event: item.resolved,
     };
     if (outcome.kind === 'reject') return this.#deadLetter(item, 'refused', made);
     if (outcome.refusesAccess === true) {
@@ -378,7 +389,7 @@ export class Outbox {
       return this.#waitBehind(item, order, attempted, outcome.reason);
     }
     observe(item, 'retrying', attempts, outcome.reason);
-    const record = { v: 1, ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs } as const;
+    const record = { ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs, ...recordOf(item) };
     return this.#store(item, decision.tier, record, () => {
       counts.retries += 1;
     });
@@ -387,7 +398,7 @@ export class Outbox {
   /** Puts an event into the retry log until its destination takes its key again: that says nothing of the event. */
   #hold(item: DispatchItem, reason: string, request: Attempt['request'], nowMs: number): Whereabouts {
     const { order, retryPolicy, counts, observe } = this.#options;
-    const { attempts, resolved: event } = item;
+    const { attempts } = item;
     counts.held += 1;
     if (order?.failed(item, item.follower) === false) {
       return this.#waitBehind(item, order, { attempts, firstAttemptAtMs: nowMs, heldAtMs: nowMs }, reason);
@@ -395,13 +406,15 @@ export class Outbox {
     observe(item, 'retrying', attempts, reason);
     const { tier, notBeforeMs: notBefore } = retryPolicy.hold(nowMs, Math.random());
     const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore };
-    const made = { ...(request === undefined ? {} : { request }), ...originOf(item) };
-    return this.#store(item, tier, { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event });
+    const made = request === undefined ? {} : { request };
+    return this.#store(item, tier, { attempts, ...times, heldAt: nowMs, reason, ...made, ...recordOf(item) });
   }
 
   /** Gives the log an event that waits for its next attempt; without room there it becomes a dead letter. */
   #store(item: DispatchItem, tier: number, record: RetryRecord, onStored?: () => void): Promise<unknown> {
-    const { order, retryWriter } = this.#options;
+    const { order, retryWriter, keepFrame } = this.#options;
+    const { frameRead, origin } = item;
+    if (frameRead !== undefined && origin !== undefined) keepFrame(origin.seq, frameRead);
     const stored = retryWriter.add(tier, record, item.lane === 'retried').then((at) => {
       if (at === undefined) return this.#deadLetterNoRoom(item, record);
       onStored?.();
@@ -422,29 +435,29 @@ export class Outbox {
   /** Puts an event into the retry log that is due at once: nothing was tried. */
   #retryNow(item: DispatchItem, reason: string): Promise<unknown> {
     const nowMs = Date.now();
-    const { attempts, heldAtMs, firstAttemptAtMs = nowMs, resolved: event } = item;
+    const { attempts, heldAtMs, firstAttemptAtMs = nowMs } = item;
     const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
-    const own = { ...originOf(item), event };
-    return this.#store(item, 0, { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, ...own });
+    return this.#store(item, retryTier(0), { attempts, ...heldAt(heldAtMs), ...times, reason, ...recordOf(item) });
   }
 
   /** The retry log has no room for another attempt of this account's events. */
   #deadLetterNoRoom(item: DispatchItem, record: RetryRecord): Promise<void> {
-    const { attempts, firstAttemptAt, lastAttemptAt, request, event } = record;
+    const { attempts, firstAttemptAt, lastAttemptAt, request } = record;
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
     const reason = `no room in the retry log: ${record.reason}`;
-    return this.#deadLetter(item, 'no_room', { ...made, ...originOf(item), reason, event });
+    return this.#deadLetter(item, 'no_room', { ...made, reason });
   }
 
-  #deadLetter(item: DispatchItem, why: DeadLetterReason, letter: Omit<RetryRecord, 'v' | 'notBefore'>): Promise<void> {
+  #deadLetter(item: DispatchItem, why: DeadLetterReason, about: AboutLetter): Promise<void> {
     const { order, counts, deadLetters, observe } = this.#options;
     counts.dead_letters += 1;
     counts[`dead_letters_${why}`] += 1;
-    observe(item, 'rejected', letter.attempts, letter.reason);
-    return deadLetters.add(letter, item.readFrom).then((isKept) => {
+    observe(item, 'rejected', about.attempts, about.reason);
+    const letter = { ...about, ...originOf(item), event: item.line };
+    return deadLetters.add(letter, item.head.id, item.readFrom).then((isKept) => {
       const { source } = item.frame;
       if (source.kind === 'log') this.#skipUnless(isKept, source.message.storedAtMs);
-      else this.#skipUnless(isKept, item.head.receivedAtMs, letter.firstAttemptAt);
+      else this.#skipUnless(isKept, item.head.receivedAtMs, about.firstAttemptAt);
       order?.done(item, item.follower);
     });
   }
@@ -456,6 +469,9 @@ export class Outbox {
     this.#options.health.missed(fromMs, 1, toMs);
   }
 }
+
+/** What a dead letter says of its event. */
+type AboutLetter = Pick<DeadLetter, 'attempts' | 'firstAttemptAt' | 'lastAttemptAt' | 'reason' | 'request'>;
 
 /** An event that was parked, until the log is given it. */
 type Parking = {
@@ -472,3 +488,22 @@ type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' | 'dropp
 const heldAt = (atMs: number | undefined): Pick<RetryRecord, 'heldAt'> => (atMs === undefined ? {} : { heldAt: atMs });
 
 const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> => (origin === undefined ? {} : { origin });
+
+/** Which event a record is about: a reference, unless EVENTS may have it no more. */
+function recordOf(
+  item: DispatchItem,
+): Pick<RetryRecord, 'visitorId' | 'eventId' | 'receivedAt' | 'bytes' | 'origin' | 'line'> {
+  const { head, bytesRead: bytes, origin, isCopied } = item;
+  const { visitorId, id: eventId, receivedAtMs: receivedAt } = head;
+  const about = { visitorId, eventId, receivedAt, bytes, ...originOf(item) };
+  return isCopied || origin === undefined ? { ...about, line: item.line } : about;
+}
+
+/** What is known of a quarantined event of the retry log. */
+export type SetAside = {
+  readonly readFrom: RetryPlace | undefined;
+  readonly attempted: Attempted;
+  readonly lastAttemptAt?: number;
+  readonly request?: RetryRecord['request'];
+  readonly origin: EventOrigin | undefined;
+};

@@ -12,11 +12,13 @@ import { deleteMessage, readNext, readStored } from '../../../../shared/nats/mes
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
+import type { HeldReferences } from '../retry/held-references.ts';
 import type { RetryPlace } from './waiting-visitors.ts';
 
 export type ParkedFramesOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
+  readonly references: HeldReferences;
   /** Told of an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
@@ -82,7 +84,7 @@ export class ParkedFrames {
     this.#bytes += bytes;
   }
 
-  /** The line of a parked event; undefined if the log does not have it any more. */
+  /** The record of a parked event that has the event itself; undefined if the log has it no more. */
   async read({ seq, index }: RetryPlace): Promise<string | undefined> {
     const known = this.#lines.get(seq);
     if (known !== undefined) {
@@ -123,6 +125,7 @@ export class ParkedFrames {
     this.#frames.delete(seq);
     this.#bytes -= frame.bytes;
     this.#forget(seq);
+    this.#options.references.settled(seq);
     this.#finished.add(seq);
   }
 

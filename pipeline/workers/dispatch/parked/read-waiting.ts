@@ -1,8 +1,12 @@
 import { FrameError } from '../../../../shared/contracts/events/frame.ts';
 import {
+  backOffTiers,
   decodeRetryFrame,
-  parkedTier,
+  eventTiers,
+  isReplayTier,
+  parkedTiers,
   parseRetryRecord,
+  retryHeadBytes,
   settledNoteTier,
 } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
@@ -11,37 +15,50 @@ import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import { eventOfRecord } from './event-of-visitor.ts';
-import type { EventOfVisitor } from './event-of-visitor.ts';
+import { eventOfRecord } from '../retry/event-of-visitor.ts';
 import { parkedLines } from './parked-frames.ts';
 import type { ParkedFrames } from './parked-frames.ts';
-import { retryTierDelaysMs } from '../retry/retry-policy.ts';
+import { attemptedBefore, notAttempted } from '../retry/retry-policy.ts';
+import { referredTo } from '../retry/held-references.ts';
+import type { HeldReferences } from '../retry/held-references.ts';
 import type { WaitingVisitors } from './waiting-visitors.ts';
 
 type Index = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };
 
-/** Reads what waits in the retry log of a destination, before anything is sent: who waits, and for what. */
-export async function readWaiting(
-  connection: LogConnection,
-  destinationId: string,
-  tiersStored: ReadonlySet<number>,
-  { waiting, frames }: Index,
-): Promise<void> {
+type RetryLog = {
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  readonly tiersStored: ReadonlySet<number>;
+  readonly references: HeldReferences;
+};
+
+/**
+ * Reads what waits in the retry log of a destination, before anything is sent: the frames of EVENTS it refers to, and where
+ * the destination keeps an order, which visitors wait for what.
+ */
+export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
+  const { connection, destinationId, tiersStored, references } = log;
   const readTier = async (tier: number, take: (message: StoredMessage) => void): Promise<void> => {
     if (!tiersStored.has(tier)) return;
     const subject = retrySubject(destinationId, tier);
     for (let seq = 1; ;) {
       const found = await readNext(connection, streams.retry, subject, seq);
       if (found === undefined) return;
+      references.stored(found.seq, referredTo(readableRecords(found.data)));
       take(found);
       seq = found.seq + 1;
     }
   };
-  const backOffTiers = [...retryTierDelaysMs.keys()];
+  if (index === undefined) {
+    await Promise.all([...eventTiers].map((tier) => readTier(tier, () => undefined)));
+    return;
+  }
+  const { waiting, frames } = index;
   await Promise.all(backOffTiers.map((tier) => readTier(tier, (message) => takeHeads(tier, message, waiting))));
+  await Promise.all([...eventTiers].filter(isReplayTier).map((tier) => readTier(tier, () => undefined)));
   // Only now: what is in both was being moved, and waits where it was moved to.
   if (tiersStored.has(settledNoteTier)) await frames.readNote();
-  await readTier(parkedTier, (message) => takeParkedFrame(message, waiting, frames));
+  for (const tier of parkedTiers) await readTier(tier, (message) => takeParkedFrame(message, waiting, frames));
 }
 
 /** Takes a frame of parked events into the index. Returns the visitors they are of. */
@@ -51,13 +68,19 @@ export function takeParkedFrame(
   frames: ParkedFrames,
 ): readonly string[] {
   const lines = parkedLines(data);
-  frames.stored(seq, lines.length, data.length);
+  frames.stored(seq, lines.length, data.length + retryHeadBytes);
   return lines.map((line, index) => {
+    const record = readableRecord(line);
     // What cannot be read waits for nobody, and is found out when its turn comes.
-    const { visitorId, key } = eventOf(line) ?? { visitorId: '', key: `${seq}:${index}` };
+    const { visitorId, key } = record === undefined ? { visitorId: '', key: `${seq}:${index}` } : eventOfRecord(record);
     const place = { seq, index };
-    if (frames.isSettled(place) || waiting.knows(visitorId, key)) frames.finished(place);
-    else waiting.park(visitorId, key, place);
+    if (frames.isSettled(place) || waiting.knows(visitorId, key)) {
+      frames.finished(place);
+      return visitorId;
+    }
+    const attempted = record === undefined ? notAttempted : attemptedBefore(record);
+    const isCopied = record === undefined || record.line !== undefined;
+    waiting.park(visitorId, key, { attempted, origin: record?.origin, isCopied }, place);
     return visitorId;
   });
 }
@@ -70,16 +93,16 @@ function takeHeads(tier: number, { seq, data }: StoredMessage, waiting: WaitingV
   }
 }
 
-function eventOf(line: string): EventOfVisitor | undefined {
+function readableRecord(line: string): RetryRecord | undefined {
   try {
-    return eventOfRecord(parseRetryRecord(line));
+    return parseRetryRecord(line);
   } catch (error) {
     if (error instanceof FrameError || error instanceof TypeError) return undefined;
     throw error;
   }
 }
 
-/** Whoever reads a frame that nobody can read keeps it apart. */
+/** A frame that cannot be read becomes a dead letter when it is due. */
 function readableRecords(data: Uint8Array): readonly RetryRecord[] {
   try {
     return decodeRetryFrame(data);

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { FrameError } from '../../../../shared/contracts/events/frame.ts';
 import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
 import type { StoredRecord } from '../retry/retry-writer.ts';
-import type { EventOfVisitor } from './event-of-visitor.ts';
+import type { EventOfVisitor } from '../retry/event-of-visitor.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { takeParkedFrame } from './read-waiting.ts';
-import type { Follower, HeadPlace, PlacedHead, WaitingVisitors } from './waiting-visitors.ts';
+import type { LoadedEvent, WantedEvent } from '../retry/referenced-events.ts';
+import type { Follower, HeadPlace, ParkedAs, PlacedHead, WaitingVisitors } from './waiting-visitors.ts';
 
 /** What may wait for a destination to keep the order of its visitors. */
 export type OrderLimits = {
@@ -25,6 +25,8 @@ export type VisitorOrderOptions = {
   readonly frames: ParkedFrames;
   readonly limits: OrderLimits;
   readonly counts: Record<'order_pauses' | 'parked_lost' | 'retries_lost', number>;
+  /** Reads parked events. */
+  readonly load: (wanted: readonly WantedEvent[]) => Promise<readonly LoadedEvent[]>;
   /** Told of an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
@@ -32,11 +34,7 @@ export type VisitorOrderOptions = {
 /** A parked event whose turn has come: it is the taker's until `finished` or `giveBack`. */
 export type ReleasedEvent = {
   readonly follower: Follower;
-  readonly bytes: number;
-  readonly content:
-    | { readonly kind: 'record'; readonly record: RetryRecord }
-    /** This build cannot read it. */
-    | { readonly kind: 'unreadable'; readonly line: string };
+  readonly loaded: LoadedEvent;
 };
 
 /** Released events in the lanes, or on their way there. */
@@ -158,8 +156,8 @@ export class VisitorOrder {
   }
 
   /** Puts an event behind all others of its visitor; `parked` says where the log has it. */
-  park({ visitorId, key }: EventOfVisitor): Follower {
-    return this.#options.waiting.park(visitorId, key);
+  park({ visitorId, key }: EventOfVisitor, as: ParkedAs): Follower {
+    return this.#options.waiting.park(visitorId, key, as);
   }
 
   /** An event that was put there is kept elsewhere, before the log had it. */
@@ -241,8 +239,9 @@ export class VisitorOrder {
       this.#ready.delete(visitorId);
       const followers = waiting.release(visitorId, this.#releasedTogetherMax);
       try {
-        const lines = await Promise.all(followers.map((follower) => this.#read(follower)));
-        if (this.#isOpen) yield this.#release(followers, lines);
+        const wanted = await Promise.all(followers.map((follower) => this.#want(follower)));
+        const loaded = await this.#options.load(wanted);
+        if (this.#isOpen) yield this.#release(followers, loaded);
         else for (const follower of followers) this.#putBack(follower);
       } catch (error) {
         for (const follower of followers) this.#putBack(follower);
@@ -271,7 +270,8 @@ export class VisitorOrder {
   /** A released event is kept elsewhere, and never sent. */
   drop(follower: Follower): void {
     this.settled();
-    this.#remove(follower);
+    this.done(follower, follower);
+    this.finished(follower);
   }
 
   /** A released event waits on. */
@@ -311,26 +311,19 @@ export class VisitorOrder {
     }
   }
 
-  #read({ place }: Follower): Promise<string | undefined> {
-    return place === undefined ? Promise.resolve(undefined) : this.#options.frames.read(place);
+  async #want({ visitorId, key, origin, isCopied, place }: Follower): Promise<WantedEvent> {
+    if (!isCopied || place === undefined) return { visitorId, key, origin };
+    const text = await this.#options.frames.read(place);
+    return { visitorId, key, line: text === undefined ? undefined : eventOf(text) };
   }
 
-  #release(followers: readonly Follower[], lines: readonly (string | undefined)[]): ReleasedEvent[] {
-    return followers.flatMap((follower, index) => {
-      const line = lines[index];
-      if (line === undefined) {
-        this.#options.counts.parked_lost += 1;
-        this.#remove(follower);
-        return [];
-      }
-      this.#released += 1;
-      return [{ follower, bytes: line.length, content: readContent(line) }];
+  #release(followers: readonly Follower[], loaded: readonly LoadedEvent[]): ReleasedEvent[] {
+    this.#released += followers.length;
+    return followers.map((follower, index) => {
+      const event = loaded[index] ?? { kind: 'gone' };
+      if (event.kind === 'gone') this.#options.counts.parked_lost += 1;
+      return { follower, loaded: event };
     });
-  }
-
-  #remove(follower: Follower): void {
-    this.done(follower, follower);
-    this.finished(follower);
   }
 
   #putBack(follower: Follower): void {
@@ -349,11 +342,12 @@ function keyOf({ visitorId, key }: EventOfVisitor): string {
   return `${visitorId}\n${key}`;
 }
 
-function readContent(line: string): ReleasedEvent['content'] {
+/** The event of a record that has it; all of a record that cannot be read. */
+function eventOf(text: string): string {
   try {
-    return { kind: 'record', record: parseRetryRecord(line) };
+    return parseRetryRecord(text).line ?? text;
   } catch (error) {
-    if (error instanceof FrameError) return { kind: 'unreadable', line };
+    if (error instanceof FrameError) return text;
     throw error;
   }
 }

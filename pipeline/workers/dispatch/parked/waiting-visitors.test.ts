@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { notAttempted } from '../retry/retry-policy.ts';
 import { WaitingVisitors } from './waiting-visitors.ts';
 import type { Follower } from './waiting-visitors.ts';
 
+const parkedAs = { attempted: notAttempted, origin: undefined, isCopied: true };
 const ids = (followers: readonly Follower[]): string => followers.map(({ key }) => key).join(' ');
 
 test('waiting visitors: follower: goes once the head is settled, and not before', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
-  waiting.park('v', 'b', { seq: 1, index: 0 });
+  waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
   expect(waiting.canRelease('v')).toBe(false);
   waiting.settle('v', 'a');
   expect(ids(waiting.release('v', 9))).toBe('b');
@@ -18,7 +20,7 @@ test('waiting visitors: follower: goes once the head is settled, and not before'
 test('waiting visitors: follower: does not go before the log has it', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
-  const b = waiting.park('v', 'b');
+  const b = waiting.park('v', 'b', parkedAs);
   waiting.settle('v', 'a');
   expect(waiting.release('v', 9)).toEqual([]);
   b.place = { seq: 1, index: 0 };
@@ -27,8 +29,8 @@ test('waiting visitors: follower: does not go before the log has it', () => {
 
 test('waiting visitors: follower that the log is not given after all: those behind it go, and its visitor waits no more without any', () => {
   const waiting = new WaitingVisitors();
-  const a = waiting.park('v', 'a');
-  const b = waiting.park('v', 'b', { seq: 1, index: 0 });
+  const a = waiting.park('v', 'a', parkedAs);
+  const b = waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
   expect(waiting.canRelease('v')).toBe(false);
   waiting.unpark(a);
   expect([waiting.canRelease('v'), waiting.knows('v', 'a'), waiting.parked]).toEqual([true, false, 1]);
@@ -39,7 +41,7 @@ test('waiting visitors: follower that the log is not given after all: those behi
 test('waiting visitors: follower that fails: is the head, and what was released behind it waits again, in order', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
-  for (const [index, id] of ['b', 'c', 'd', 'e'].entries()) waiting.park('v', id, { seq: 1, index });
+  for (const [index, id] of ['b', 'c', 'd', 'e'].entries()) waiting.park('v', id, parkedAs, { seq: 1, index });
   waiting.settle('v', 'a');
   const [b, c, d] = waiting.release('v', 3) as [Follower, Follower, Follower];
   waiting.addHead('v', 'b', b);
@@ -52,7 +54,7 @@ test('waiting visitors: follower that fails: is the head, and what was released 
 test('waiting visitors: knows: every event that waits, however many there are, of its visitor only', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'head');
-  for (let n = 0; n < 100; n += 1) waiting.park('v', `e${n}`, { seq: n, index: 0 });
+  for (let n = 0; n < 100; n += 1) waiting.park('v', `e${n}`, parkedAs, { seq: n, index: 0 });
   expect(['head', 'e0', 'e99'].map((id) => waiting.knows('v', id))).toEqual([true, true, true]);
   expect(waiting.knows('w', 'e0')).toBe(false);
   waiting.settle('v', 'head');
@@ -67,7 +69,7 @@ test('waiting visitors: counts: visitors and parked events, none when all is set
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
   waiting.addHead('w', 'x');
-  waiting.park('v', 'b', { seq: 1, index: 0 });
+  waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
   expect([waiting.size, waiting.parked]).toEqual([2, 1]);
   waiting.settle('w', 'x');
   waiting.settle('v', 'a');
@@ -206,7 +208,8 @@ class Destination {
     for (const [visitor, heads] of this.#tier) for (const n of heads) this.waiting.addHead(visitor, String(n));
     for (const [visitor, parked] of this.#parked) {
       for (const n of parked) {
-        if (!this.waiting.knows(visitor, String(n))) this.waiting.park(visitor, String(n), { seq: 1, index: 0 });
+        if (!this.waiting.knows(visitor, String(n)))
+          this.waiting.park(visitor, String(n), parkedAs, { seq: 1, index: 0 });
       }
     }
     for (const [visitor, events] of this.#unacknowledged) {
@@ -248,7 +251,7 @@ class Destination {
 
   #behind(visitor: string, { n, follower }: Item): void {
     if (follower !== undefined) this.waiting.giveBack(follower);
-    else this.#storing.push({ visitor, n, follower: this.waiting.park(visitor, String(n)) });
+    else this.#storing.push({ visitor, n, follower: this.waiting.park(visitor, String(n), parkedAs) });
   }
 
   /** Nothing of the retry log is to be read of it any more. */

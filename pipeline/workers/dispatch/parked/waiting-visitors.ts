@@ -1,3 +1,4 @@
+import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 
 /** Where the retry log has an event: the sequence of its frame, and its line there. */
@@ -12,9 +13,16 @@ export type Follower = {
   readonly turn: number;
   /** Undefined until the log has it. */
   place: RetryPlace | undefined;
-  /** The attempts made of it, where the log does not say so. */
-  attempted: Attempted | undefined;
+  /** The attempts made of it. */
+  attempted: Attempted;
+  /** Where EVENTS has it, or had it; undefined in what earlier builds wrote. */
+  readonly origin: EventOrigin | undefined;
+  /** Whether its record has the event itself. */
+  readonly isCopied: boolean;
 };
+
+/** Of a parked event, where EVENTS has it and what was tried. */
+export type ParkedAs = Pick<Follower, 'attempted' | 'origin' | 'isCopied'>;
 
 /** Which message of the retry log has an event that waits for its next attempt. */
 export type HeadPlace = { readonly tier: number; readonly seq: number };
@@ -121,9 +129,9 @@ export class WaitingVisitors {
   }
 
   /** Parks an event behind all others of its visitor. */
-  park(visitorId: string, key: string, place?: RetryPlace): Follower {
+  park(visitorId: string, key: string, { attempted, origin, isCopied }: ParkedAs, place?: RetryPlace): Follower {
     const turn = (this.#turns += 1);
-    const follower = { visitorId, key, turn, place, attempted: undefined };
+    const follower = { visitorId, key, turn, place, attempted, origin, isCopied };
     const waiting = this.#of(visitorId);
     waiting.parked.push(follower);
     waiting.keys?.add(key);

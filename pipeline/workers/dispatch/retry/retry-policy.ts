@@ -1,3 +1,6 @@
+import { retryTier, retryTierDelaysMs } from '../../../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+
 export type RetryPolicy = {
   /** Where an event goes after its `attempts`-th failed attempt. Pure but for the random number given. */
   next(failure: FailedAttempt, random: number): RetryDecision;
@@ -13,6 +16,13 @@ export type Attempted = {
   readonly heldAtMs: number | undefined;
 };
 
+export const notAttempted: Attempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
+
+/** The attempts a record of the retry log tells of. */
+export function attemptedBefore({ attempts, firstAttemptAt, heldAt }: RetryRecord): Attempted {
+  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt, heldAtMs: heldAt };
+}
+
 export type FailedAttempt = {
   /** Attempts made so far, the failed one included. */
   readonly attempts: number;
@@ -25,9 +35,6 @@ export type FailedAttempt = {
 export type RetryDecision =
   | { readonly kind: 'again'; readonly tier: number; readonly notBeforeMs: number }
   | { readonly kind: 'give-up' };
-
-/** The longest wait of each tier, in ms. The last one is for a Retry-After longer than any back-off. */
-export const retryTierDelaysMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
 const backoffTiers = retryTierDelaysMs.length - 1;
 const firstDelayMinMs = 500;
@@ -44,7 +51,7 @@ export function createRetryPolicy(windowMs: number, holdMs: number): RetryPolicy
   return {
     hold(nowMs, random) {
       const delayMs = Math.round(holdMs * (1 + random / 2));
-      return { kind: 'again', tier: tierFor(delayMs), notBeforeMs: nowMs + delayMs };
+      return { kind: 'again', tier: retryTier(tierFor(delayMs)), notBeforeMs: nowMs + delayMs };
     },
     next({ attempts, firstAttemptAtMs, nowMs, afterMs }, random) {
       const endMs = firstAttemptAtMs + windowMs;
@@ -54,7 +61,7 @@ export function createRetryPolicy(windowMs: number, holdMs: number): RetryPolicy
       const delayMs = Math.max(backoffMs(tier, random), askedMs);
       if (askedMs > 0 && nowMs + askedMs > endMs) return { kind: 'give-up' };
       const notBeforeMs = Math.min(nowMs + delayMs, endMs);
-      return { kind: 'again', tier: tierFor(notBeforeMs - nowMs), notBeforeMs };
+      return { kind: 'again', tier: retryTier(tierFor(notBeforeMs - nowMs)), notBeforeMs };
     },
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts';
+import { copied } from '../../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
@@ -13,6 +14,8 @@ import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
+import { HeldReferences } from './held-references.ts';
+import { ReferencedEvents } from './referenced-events.ts';
 import { RetryReader } from './retry-reader.ts';
 
 let nats: NatsServer;
@@ -33,7 +36,7 @@ async function store(destinationId: string, ids: readonly string[]): Promise<voi
   for (const id of ids) {
     const at = Date.now() - 1_000;
     const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
-    const line = encodeRetryRecord({ v: 1, attempts: 1, reason: 'test', ...times, event: sampleEvent({ id }) });
+    const line = encodeRetryRecord({ attempts: 1, reason: 'test', ...times, ...copied(sampleEvent({ id })) });
     const message = { subject: retrySubject(destinationId, 0), payload: Buffer.from(`${line}\n`) };
     await publishWithRetry(connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
   }
@@ -51,6 +54,8 @@ function read(
   const reader = new RetryReader({
     connection,
     destinationId,
+    events: new ReferencedEvents(0),
+    references: new HeldReferences(),
     isParkedDue: false,
     finishedBytesMax: () => Infinity,
     warn: () => undefined,
@@ -59,7 +64,7 @@ function read(
   const take = async (): Promise<void> => {
     for await (const frame of reader.due()) {
       const taken = { finished: () => reader.finished(frame), abandoned: () => reader.abandoned(frame) };
-      if (frame.content.kind === 'records') onFrame(frame.content.records[0]?.event.event.id ?? '', taken);
+      if (frame.content.kind === 'records') onFrame(frame.content.records[0]?.record.eventId ?? '', taken);
       else {
         onUnreadable(frame.content.data);
         taken.finished();

@@ -4,28 +4,57 @@ import { deleteMessage, purgeSubject, readNext } from '../../../../shared/nats/m
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import { decodeRetryFrame, parkedTier, replayTier } from '../../../../shared/contracts/events/retry-record.ts';
+import {
+  decodeRetryFrame,
+  delayOfTier,
+  eventTiers,
+  isParkedTier,
+  isReplayTier,
+  retryHeadBytes,
+  retryTierDelaysMs,
+} from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
-import { retryTierDelaysMs } from './retry-policy.ts';
+import { eventOfRecord } from './event-of-visitor.ts';
+import { referredTo } from './held-references.ts';
+import type { HeldReferences } from './held-references.ts';
+import type { LoadedEvent, ReferencedEvents } from './referenced-events.ts';
 
-/** A frame of the retry log that is due. It is the taker's until `finished` or `abandoned`. */
-export type RetryFrame = {
+/** A frame of the retry log: where it is, its bytes there, and those of its events. */
+export type HeldRetries = {
   readonly tier: number;
   readonly seq: number;
   readonly bytes: number;
-  /** Of a replay, and not of events that failed. */
-  readonly isReplay: boolean;
-  readonly content: RetryContent;
+  readonly eventBytes: number;
 };
 
-export type RetryContent =
-  | { readonly kind: 'records'; readonly records: readonly RetryRecord[] }
+/** A frame of the retry log. */
+type StoredFrame = {
+  readonly tier: number;
+  readonly seq: number;
+  /** In the log. */
+  readonly bytes: number;
+  /** Of its events, about. */
+  readonly eventBytes: number;
+  /** Of a replay, and not of events that failed. */
+  readonly isReplay: boolean;
+  readonly content: Content<RetryRecord>;
+};
+
+type Content<Of> =
+  | { readonly kind: 'records'; readonly records: readonly Of[] }
   /** This build cannot read it. */
   | { readonly kind: 'unreadable'; readonly data: Uint8Array; readonly problem: string };
+
+export type LoadedRecord = { readonly record: RetryRecord; readonly loaded: LoadedEvent };
+
+/** A frame that is due, with its events. It is the taker's until `finished` or `abandoned`. */
+export type RetryFrame = Omit<StoredFrame, 'content'> & { readonly content: Content<LoadedRecord> };
 
 export type RetryReaderOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
+  readonly events: ReferencedEvents;
+  readonly references: HeldReferences;
   /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
   readonly isParkedDue: boolean;
   /** What is finished of a tier, and stands behind a frame that is still held, takes no more of the log than this. */
@@ -45,8 +74,6 @@ const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
 const replayLookEveryMs = 100;
 
-const tierNumbers: ReadonlySet<number> = new Set([...retryTierDelaysMs.keys(), parkedTier, replayTier]);
-
 type Tier = {
   readonly number: number;
   readonly subject: string;
@@ -59,7 +86,7 @@ type Tier = {
   /** Frames that were handed back so far: a read that was under way then is void. */
   handBacks: number;
   /** The head of the tier, read and not taken; when it is due, is by the monotonic clock. */
-  head: { readonly frame: RetryFrame; readonly dueAtMs: number } | undefined;
+  head: { readonly frame: StoredFrame; readonly dueAtMs: number } | undefined;
   readonly heldSeqs: Set<number>;
   heldBytes: number;
   /** Finished and not yet removed from the log: their bytes, by sequence. */
@@ -116,7 +143,9 @@ export class RetryReader {
       waitMs = Infinity;
       try {
         for (const tier of this.#tiers.values()) {
-          for (let frame = await this.#take(tier); frame !== undefined; frame = await this.#take(tier)) yield frame;
+          for (let frame = await this.#take(tier); frame !== undefined; frame = await this.#take(tier)) {
+            yield await this.#load(frame);
+          }
           waitMs = Math.min(waitMs, waitOf(tier));
         }
       } catch (error) {
@@ -127,15 +156,16 @@ export class RetryReader {
   }
 
   /** All of the frame is settled: it may leave the log. */
-  finished(frame: RetryFrame): void {
+  finished(frame: HeldRetries): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
     tier.finished.set(frame.seq, frame.bytes);
+    this.#options.references.settled(frame.seq);
     this.#purgeSoon();
   }
 
   /** Nothing was done with the frame: it is read again, and what was taken after it. */
-  abandoned(frame: RetryFrame): void {
+  abandoned(frame: HeldRetries): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
     tier.nextSeq = Math.min(tier.nextSeq, frame.seq);
@@ -155,15 +185,15 @@ export class RetryReader {
   /** Undefined for a tier this build does not know. */
   #tierOf(number: number): Tier | undefined {
     const known = this.#tiers.get(number);
-    if (known !== undefined || !tierNumbers.has(number)) return known;
-    if (number === parkedTier && !this.#options.isParkedDue) return undefined;
+    if (known !== undefined || !eventTiers.has(number)) return known;
+    if (isParkedTier(number) && !this.#options.isParkedDue) return undefined;
     const made = newTier(this.#options.destinationId, number);
     this.#tiers.set(number, made);
     return made;
   }
 
   /** Takes the head of a tier if it is due and there is room for it. */
-  async #take(tier: Tier): Promise<RetryFrame | undefined> {
+  async #take(tier: Tier): Promise<StoredFrame | undefined> {
     if (!this.#mayTake(tier)) return undefined;
     if (tier.head === undefined) await this.#readHead(tier);
     if (!this.#mayTake(tier) || tier.head === undefined || tier.head.dueAtMs > performance.now()) return undefined;
@@ -171,9 +201,31 @@ export class RetryReader {
     tier.head = undefined;
     tier.nextSeq = frame.seq + 1;
     tier.heldSeqs.add(frame.seq);
-    tier.heldBytes += frame.bytes;
+    tier.heldBytes += frame.eventBytes;
     tier.lastFrameMs = performance.now();
     return frame;
+  }
+
+  async #load(frame: StoredFrame): Promise<RetryFrame> {
+    const { content } = frame;
+    if (content.kind === 'unreadable') return { ...frame, content };
+    const { connection, events } = this.#options;
+    try {
+      const wanted = content.records.map((record) => ({
+        ...eventOfRecord(record),
+        origin: record.origin,
+        line: record.line,
+      }));
+      const loaded = await events.load(connection, wanted);
+      const records = content.records.flatMap((record, at) => {
+        const event = loaded[at];
+        return event === undefined ? [] : [{ record, loaded: event }];
+      });
+      return { ...frame, content: { kind: 'records', records } };
+    } catch (error) {
+      this.abandoned(frame);
+      throw error;
+    }
   }
 
   #mayTake(tier: Tier): boolean {
@@ -194,6 +246,8 @@ export class RetryReader {
         continue;
       }
       const frame = frameOf(tier, found);
+      if (frame.content.kind === 'records')
+        this.#options.references.stored(frame.seq, referredTo(frame.content.records));
       tier.head = { frame, dueAtMs: dueAtMsOf(tier, frame) };
       return;
     }
@@ -208,10 +262,10 @@ export class RetryReader {
     }
   }
 
-  #release({ tier: number, seq, bytes }: RetryFrame): Tier | undefined {
+  #release({ tier: number, seq, eventBytes }: HeldRetries): Tier | undefined {
     const tier = this.#tiers.get(number);
     if (tier?.heldSeqs.delete(seq) !== true) return undefined;
-    tier.heldBytes -= bytes;
+    tier.heldBytes -= eventBytes;
     this.#wakeup.ring();
     return tier;
   }
@@ -273,9 +327,9 @@ function newTier(destinationId: string, number: number): Tier {
   return {
     number,
     subject: retrySubject(destinationId, number),
-    isReplay: number === replayTier,
+    isReplay: isReplayTier(number),
     // What is replayed is due as soon as it is there.
-    dueTimes: createDueTimes(retryTierDelaysMs[number] ?? 0),
+    dueTimes: createDueTimes(retryTierDelaysMs[delayOfTier(number) ?? -1] ?? 0),
     lastFrameMs: -Infinity,
     maybeMore: false,
     nextSeq: 1,
@@ -304,11 +358,13 @@ function waitOf(tier: Tier): number {
   return replayLookEveryMs;
 }
 
-function frameOf({ number, isReplay }: Tier, { seq, data }: StoredMessage): RetryFrame {
-  return { tier: number, seq, bytes: data.length, isReplay, content: readContent(data) };
+function frameOf({ number, isReplay }: Tier, { seq, data }: StoredMessage): StoredFrame {
+  const content = readContent(data);
+  const eventBytes = content.kind === 'records' ? sum(content.records.map(({ bytes }) => bytes)) : data.length;
+  return { tier: number, seq, bytes: data.length + retryHeadBytes, eventBytes, isReplay, content };
 }
 
-function readContent(data: Uint8Array): RetryContent {
+function readContent(data: Uint8Array): Content<RetryRecord> {
   try {
     return { kind: 'records', records: decodeRetryFrame(data) };
   } catch (error) {
@@ -317,7 +373,7 @@ function readContent(data: Uint8Array): RetryContent {
 }
 
 /** What cannot be read waits for nothing. */
-function dueAtMsOf({ dueTimes }: Tier, { content }: RetryFrame): number {
+function dueAtMsOf({ dueTimes }: Tier, { content }: StoredFrame): number {
   const clock = { wallMs: Date.now(), monotonicMs: performance.now() };
   if (content.kind === 'unreadable') return clock.monotonicMs;
   return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);

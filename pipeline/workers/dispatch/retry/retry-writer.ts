@@ -5,7 +5,7 @@ import type { PublishFailure } from '../../../../shared/nats/publish/publish-ans
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { PublishError, limitTries, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
-import { encodeRetryRecord, parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
+import { encodeRetryRecord, parkedTier, retryHeadBytes } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
 /** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
@@ -24,7 +24,10 @@ export type RetryWriterOptions = {
   hasRoom(bytes: number, isReplacement: boolean): boolean;
   onRetry(reason: PublishFailure, tries: number): void;
   /** Called with each frame the log has stored. */
-  onStored(tier: number, bytes: number): void;
+  onStored(
+    tier: number,
+    frame: { readonly seq: number; readonly bytes: number; readonly records: readonly RetryRecord[] },
+  ): void;
 };
 
 /** Together with their pauses these last 2 s, where the log is full, and a minute and a half or more. */
@@ -32,11 +35,13 @@ const tries = { fullMax: 5, othersMax: 24 };
 /** While the log refuses what it is given, all that waits would otherwise be tried as long, one frame after the other. */
 const triesOnceRefused = { fullMax: 1, othersMax: 1 };
 
+/** What the events of a frame take when they are read back, in bytes. */
 const frameBytesMax = 256 * 1024;
-/** Of parked events: a frame is read for one visitor after the other, each time the turn of one comes. */
-const parkedFrameBytesMax = 16 * 1024;
+/** Of parked events: a frame leaves the log when all of it is settled. */
+const parkedFrameBytesMax = 128 * 1024;
 
 type Waiting = {
+  readonly record: RetryRecord;
   readonly line: string;
   /** With its line end. */
   readonly bytes: number;
@@ -74,10 +79,10 @@ export class RetryWriter {
   add(tier: number, record: RetryRecord, isReplacement: boolean): Promise<StoredRecord | undefined> {
     const line = encodeRetryRecord(record);
     const bytes = Buffer.byteLength(line) + 1;
-    if (!this.#options.hasRoom(bytes, isReplacement)) return Promise.resolve(undefined);
+    if (!this.#options.hasRoom(bytes + retryHeadBytes, isReplacement)) return Promise.resolve(undefined);
     this.#bytesWaiting += bytes;
     return new Promise((resolve, reject) => {
-      const own = { line, bytes, resolve, reject };
+      const own = { record, line, bytes, resolve, reject };
       const waiting = this.#tiers.get(tier);
       if (waiting !== undefined) {
         waiting.push(own);
@@ -129,16 +134,17 @@ export class RetryWriter {
       mayTry: limitTries(this.#isRefused ? triesOnceRefused : tries),
     };
     const { seq } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
-    onStored(tier, payload.length);
-    return { seq, records: frame.length, bytes: payload.length };
+    const bytes = payload.length + retryHeadBytes;
+    onStored(tier, { seq, bytes, records: frame.map(({ record }) => record) });
+    return { seq, records: frame.length, bytes };
   }
 }
 
 function takeFrame(waiting: Waiting[], bytesMax: number): Waiting[] {
   let bytes = 0;
   let events = 0;
-  for (const { bytes: ofLine } of waiting) {
-    bytes += ofLine;
+  for (const { record } of waiting) {
+    bytes += record.bytes;
     if (events > 0 && bytes > bytesMax) break;
     events += 1;
   }

@@ -1,7 +1,9 @@
+import { notAttempted } from '../retry/retry-policy.ts';
 import { expect, test, vi } from 'vitest';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
-import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
+import { DispatchItem } from '../inbox/dispatch-item.ts';
+import { wholeEvent } from '../retry/read-event.ts';
 import { Sending } from './sending.ts';
 import type { NextOptions } from './sending.ts';
 
@@ -13,7 +15,15 @@ const destination = (own: Partial<OfferedDestination> = {}): OfferedDestination 
 });
 
 function itemOf(id: string): DispatchItem {
-  const follower = { visitorId: id, key: id, turn: 0, place: undefined, attempted: undefined };
+  const follower = {
+    visitorId: id,
+    key: id,
+    turn: 0,
+    place: undefined,
+    attempted: notAttempted,
+    origin: undefined,
+    isCopied: true,
+  };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: false, slot: 0 };
   const sample = sampleEvent({ id });

@@ -52,6 +52,7 @@ import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
+import { ReferencedEvents } from '../retry/referenced-events.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
 import type { RetryUse } from '../retry/retry-share.ts';
 import { unlimitedRetries } from './unlimited-retries.ts';
@@ -109,6 +110,7 @@ export async function createDispatcherRig(
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
   const frameShares = new FrameShares(defaultsOf(dispatcherEnv).DISPATCH_FRAMES_BYTES_MAX);
+  const referencedEvents = new ReferencedEvents(16 * 1024 ** 2);
   const openedFrames = new OpenedFrames({ bytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX });
   const notes: OutcomeNote[] = [];
   const followed: FollowedErasures[] = [];
@@ -200,6 +202,7 @@ export async function createDispatcherRig(
         shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,
         openedFrames,
+        referencedEvents,
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
         beginTurn: (frames) => turns.push(frames),

@@ -4,6 +4,10 @@ import type { RetryRecord } from '../../../../shared/contracts/events/retry-reco
 /** Which event of which visitor: see `eventKey`. */
 export type EventOfVisitor = { readonly visitorId: string; readonly key: string };
 
-export function eventOfRecord({ event, origin }: Pick<RetryRecord, 'event' | 'origin'>): EventOfVisitor {
-  return { visitorId: event.visitor.id, key: eventKey(event.event.id, origin) };
+export function eventOfRecord({
+  visitorId,
+  eventId,
+  origin,
+}: Pick<RetryRecord, 'visitorId' | 'eventId' | 'origin'>): EventOfVisitor {
+  return { visitorId, key: eventKey(eventId, origin) };
 }

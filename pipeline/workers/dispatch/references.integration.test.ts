@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lineOfDeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import {
+  deadLetterSubject,
+  eventsOfAccount,
+  retriesOfDestination,
+  retrySubject,
+} from '../../../shared/contracts/subjects.ts';
+import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { purgeSubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await createDispatcherRig(nats.url);
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+const digits = '12345678901234567890';
+/** A line of the log with an integer that no double holds, of one visitor. */
+const exactLine = (id: string, more = ''): string => {
+  const sample = sampleEvent({ id, account_id: rig.accountId, event_properties: { order: id, text: more } });
+  return encodeResolved({ ...sample, visitor: { ...sample.visitor, id: 'v' } }).replace(
+    '"order":',
+    `"big":${digits},"order":`,
+  );
+};
+const frameOf = (lines: readonly string[]): Uint8Array => {
+  const writer = new FrameWriter();
+  for (const line of lines) writer.appendLine(line);
+  return writer.bytes();
+};
+const retryBytes = (): Promise<number> =>
+  sumBytes(rig.connection, streams.retry, retriesOfDestination(rig.destinationId), () => true);
+const requestsOf = (id: string): string[] =>
+  sink.requests.map(({ body }) => body).filter((body) => body.includes(`"${id}"`));
+
+test('references: each attempt sends the same bytes, first, retried and parked', async () => {
+  let isRefusing = true;
+  sink.answer(() => (isRefusing ? 503 : 200));
+  const first = await rig.start({ retryPolicyOf: quickRetries });
+  await rig.sendRaw(frameOf(['first', 'second', 'third'].map((id) => exactLine(id))));
+  await until('all wait', async () => (await rig.retryRecords()).length >= 3 && requestsOf('first').length > 1);
+  await first.stop(1_000);
+  isRefusing = false;
+  // Without what the first one had in memory.
+  await rig.start({ retryPolicyOf: quickRetries });
+  await until('all arrived', () => sink.taken().length === 3);
+  expect(sink.taken()).toEqual(['first', 'second', 'third']);
+  for (const id of ['first', 'second', 'third']) {
+    const bodies = requestsOf(id);
+    expect(new Set(bodies.map((body) => body.match(/"big":\d+/)?.[0]))).toEqual(new Set([`"big":${digits}`]));
+  }
+  expect(await rig.deadLetters()).toEqual([]);
+});
+
+test('references: the retry log takes at most a tenth of what the events take', async () => {
+  sink.answer(() => 503);
+  const visitors = Array.from({ length: 200 }, (_, n) => `visitor-${n}`);
+  const lines = visitors.map((visitor) => {
+    const sample = sampleEvent({ id: `event-of-${visitor}`, account_id: rig.accountId });
+    const traits = { ...sample.visitor, id: visitor, about: 'x'.repeat(1_700) };
+    return encodeResolved({ ...sample, visitor: traits });
+  });
+  await rig.sendRaw(frameOf(lines));
+  const dispatcher = await rig.start({ concurrency: 64 });
+  await until('some wait', async () => (await rig.retryRecords()).length >= 20);
+  const records = await rig.retryRecords();
+  const payloads = records.reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(records.every(({ line }) => line === undefined)).toBe(true);
+  expect(await retryBytes()).toBeLessThanOrEqual(payloads / 10);
+  expect(dispatcher.stats()['retry_bytes']).toBeLessThanOrEqual(payloads / 10);
+});
+
+test('references: an event that has left EVENTS is recorded as skipped, and its visitor goes on', async () => {
+  sink.answer(() => 503);
+  const first = await rig.start();
+  await rig.send([{ id: 'a', visitor: 'v', receivedAtMs: Date.now() }]);
+  await rig.send([{ id: 'b', visitor: 'v', receivedAtMs: Date.now() }]);
+  await until('both wait', async () => (await rig.retryRecords()).length === 2);
+  await first.stop(1_000);
+  expect((await rig.position())?.oldestReference).toBe(rig.frameSeqs[0]);
+  await purgeSubject(rig.connection, streams.events, eventsOfAccount(rig.accountId), rig.frameSeqs[1]);
+  sink.answer(() => 200);
+  // Another process: nothing of it in memory.
+  const other = await createDispatcherRig(nats.url, rig);
+  other.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+  const second = await other.start();
+  await until('the second arrived', () => sink.taken().length === 1);
+  expect(sink.taken()).toEqual(['b']);
+  expect(second.stats()['missed_events']).toBe(1);
+  await until('nothing is referred to', async () => (await rig.position())?.oldestReference === undefined);
+  expect((await rig.health())?.missed?.map(([, , events]) => events)).toEqual([1]);
+  await other.close();
+});
+
+test('references: records of an earlier build, with their events, are sent as they are', async () => {
+  const line = exactLine('old');
+  const nowMs = Date.now();
+  const about = { v: 1, attempts: 1, firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore: 1, reason: 'status 503' };
+  const record = `${JSON.stringify(about).slice(0, -1)},"event":${line}}`;
+  await publish(rig.connection, retrySubject(rig.destinationId, 0), frameOf([record]), {
+    msgId: 'old',
+    timeoutMs: 5_000,
+  });
+  let answers = 0;
+  sink.answer(() => ((answers += 1) === 1 ? 503 : 200));
+  await rig.start({ retryPolicyOf: quickRetries });
+  await until('it arrived', () => sink.taken().length === 1);
+  expect(sink.requests.map(({ body }) => body.includes(digits))).toEqual([true, true]);
+  await until('it has left', async () => (await rig.retryRecords()).length === 0);
+});
+
+test('references: a dead letter keeps the bytes', async () => {
+  sink.answer(() => 422);
+  await rig.start();
+  await rig.sendRaw(frameOf([exactLine('refused')]));
+  await until('it is a dead letter', async () => (await rig.deadLetters()).length === 1);
+  const found = await readNext(rig.connection, streams.deadLetters, deadLetterSubject(rig.destinationId), 1);
+  expect(lineOfDeadLetter(found?.data ?? new Uint8Array())).toBe(exactLine('refused'));
+});

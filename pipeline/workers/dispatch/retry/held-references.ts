@@ -1,0 +1,53 @@
+/**
+ * The oldest frame of EVENTS that something in the retry log of a destination refers to. Retention keeps EVENTS from there,
+ * within the account's quota.
+ */
+export class HeldReferences {
+  /** By the sequence of the message in RETRY: the lowest sequence in EVENTS that it refers to. */
+  readonly #oldestOf = new Map<number, number>();
+  #oldest: number | undefined = undefined;
+  #isKnown = true;
+  readonly #onReleased: () => void;
+
+  /** `onReleased`: the oldest frame is referred to no more. */
+  constructor(onReleased: () => void = () => undefined) {
+    this.#onReleased = onReleased;
+  }
+
+  /** Undefined while nothing is referred to. */
+  get oldest(): number | undefined {
+    if (!this.#isKnown) {
+      let oldest = Infinity;
+      for (const seq of this.#oldestOf.values()) oldest = Math.min(oldest, seq);
+      this.#oldest = Number.isFinite(oldest) ? oldest : undefined;
+      this.#isKnown = true;
+    }
+    return this.#oldest;
+  }
+
+  /** RETRY has a message that refers to these sequences. */
+  stored(retrySeq: number, seqs: Iterable<number>): void {
+    let oldest = Infinity;
+    for (const seq of seqs) oldest = Math.min(oldest, seq);
+    if (!Number.isFinite(oldest)) return;
+    this.#oldestOf.set(retrySeq, oldest);
+    if (this.#isKnown) this.#oldest = Math.min(this.#oldest ?? Infinity, oldest);
+  }
+
+  /** All of a message is settled. */
+  settled(retrySeq: number): void {
+    const oldest = this.#oldestOf.get(retrySeq);
+    if (oldest === undefined) return;
+    this.#oldestOf.delete(retrySeq);
+    if (oldest !== this.#oldest) return;
+    this.#isKnown = false;
+    this.#onReleased();
+  }
+}
+
+/** The sequences in EVENTS that records refer to. */
+export function* referredTo(
+  records: Iterable<{ readonly origin?: { readonly seq: number }; readonly line?: string }>,
+): Generator<number, void, undefined> {
+  for (const { origin, line } of records) if (line === undefined && origin !== undefined) yield origin.seq;
+}

@@ -1,0 +1,54 @@
+import { encodeResolved, headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
+
+/** An event as it was read: its head, and where the rest of it stands, or the whole of it. */
+export type ReadEvent = {
+  readonly head: EventHead;
+  readonly rest: FrameLine | ResolvedEvent;
+  /** About what it takes in a request, its visitor included. */
+  readonly bytes: number;
+};
+
+/** A line of a frame that was opened. */
+export class FrameLine {
+  readonly frame: ResolvedFrame;
+  readonly index: number;
+
+  constructor(frame: ResolvedFrame, index: number) {
+    this.frame = frame;
+    this.index = index;
+  }
+}
+
+/** An event with its visitor as a line of the log, byte for byte unless it had to be parsed. */
+export function lineOf({ rest }: Pick<ReadEvent, 'rest'>): string {
+  return rest instanceof FrameLine ? rest.frame.lineAt(rest.index) : encodeResolved(rest);
+}
+
+/** Reads a line of a frame; undefined for one this build does not know. */
+export function readFrameLine(frame: ResolvedFrame, index: number): ReadEvent | undefined {
+  try {
+    const bytes = frame.bytesAt(index);
+    const head = frame.headAt(index);
+    return head === undefined
+      ? wholeEvent(parseResolved(frame.lineAt(index)), bytes)
+      : { head, rest: new FrameLine(frame, index), bytes };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads all of a line of a frame; undefined for one this build does not know. */
+export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEvent | undefined {
+  try {
+    return parseResolved(frame.lineAt(index));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An event that was parsed already, such as one of the retry log. */
+export function wholeEvent(resolved: ResolvedEvent, bytes: number): ReadEvent {
+  return { head: headOf(resolved), rest: resolved, bytes };
+}
