@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Type } from 'typebox';
 import { Account } from '../../shared/postgres/entities.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 
@@ -12,6 +13,8 @@ const publishOnCreate = Type.Boolean({
 });
 
 const reply = Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String(), publishOnCreate });
+
+const changeFields = { publishOnCreate: Type.Optional(publishOnCreate) };
 
 export const accountEndpoints = [
   defineEndpoint({
@@ -31,13 +34,14 @@ export const accountEndpoints = [
     id: 'updateAccount',
     tag: 'Account',
     summary: 'Change how the account is set',
-    body: Type.Object({ publishOnCreate: Type.Optional(publishOnCreate) }, { additionalProperties: false }),
+    body: changeSchema(changeFields, reply),
     reply,
     handle: ({ body, principal }, services) =>
       edit(services, principal, async ({ em, now }) => {
         const account = await findAccount(em, principal.accountId);
-        if (body.publishOnCreate !== undefined && body.publishOnCreate !== account.publishOnCreate) {
-          account.publishOnCreate = body.publishOnCreate;
+        const changed = changedFields(changeFields, body, view(account));
+        if (changed.publishOnCreate !== undefined) {
+          account.publishOnCreate = changed.publishOnCreate;
           recordAudit(em, principal, { action: 'account.update', details: { fields: ['publishOnCreate'] } }, now);
         }
         return view(account);

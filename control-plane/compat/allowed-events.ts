@@ -7,6 +7,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { entityFields } from '../collections/entity-schemas.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
@@ -39,6 +40,12 @@ const whole = Type.Object({
 const destinationIds = Type.Optional(
   nullable(Type.Array(Type.String(), { maxItems: 1_000, description: 'Ids the account does not have are dropped.' })),
 );
+
+const changeFields = {
+  name: Type.Optional(nullable(Type.String())),
+  destinationIds,
+  trigger: Type.Optional(allowedEvents.body.properties.description),
+};
 
 export const allowedEventEndpoints = [
   defineEndpoint({
@@ -93,24 +100,18 @@ export const allowedEventEndpoints = [
     id: 'libraryUpdateAllowedEvent',
     tag: 'Allowed events',
     summary: 'Change fields of an allowed event; a list is replaced whole, a null name or list leaves it as it is',
-    body: Type.Object(
-      {
-        name: Type.Optional(nullable(Type.String())),
-        destinationIds,
-        trigger: Type.Optional(allowedEvents.body.properties.description),
-      },
-      { additionalProperties: false },
-    ),
+    body: changeSchema(changeFields, whole),
     reply: whole,
     async handle({ params, body, principal }, services) {
-      const { name, destinationIds: ids, trigger } = body;
-      const row = await edit(services, principal, async (editing) =>
-        patchEntity(editing, allowedEvents, params.id, {
+      const row = await edit(services, principal, async (editing) => {
+        const before = await requireEntity(editing.em, principal.accountId, 'allowedEvents', params.id);
+        const { name, destinationIds: ids, trigger } = changedFields(changeFields, body, viewListed(before));
+        return patchEntity(editing, allowedEvents, params.id, {
           ...(name === undefined || name === null ? {} : { name: checkName(name) }),
           ...(ids === undefined || ids === null ? {} : { destinationIds: await kept(editing, ids) }),
           ...(trigger === undefined ? {} : { description: trigger }),
-        }),
-      );
+        });
+      });
       return viewWhole(row, services.pool);
     },
   }),

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { entityFields } from '../collections/entity-schemas.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
@@ -55,6 +56,11 @@ const headFields = {
   name: Type.Optional(nullable(nameField)),
   notes: Type.Optional(descriptionField),
   isEnabled: Type.Optional(nullable(Type.Boolean())),
+};
+
+const changeFields = {
+  ...headFields,
+  categories: Type.Optional(nullable(Type.Array(categoryFields, { maxItems: 200 }))),
 };
 
 export const dataGovernanceEndpoints = [
@@ -117,21 +123,20 @@ export const dataGovernanceEndpoints = [
     id: 'libraryUpdateDataGovernance',
     tag: 'Data governance',
     summary: 'Change the rules; categories are replaced whole, sorted by their priority and numbered from 1 on',
-    body: Type.Object(
-      { ...headFields, categories: Type.Optional(nullable(Type.Array(categoryFields, { maxItems: 200 }))) },
-      { additionalProperties: false },
-    ),
+    body: changeSchema(changeFields, reply),
     reply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const { name, notes, isEnabled, categories } = body;
+        const { id } = params;
+        const before = await requireEntity(editing.em, principal.accountId, 'globalDispatchCenters', id);
+        const { name, notes, isEnabled, categories } = changedFields(changeFields, body, view(before));
         const fields = {
           ...(name === undefined ? {} : { name }),
           ...(notes === undefined ? {} : { notes }),
           ...(isEnabled === undefined || isEnabled === null ? {} : { isEnabled }),
           ...(categories === undefined || categories === null ? {} : { categories: await stored(editing, categories) }),
         };
-        return view(await patchEntity(editing, globalDispatchCenters, params.id, fields));
+        return view(await patchEntity(editing, globalDispatchCenters, id, fields));
       }),
   }),
   defineEndpoint({

@@ -5,6 +5,7 @@ import { mappedPropertiesMax } from '../../shared/routing/mapping/apply-mapping.
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { createEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import { loadEntities } from '../draft/entity-store.ts';
 import {
@@ -22,6 +23,11 @@ import { templateOf } from './mapping-templates.ts';
 
 const tag = 'Default mappings';
 const name = 'Default mapping';
+
+const fields = {
+  mappings: Type.Array(mappedField, { maxItems: mappedPropertiesMax }),
+  isEnabled: Type.Optional(nullable(Type.Boolean({ description: 'Default true.' }))),
+};
 
 /** What becomes of a destination's events that no other of its mappings is for. */
 export const defaultMappingEndpoints = [
@@ -68,25 +74,24 @@ export const defaultMappingEndpoints = [
     summary:
       'Write the default mapping of the destination of this id; without mappings the properties of the event are passed ' +
       'on as they are',
-    body: Type.Object(
-      {
-        mappings: Type.Array(mappedField, { maxItems: mappedPropertiesMax }),
-        isEnabled: Type.Optional(nullable(Type.Boolean({ description: 'Default true.' }))),
-      },
-      { additionalProperties: false },
-    ),
+    body: changeSchema(fields, mappingReply),
     reply: mappingReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
         const destinationId = params.id;
         const type = await found(destinationType(editing.em, principal.accountId, destinationId), 'destination');
-        const fields = { mappings: storedRows(body.mappings), isEnabled: body.isEnabled ?? true };
         const rules = await rulesOf(editing.em, principal.accountId, destinationId);
         const written = rules.find((row) => isDefaultRule(bodyOf(row)));
+        changedFields(
+          fields,
+          body,
+          written === undefined ? unwritten(destinationId, type) : viewMapping(written, type),
+        );
+        const given = { mappings: storedRows(body.mappings), isEnabled: body.isEnabled ?? true };
         const row =
           written === undefined
-            ? await createEntity(editing, mappings, { ...fields, name, destinationId, priority: defaultPriority })
-            : await patchEntity(editing, mappings, written.id, fields);
+            ? await createEntity(editing, mappings, { ...given, name, destinationId, priority: defaultPriority })
+            : await patchEntity(editing, mappings, written.id, given);
         return viewMapping(row, type);
       }),
   }),

@@ -18,7 +18,7 @@ const queryParam = Type.Object(
   {
     key: queryRules.items.properties.parameter,
     operator: queryRules.items.properties.operator,
-    value: queryRules.items.properties.value,
+    value: Type.Optional(nullable(queryRules.items.properties.value)),
   },
   { additionalProperties: false },
 );
@@ -71,7 +71,11 @@ export function givenExperimentFields(fields: Static<typeof fieldsSchema>): Json
       ? {}
       : {
           urlPatterns: targetingRules?.urlPatterns ?? [],
-          queryRules: (targetingRules?.queryParams ?? []).map(({ key, ...rule }) => ({ parameter: key, ...rule })),
+          queryRules: (targetingRules?.queryParams ?? []).map(({ key, operator, value }) => ({
+            parameter: key,
+            operator,
+            ...(value === undefined || value === null ? {} : { value }),
+          })),
         }),
     ...(metrics === undefined ? {} : { primaryMetric: metricOf(metrics?.primary?.eventName) }),
   };

@@ -5,6 +5,7 @@ import type { ExperimentSettingsBody } from '../../shared/experiments/experiment
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { entityFields } from '../collections/entity-schemas.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import { loadEntities, requireEntity } from '../draft/entity-store.ts';
@@ -24,18 +25,15 @@ const reply = Type.Object({
   updatedByUserId: Type.Null(),
 });
 
-const body = Type.Object(
-  {
-    name: Type.Optional(nullable(nameField)),
-    cookieName: Type.Optional(
-      Type.Null({
-        description: 'Assignments are kept with the visitor: a cookie of another name is not part of Sluice.',
-      }),
-    ),
-    whitelistDomains: Type.Optional(experimentSettings.body.properties.whitelistDomains),
-  },
-  { additionalProperties: false },
-);
+const fields = {
+  name: Type.Optional(nullable(nameField)),
+  cookieName: Type.Optional(
+    Type.Null({
+      description: 'Assignments are kept with the visitor: a cookie of another name is not part of Sluice.',
+    }),
+  ),
+  whitelistDomains: Type.Optional(experimentSettings.body.properties.whitelistDomains),
+};
 
 export const experimentSettingsEndpoints = [
   defineEndpoint({
@@ -57,7 +55,7 @@ export const experimentSettingsEndpoints = [
     id: 'libraryCreateExperimentSettings',
     tag,
     summary: 'Add the settings; 409 where the account has them',
-    body,
+    body: Type.Object(fields, { additionalProperties: false }),
     bodyOptional: true,
     reply,
     handle: ({ body: { name, whitelistDomains }, principal }, services) =>
@@ -90,17 +88,18 @@ export const experimentSettingsEndpoints = [
     id: 'libraryUpdateExperimentSettings',
     tag,
     summary: 'Change fields of the settings',
-    body,
+    body: changeSchema(fields, reply),
     reply,
-    handle: ({ params, body: { name, whitelistDomains }, principal }, services) =>
-      edit(services, principal, async (editing) =>
-        view(
-          await patchEntity(editing, experimentSettings, params.id, {
-            ...(name === undefined ? {} : { name }),
-            ...(whitelistDomains === undefined ? {} : { whitelistDomains }),
-          }),
-        ),
-      ),
+    handle: ({ params, body, principal }, services) =>
+      edit(services, principal, async (editing) => {
+        const before = await requireEntity(editing.em, principal.accountId, 'experimentSettings', params.id);
+        const { name, whitelistDomains } = changedFields(fields, body, view(before));
+        const changed = {
+          ...(name === undefined ? {} : { name }),
+          ...(whitelistDomains === undefined ? {} : { whitelistDomains }),
+        };
+        return view(await patchEntity(editing, experimentSettings, params.id, changed));
+      }),
   }),
   defineEndpoint({
     method: 'DELETE',

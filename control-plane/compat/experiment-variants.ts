@@ -9,6 +9,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { badRequest, conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { entityPosition, listEntities, requireEntity } from '../draft/entity-store.ts';
@@ -41,10 +42,8 @@ const weight = Type.Integer({
   description: 'Percent. The control has what the others leave.',
 });
 
-const changes = Type.Object(
-  { ...fields, name: Type.Optional(nullable(name)), weight: Type.Optional(nullable(weight)) },
-  { additionalProperties: false },
-);
+const changeFields = { ...fields, name: Type.Optional(nullable(name)), weight: Type.Optional(nullable(weight)) };
+const changes = Type.Partial(Type.Object(changeFields));
 
 export const experimentVariantEndpoints = [
   defineEndpoint({
@@ -110,20 +109,21 @@ export const experimentVariantEndpoints = [
     id: 'libraryUpdateExperimentVariant',
     tag,
     summary: 'Change fields of a variant',
-    body: changes,
+    body: changeSchema(changeFields, variantReply),
     reply: variantReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
         const { id } = params;
         const before = await requireEntity(editing.em, principal.accountId, 'experimentVariants', id);
         const { experimentId: owner, isControl } = readVariantBody(before.body);
-        if (body.isControl === true) await refuseSecondControl(editing, owner, id);
-        const isControlThen = body.isControl ?? isControl;
-        if (isControlThen && typeof body.weight === 'number') {
+        const changed = changedFields(changeFields, body, await showVariant(editing.em, before));
+        if (changed.isControl === true) await refuseSecondControl(editing, owner, id);
+        const isControlThen = changed.isControl ?? isControl;
+        if (isControlThen && typeof changed.weight === 'number') {
           throw badRequest('weight: the control has what the other variants leave');
         }
         const row = await patchEntity(editing, experimentVariants, id, {
-          ...givenFields(body),
+          ...givenFields(changed),
           ...(isControlThen ? { weight: null } : {}),
         });
         return showVariant(editing.em, row);

@@ -8,6 +8,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { badRequest, conflict } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { entityPosition, findEntity, loadEntities, requireEntity } from '../draft/entity-store.ts';
@@ -20,6 +21,12 @@ import { pageInMemory } from './page-in-memory.ts';
 const id = Type.String({ minLength: 1, maxLength: 64 });
 const { name, type } = experimentBody.properties;
 const tag = 'Experiments';
+
+const changeFields = {
+  ...experimentFields,
+  name: Type.Optional(nullable(name)),
+  key: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
+};
 
 export const experimentEndpoints = [
   defineEndpoint({
@@ -132,25 +139,20 @@ export const experimentEndpoints = [
     id: 'libraryUpdateExperiment',
     tag,
     summary: 'Change fields of an experiment that is not completed; its key stays',
-    body: Type.Object(
-      {
-        ...experimentFields,
-        name: Type.Optional(nullable(name)),
-        key: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
-      },
-      { additionalProperties: false },
-    ),
+    body: changeSchema(changeFields, experimentReply),
     reply: experimentReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const row = await patchEntity(editing, experiments, params.id, givenExperimentFields(body), (next, before) => {
-          const { status, key: stored } = readExperimentBody(before);
-          if (status === 'Completed') throw conflict('a completed experiment can no longer be edited');
-          if (typeof body.key === 'string' && body.key !== '' && body.key !== stored) {
-            throw badRequest(`key: stays ${stored} once an experiment is made`);
-          }
-          return next;
-        });
+        const before = await requireEntity(editing.em, principal.accountId, 'experiments', params.id);
+        const shown = await showExperiment(editing.em, before);
+        const changed = changedFields(changeFields, body, shown);
+        if (Object.keys(changed).length === 0) return shown;
+        const { status, key: stored } = readExperimentBody(before.body);
+        if (status === 'Completed') throw conflict('a completed experiment can no longer be edited');
+        if (typeof changed.key === 'string' && changed.key !== '') {
+          throw badRequest(`key: stays ${stored} once an experiment is made`);
+        }
+        const row = await patchEntity(editing, experiments, params.id, givenExperimentFields(changed));
         return showExperiment(editing.em, row);
       }),
   }),

@@ -8,6 +8,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { badRequest, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity, requireEntity } from '../draft/entity-store.ts';
@@ -50,6 +51,13 @@ const createBody = Type.Object(
   },
   { additionalProperties: false },
 );
+
+const changeFields = {
+  name: Type.Optional(name),
+  isEnabled: Type.Optional(nullable(Type.Boolean())),
+  mappings: Type.Optional(mappedRows),
+  logic: logicField,
+};
 
 const withTemplateOnly = ['insertAfterIdx', 'name', 'isEnabled', 'logic', 'mappings'] as const;
 
@@ -116,21 +124,18 @@ export const mappingEndpoints = [
     id: 'libraryUpdateMapping',
     tag,
     summary: 'Change fields of a mapping; mappings are replaced whole, an empty logic always applies',
-    body: Type.Object(
-      {
-        name: Type.Optional(name),
-        isEnabled: Type.Optional(nullable(Type.Boolean())),
-        mappings: Type.Optional(mappedRows),
-        logic: logicField,
-      },
-      { additionalProperties: false },
-    ),
+    body: changeSchema(changeFields, mappingReply),
     reply: mappingReply,
     handle: ({ params, body, principal }, services) =>
       edit(services, principal, async (editing) => {
-        const { isEnabled, logic, mappings: mapped, ...others } = body;
+        const { em } = editing;
+        const { accountId } = principal;
+        const stored = await requireEntity(em, accountId, 'mappings', params.id);
+        const type = (await destinationType(em, accountId, bodyOf(stored).destinationId)) ?? '';
+        const changed = changedFields(changeFields, body, viewMapping(stored, type));
+        const { isEnabled, logic, mappings: mapped, name: given } = changed;
         const fields = {
-          ...others,
+          ...(given === undefined ? {} : { name: given }),
           ...(isEnabled === undefined || isEnabled === null ? {} : { isEnabled }),
           ...(logic === undefined ? {} : { logic: givenLogic(logic) }),
           ...(mapped === undefined ? {} : { mappings: storedRows(mapped) }),
@@ -141,8 +146,7 @@ export const mappingEndpoints = [
           }
           return next;
         });
-        const type = await destinationType(editing.em, principal.accountId, bodyOf(row).destinationId);
-        return viewMapping(row, type ?? '');
+        return viewMapping(row, type);
       }),
   }),
   defineEndpoint({

@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Type } from 'typebox';
+import type { TObject, TProperties } from 'typebox';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { badRequest } from './api-error.ts';
+
+const returned = Type.Optional(Type.Unknown({ description: 'Read-only: accepted where it comes back unchanged.' }));
+
+/** The body of a change: the fields that can change, and what else the answer to a GET holds. */
+export function changeSchema<Fields extends TProperties>(fields: Fields, reply: TObject): TObject<Fields> {
+  const others = Object.keys(reply.properties).filter((field) => !Object.hasOwn(fields, field));
+  const properties = { ...Object.fromEntries(others.map((field) => [field, returned])), ...fields };
+  return Type.Object(properties, { additionalProperties: false }) as TObject<Fields>;
+}
+
+/** Fields that change without an edit by the client, so that they may come back outdated. */
+const outdated: ReadonlySet<string> = new Set(['updatedAt', 'lastTriggeredAt', 'lastDispatchedAt']);
+
+/**
+ * The fields of a change whose values differ from the entity's, as a GET answers it. Throws a 400 for a read-only field
+ * with another value.
+ */
+export function changedFields<Body extends object>(fields: TProperties, body: Body, entity: object): Partial<Body> {
+  const now = JSON.parse(JSON.stringify(entity)) as JsonObject;
+  const changed = Object.entries(body).filter(
+    ([field, value]) => !outdated.has(field) && !isDeepStrictEqual(value, now[field]),
+  );
+  const readOnly = changed.find(([field]) => !Object.hasOwn(fields, field));
+  if (readOnly !== undefined) throw badRequest(`${readOnly[0]} is read-only and must stay as a GET answers it`);
+  return Object.fromEntries(changed) as Partial<Body>;
+}
