@@ -1,9 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { FrameOutcome, FrameWaiter } from '../commit/frame.ts';
 import type { RequestHead } from './request-head.ts';
-import { isJsonType } from './request-head.ts';
+import { isIdentityCoding, isJsonType } from './request-head.ts';
 import type { Reply } from './reply.ts';
-import { accepted, internalError, unavailable, unsupportedEncoding, unsupportedType } from './reply.ts';
+import { accepted, compressedBody, internalError, unavailable, unsupportedType } from './reply.ts';
 
 /** What an exchange tells the server it belongs to. */
 export type ExchangeOwner = {
@@ -165,5 +165,5 @@ function allowPages(response: HttpResponse, reply: Reply, origin: string): void 
 export function refuseNonJson(exchange: Exchange): Reply | undefined {
   const { contentType, contentEncoding } = exchange.head;
   if (!isJsonType(contentType)) return unsupportedType;
-  return contentEncoding === '' || contentEncoding.toLowerCase() === 'identity' ? undefined : unsupportedEncoding;
+  return isIdentityCoding(contentEncoding) ? undefined : compressedBody;
 }

@@ -80,7 +80,11 @@ export const notUtf8 = failure(400, 'the body is not valid UTF-8');
 export const forbiddenKey = failure(400, 'the body holds a forbidden key: __proto__ or constructor.prototype');
 export const holdsNull = failure(400, 'the body holds a null character');
 export const unsupportedType = failure(415, 'the body must be JSON: content-type application/json or text/plain');
-export const unsupportedEncoding = failure(415, 'this content-encoding is not read here');
+const unreadCoding = 'this content-encoding is not read here';
+/** Where gzip is read. The header says what is (RFC 9110, 12.5.3). */
+export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['accept-encoding', 'gzip, identity']] });
+/** Where no compressed body is read. */
+export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });
 export const hostileFraming = failure(400, 'content-length or transfer-encoding is not acceptable', { close: true });
 // With `code` and `message`, as some libraries that come to a wrong address resend what is refused without.
 export const notFound = jsonReply(404, { success: false, error: 'not found', code: 'not_found', message: 'not found' });

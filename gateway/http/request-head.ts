@@ -130,6 +130,18 @@ export function readHead(request: HttpRequest, asked?: ReadonlySet<string>): Req
   return reading;
 }
 
+/** Whether the browser sees an https address: `tls` says that the gateway itself speaks TLS, else a proxy says so. */
+export const isSecureRequest = ({ forwardedProto }: RequestHead, tls: boolean): boolean =>
+  tls || forwardedProto.split(',', 1)[0]?.trim().toLowerCase() === 'https';
+
+/** The codings of a body that are read where gzip is. x-gzip is another name of gzip (RFC 9110, 8.4.1.3). */
+const gzipCodings = new Set(['gzip', 'x-gzip']);
+
+export const isGzipCoding = (contentEncoding: string): boolean => gzipCodings.has(contentEncoding.trim().toLowerCase());
+
+export const isIdentityCoding = (contentEncoding: string): boolean =>
+  contentEncoding === '' || contentEncoding.trim().toLowerCase() === 'identity';
+
 /** Whether a content type is read as JSON: JSON itself, text/plain (beacons), or none. */
 export function isJsonType(contentType: string): boolean {
   if (contentType === 'application/json' || contentType === '') return true;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { track, nestedMixed } from '../testing/contract-row.ts';
 import { keepConnection } from '../testing/kept-connection.ts';
@@ -133,6 +134,54 @@ test('pixel: answers with an image, a cookie, and stores the event', async () =>
   });
   expect(one?.['userId']).toBe(two?.['userId']);
   expect(cookie).toContain(String(one?.['userId']));
+});
+
+test.each([
+  { proto: undefined, secure: false },
+  { proto: 'http', secure: false },
+  { proto: 'HTTPS', secure: true },
+  { proto: 'https, http', secure: true },
+  { proto: 'http, https', secure: false },
+])('visitor cookie: Secure is $secure where the proxy forwards $proto', async ({ proto, secure }) => {
+  const headers: Record<string, string> = proto === undefined ? {} : { 'x-forwarded-proto': proto };
+  for (const path of [`/pixel/${testSources.web.token}.gif?event=Seen`, '/redirect/link']) {
+    const answer = await fetch(`${rig.gateway.url}${path}`, { headers, redirect: 'manual' });
+    const attributes = answer.headers.get('set-cookie')?.split('; ') ?? [];
+    expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'SameSite=Lax']));
+    expect([path, attributes.includes('Secure')]).toEqual([path, secure]);
+  }
+});
+
+test('encodings: x-gzip is gzip, and a 415 names the encodings that are read', async () => {
+  const { token } = testSources.web;
+  const row = { event: 'Packed', distinctId: 'packed-own' };
+  const message = { type: 'track', event: 'Packed', anonymousId: 'a', messageId: 'packed-spec' };
+  const ways = [
+    { path: '/api/v1/batch', body: { token, events: [row] }, reads: 'gzip, identity' },
+    {
+      path: `/webhook/${testSources.hook.token}?event=Packed&distinctId=packed-hook`,
+      body: {},
+      reads: 'gzip, identity',
+    },
+    { path: '/v1/batch', body: { writeKey: token, batch: [message] }, reads: 'gzip, identity' },
+    { path: '/api/v1/track', body: { token, event: 'a' }, reads: 'identity' },
+    { path: '/api/v1/identify', body: { token, userProperties: {} }, reads: 'identity' },
+  ];
+  for (const { path, body, reads } of ways) {
+    const send = (encoding: string) =>
+      fetch(`${rig.gateway.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+        body: gzipSync(JSON.stringify(body)),
+      });
+    for (const encoding of reads === 'identity' ? ['gzip', 'x-gzip', 'br'] : ['deflate', 'br', 'zstd']) {
+      const refused = await send(encoding);
+      expect([path, refused.status, refused.headers.get('accept-encoding')]).toEqual([path, 415, reads]);
+    }
+    if (reads !== 'identity') expect([path, (await send('X-GZIP')).status]).toEqual([path, 200]);
+  }
+  const stored = new Set((await rig.log.envelopes()).map(({ id }) => id));
+  expect(['packed-own', 'packed-hook', 'packed-spec'].filter((id) => !stored.has(id))).toEqual([]);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import type { GetRoute } from '../http/route.ts';
 import { Admitted } from '../ingest/admission.ts';
 import type { Admission } from '../ingest/admission.ts';
 import type { Intake } from '../ingest/intake.ts';
-import { decodeSegment } from '../http/request-head.ts';
+import { decodeSegment, isSecureRequest } from '../http/request-head.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
 import { identityParameters, otherParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';
@@ -13,8 +13,16 @@ import { visitorCookie, visitorOf } from './visitor-cookie.ts';
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const suffix = '.gif';
 
+export type PixelParts = {
+  readonly admission: Admission;
+  readonly intake: Intake;
+  readonly events: SingleEvent;
+  /** Whether the gateway itself speaks TLS. */
+  readonly isSecure: boolean;
+};
+
 /** `GET /pixel/{token}.gif?event=…`: an event for where only an image can be placed. */
-export function createPixelRoute(admission: Admission, intake: Intake, events: SingleEvent): GetRoute {
+export function createPixelRoute({ admission, intake, events, isSecure }: PixelParts): GetRoute {
   return {
     name: 'pixel',
     method: 'get',
@@ -29,16 +37,16 @@ export function createPixelRoute(admission: Admission, intake: Intake, events: S
       if (event === undefined) return exchange.send(invalid('event is required'));
       const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(admitted.atMs));
       const identity = identified ? {} : { userId: visitorId };
-      const answers = { stored: pixelReply(visitorId), lost: unavailable };
+      const answers = { stored: pixelReply(visitorId, isSecureRequest(exchange.head, isSecure)), lost: unavailable };
       if (exchange.headOnly) return exchange.send(answers.stored);
       events.made(exchange, admitted, { token: madeToken, event, ...fields, ...identity }, answers);
     },
   };
 }
 
-const pixelReply = (visitorId: string) =>
+const pixelReply = (visitorId: string, secure: boolean) =>
   createReply(200, gif, {
-    headers: [['content-type', 'image/gif'], ['cache-control', 'no-store'], visitorCookie(visitorId)],
+    headers: [['content-type', 'image/gif'], ['cache-control', 'no-store'], visitorCookie(visitorId, secure)],
   });
 
 const description: object = {

@@ -3,7 +3,7 @@ import type { GetRoute } from '../http/route.ts';
 import { Admitted } from '../ingest/admission.ts';
 import type { Admission } from '../ingest/admission.ts';
 import type { Intake } from '../ingest/intake.ts';
-import { decodeSegment } from '../http/request-head.ts';
+import { decodeSegment, isSecureRequest } from '../http/request-head.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
 import { answer, identityParameters, otherParameters, pathParameter } from './openapi/parts.ts';
@@ -15,6 +15,8 @@ export type RedirectParts = {
   readonly sources: PublishedSources;
   readonly intake: Intake;
   readonly events: SingleEvent;
+  /** Whether the gateway itself speaks TLS. */
+  readonly isSecure: boolean;
 };
 
 /**
@@ -22,7 +24,7 @@ export type RedirectParts = {
  * source's own redirectUrl only. Who follows a link gets there even while the log takes nothing, or the source sends more
  * than it may: the event is then lost, and counted as such.
  */
-export function createRedirectRoute({ admission, sources, intake, events }: RedirectParts): GetRoute {
+export function createRedirectRoute({ admission, sources, intake, events, isSecure }: RedirectParts): GetRoute {
   return {
     name: 'redirect',
     method: 'get',
@@ -36,8 +38,9 @@ export function createRedirectRoute({ admission, sources, intake, events }: Redi
       const admitted = admission.admit(exchange, source, exchange.headOnly ? 0 : 1);
       if (!(admitted instanceof Admitted) && admitted.code !== tooManyCode) return exchange.send(admitted);
       const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(Date.now()));
+      const cookie = visitorCookie(visitorId, isSecureRequest(exchange.head, isSecure));
       const reply = createReply(302, Buffer.alloc(0), {
-        headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], visitorCookie(visitorId)],
+        headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], cookie],
       });
       if (!(admitted instanceof Admitted) || exchange.headOnly) return exchange.send(reply);
       const { fields, identified } = readQueryEvent(query);

@@ -49,7 +49,7 @@ export type GatewayRoutes = { readonly routes: readonly Route[]; readonly compat
 
 /** All routes. Each is a file here, or in a folder of its own here, and one line in this list. */
 export function createRoutes(options: RoutesOptions): GatewayRoutes {
-  const { admission, sources, commit, limits, bodyBytesMax, batch } = options;
+  const { admission, sources, commit, limits, bodyBytesMax, batch, isSecure } = options;
   const intake = new Intake(admission, commit, options.partitions);
   const events = new SingleEvent(admission, intake, limits, options.remembering);
   const made = new MadeEvents(intake, { timeWindow: limits.timeWindow, bytesMax: bodyBytesMax });
@@ -58,14 +58,14 @@ export function createRoutes(options: RoutesOptions): GatewayRoutes {
     createTrackRoute(events, bodyBytesMax),
     createIdentifyRoute(events, bodyBytesMax),
     createBatchRoute(admission, intake, batch),
-    createPixelRoute(admission, intake, events),
-    createRedirectRoute({ admission, sources, intake, events }),
+    createPixelRoute({ admission, intake, events, isSecure }),
+    createRedirectRoute({ admission, sources, intake, events, isSecure }),
     createWebhookRoute({ admission, events, made, limits, bodyBytesMax, settings: options.webhook }),
     createWebhookChallengeRoute(admission),
     ...createExperimentsRoutes(options.experiments),
     createSnippetRoute(),
     createSnippetSettingsRoute(admission),
-    ...createSegmentRoutes(compat, admission, options.isSecure),
+    ...createSegmentRoutes(compat, admission, isSecure),
     ...createRudderStackRoutes(compat, admission),
     ...createPostHogRoutes(compat),
     ...createPostHogConfigRoutes(compat, admission, createAskFlags(options.experiments)),

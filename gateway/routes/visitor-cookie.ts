@@ -18,7 +18,8 @@ function readVisitorCookie(cookieHeader: string): string | undefined {
   return undefined;
 }
 
-/** The header that leaves a visitor id with the client, for a year, for this host only. */
-export function visitorCookie(visitorId: string): readonly [string, string] {
-  return ['set-cookie', `${cookieName}=${visitorId}; Path=/; Max-Age=${yearS}; SameSite=Lax; HttpOnly`];
+/** The header that leaves a visitor id with the client, for a year, for this host only, and over https only where it came so. */
+export function visitorCookie(visitorId: string, secure: boolean): readonly [string, string] {
+  const attributes = `Path=/; Max-Age=${yearS}; SameSite=Lax; HttpOnly${secure ? '; Secure' : ''}`;
+  return ['set-cookie', `${cookieName}=${visitorId}; ${attributes}`];
 }

@@ -16,7 +16,7 @@ import {
   unsupportedType,
 } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
-import { decodeSegment, isJsonType } from '../http/request-head.ts';
+import { decodeSegment, isGzipCoding, isIdentityCoding, isJsonType } from '../http/request-head.ts';
 import type { GetRoute, PostRoute } from '../http/route.ts';
 import { Admitted } from '../ingest/admission.ts';
 import type { Admission } from '../ingest/admission.ts';
@@ -119,7 +119,7 @@ class Webhooks {
   }
 
   accept(exchange: Exchange, body: Buffer, token: string, query: string): void {
-    if (exchange.head.contentEncoding.toLowerCase() !== 'gzip') return this.#admit(exchange, body, token, query);
+    if (!isGzipCoding(exchange.head.contentEncoding)) return this.#admit(exchange, body, token, query);
     const { admission } = this.#parts;
     // Before any work on the body.
     if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
@@ -219,7 +219,7 @@ function refuseHead(exchange: Exchange): Reply | undefined {
   const { contentType, contentEncoding } = exchange.head;
   const mediaType = mediaTypeOf(exchange);
   if (!isJsonType(contentType) && mediaType !== formType && mediaType !== multipartType) return unsupportedType;
-  return ['', 'identity', 'gzip'].includes(contentEncoding.toLowerCase()) ? undefined : unsupportedEncoding;
+  return isIdentityCoding(contentEncoding) || isGzipCoding(contentEncoding) ? undefined : unsupportedEncoding;
 }
 
 const mediaTypeOf = ({ head }: Exchange): string => head.contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -21,7 +21,7 @@ import {
   unsupportedEncoding,
   unsupportedType,
 } from '../../http/reply.ts';
-import { isJsonType } from '../../http/request-head.ts';
+import { isGzipCoding, isIdentityCoding, isJsonType } from '../../http/request-head.ts';
 import { BatchAnswer } from './batch-answer.ts';
 import type { CheckedBatch, ParsedBatch, RowLimits } from './batch-rows.ts';
 import { checkRow, isUtf8Outside, parseBatch } from './batch-rows.ts';
@@ -60,12 +60,12 @@ export function createBatchRoute(admission: Admission, intake: Intake, settings:
     paths: ['/api/v1/batch'],
     openapi: describeBatch(settings),
     bodyBytesMax: settings.bodyBytesMax,
-    refuse({ head }) {
-      if (!isJsonType(head.contentType)) return unsupportedType;
-      return ['', 'identity', 'gzip'].includes(head.contentEncoding.toLowerCase()) ? undefined : unsupportedEncoding;
+    refuse({ head: { contentType, contentEncoding } }) {
+      if (!isJsonType(contentType)) return unsupportedType;
+      return isIdentityCoding(contentEncoding) || isGzipCoding(contentEncoding) ? undefined : unsupportedEncoding;
     },
     accept(exchange, body) {
-      if (exchange.head.contentEncoding.toLowerCase() === 'gzip') batches.inflate(exchange, body);
+      if (isGzipCoding(exchange.head.contentEncoding)) batches.inflate(exchange, body);
       else batches.accept(exchange, body);
     },
   };

@@ -20,6 +20,7 @@ import type { Admission } from '../../ingest/admission.ts';
 import { blankRepeats } from '../../ingest/blank-token.ts';
 import type { AcceptedEvent, Intake } from '../../ingest/intake.ts';
 import { Inflater } from '../../http/inflate.ts';
+import { isGzipCoding, isIdentityCoding } from '../../http/request-head.ts';
 import { JsonWriter } from '../../../shared/json/json-writer.ts';
 import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
 import { CompatAnswer, explainRefusal } from './compat-answers.ts';
@@ -103,8 +104,8 @@ export class CompatIntake {
   /** The answer to a request that is refused for its headers. These libraries name any content type. */
   refuse(exchange: Exchange): Reply | undefined {
     exchange.rewriteAnswers(explainRefusal);
-    const encoding = exchange.head.contentEncoding.toLowerCase();
-    return ['', 'identity', 'gzip'].includes(encoding) ? undefined : unsupportedEncoding;
+    const { contentEncoding } = exchange.head;
+    return isIdentityCoding(contentEncoding) || isGzipCoding(contentEncoding) ? undefined : unsupportedEncoding;
   }
 
   /** A request in this dialect. */

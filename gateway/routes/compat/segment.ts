@@ -1,4 +1,4 @@
-import { decodeSegment } from '../../http/request-head.ts';
+import { decodeSegment, isSecureRequest } from '../../http/request-head.ts';
 import { accepted, jsonReply, keptBriefly } from '../../http/reply.ts';
 import type { GetRoute, PostRoute, Route } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
@@ -93,7 +93,7 @@ function settingsRoute(admission: Admission, isSecure: boolean): GetRoute {
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const { head } = exchange;
       // A page that was loaded securely may send securely only.
-      const secure = isSecure || head.forwardedProto === 'https' || head.origin.startsWith('https:');
+      const secure = isSecureRequest(head, isSecure) || head.origin.startsWith('https:');
       const origin = { host: head.host, protocol: secure ? 'https' : 'http' } as const;
       exchange.send(jsonReply(200, settingsOf(origin, key, admitted.source), { headers: keptBriefly }));
     },
