@@ -19,6 +19,7 @@ import { sessionEndpoints } from './sessions/endpoints.ts';
 import { sessionOperations } from './sessions/session-routes.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
+import { mergeEndpoints } from './visitors/merge-endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
 
 // Destinations and sources have endpoints of their own.
@@ -36,6 +37,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...eventEndpoints,
   ...ruleEndpoints,
   ...visitorEndpoints,
+  ...mergeEndpoints,
   ...accountEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,

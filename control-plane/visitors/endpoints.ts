@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { eraseVisitor } from '../../shared/visitors/erase-visitor.ts';
 import { badRequest, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { insertAudit, recordAudit } from '../audit/record-audit.ts';
+import { insertAudit } from '../audit/record-audit.ts';
+import { hashedId, recordRead } from './audit-visitors.ts';
 import { erasures } from './erasure-service.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
 
@@ -124,21 +123,3 @@ export const visitorEndpoints = [
     },
   }),
 ];
-
-/** Notes who looked at whom, before it is shown: what cannot be audited is not. */
-async function recordRead(
-  { storage, now }: CoreServices,
-  principal: Principal,
-  id: unknown,
-  details: { readonly by: string; readonly isFound: boolean },
-): Promise<void> {
-  const em = storage.fork();
-  const whom = typeof id === 'string' ? { entityId: hashedId(id) } : {};
-  recordAudit(em, principal, { action: 'visitor.read', ...whom, details }, now());
-  await em.flush();
-}
-
-/** Lets an auditor who has the id of a visitor find the entry, and nobody else the visitor. */
-function hashedId(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
-}

@@ -23,7 +23,7 @@ export async function rootOf(db: Queryable, accountId: string, id: string): Prom
 
 /**
  * Has aliases, and those on their way, lead to the end of it, or `aliasesMax` rows on. Each row that is passed is written
- * once, so what a long chain costs is paid by the merges that made it.
+ * once, so what a long chain costs is paid by the merges that made it. `joined_to` keeps where it led, for a split.
  */
 export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): Promise<void> {
   for (const { accountId, id } of aliases) {
@@ -45,5 +45,6 @@ const shortenStatement = `
     where (select id from far_end) not in (p.id, p.merged_into)
     order by v.id for update of v
   )
-  update visitors v set merged_into = (select id from far_end), version = v.version + 1
+  update visitors v set joined_to = coalesce(v.joined_to, v.merged_into), merged_into = (select id from far_end),
+    version = v.version + 1
   from locked k where v.account_id = $1::uuid and v.id = k.id`;

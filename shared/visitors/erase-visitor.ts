@@ -3,6 +3,7 @@ import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
 import { deleteOldErasures, insertErasures, moveErasures } from './erasures.ts';
 import { findRoot } from './find-visitor.ts';
+import { deleteMerges } from './merge-records.ts';
 import { cleanText } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { lockVisitors, signOut } from './visitor-statements.ts';
@@ -109,6 +110,7 @@ async function deleteVisitor(db: Queryable, accountId: string, id: string): Prom
       [accountId, ids],
     );
     identities.push(...rows);
+    await deleteMerges(db, accountId, ids);
     await db.query('delete from visitors where account_id = $1 and id = any($2::text[])', [accountId, ids]);
     await signOut(db, accountId, ids);
   }

@@ -71,7 +71,8 @@ async function identitiesOf(db: Queryable, accountId: string, ids: readonly stri
   return rows;
 }
 
-async function clusterOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+/** The id of a visitor and those of the `aliasesMax` nearest that were merged into it. */
+export async function clusterOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(selectCluster('$1::uuid', '$2::text'), [accountId, id]);
   return rows.map((row) => row.id);
 }

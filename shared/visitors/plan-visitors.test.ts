@@ -40,6 +40,7 @@ function stored(id: string, { properties = {}, ...more }: Stored = {}): StoredVi
     ...row,
     signedInAs: undefined,
     setByServer: 0,
+    apart: [],
     ...more,
     properties: new VisitorProperties(properties),
   };
@@ -136,7 +137,7 @@ test('planVisitors: over one externalId two visitors become the older one, what 
   const from = known([older, younger], [['external_id', 'x', 'v']]);
   const result = plan([touch({ userId: 'u', externalIds: ['x'] }, { gender: 'f' }), touch({ userId: 'u' })], from);
   expect(ids(result)).toEqual(['v', 'v']);
-  expect(result.merges).toEqual([{ accountId, from: 'u', into: 'v' }]);
+  expect(result.merges).toMatchObject([{ accountId, from: 'u', into: 'v' }]);
   const written = new Map(result.writes.map((write) => [write.id, valueOf(write)]));
   expect(written.get('v')?.properties).toEqual({ city: 'Rome', zip: '1', state: 'N', gender: 'f' });
   expect(written.get('u')).toMatchObject({ properties: {}, mergedInto: 'v' });
@@ -159,8 +160,8 @@ test('planVisitors: three visitors that turn out to be one end as one', () => {
   );
   const result = plan([touch({ userId: 'a', externalIds: ['x'] }), touch({ userId: 'a', externalIds: ['y'] })], from);
   expect(ids(result)).toEqual(['b', 'c']);
-  expect(result.merges).toEqual([
-    { accountId, from: 'a', into: 'c' },
+  expect(result.merges).toMatchObject([
+    { accountId, from: 'a', into: 'b' },
     { accountId, from: 'b', into: 'c' },
   ]);
 });
@@ -344,7 +345,7 @@ test('planVisitors: an alias makes one of two known people, and both ids lead th
   );
   const result = plan([alias('old', 'new'), person('old'), person('new'), touch({ userId: 'old' })], from);
   expect(ids(result)).toEqual(['v', 'v', 'v', 'v']);
-  expect(result.merges).toContainEqual({ accountId, from: 'w', into: 'v' });
+  expect(result.merges).toContainEqual(expect.objectContaining({ accountId, from: 'w', into: 'v' }));
   expect(propertiesOf(result)[0]).toEqual({ external_id: 'new', city: 'Rome', ...alice });
   expect(result.leftOut.keptApart).toBe(0);
 });

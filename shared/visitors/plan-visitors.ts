@@ -2,7 +2,7 @@ import type {
   ClearedIdentity,
   IdentityRow,
   KnownVisitors,
-  StoredVisitor,
+  MergeCause,
   VisitorMerge,
   VisitorWrite,
 } from './visitor-rows.ts';
@@ -20,6 +20,8 @@ import {
   mergedBits,
   ruledByServer,
 } from './server-set.ts';
+import { apartAfterMerge, causeOf, isKnown, isOlder, root, serverSetOf, stateOf } from './working-visitor.ts';
+import type { Working } from './working-visitor.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { identifiersOf, identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
@@ -102,20 +104,6 @@ type AccountBatchOptions = {
   readonly newVisitorId: () => string;
 };
 
-/** A visitor while the batch is worked on. */
-type Working = {
-  readonly id: string;
-  readonly stored: StoredVisitor | undefined;
-  properties: VisitorProperties;
-  mergedInto: Working | undefined;
-  /** See `StoredVisitor`. */
-  signedInAs: string | undefined;
-  setByServer: number;
-  changed: boolean;
-  /** Orders visitors by their last write: rows of the database before anything this batch wrote. */
-  writtenAt: number;
-};
-
 /** The visitors of one account while events are applied to them, one after the other, in memory. */
 class AccountBatch {
   readonly #accountId: string;
@@ -127,6 +115,9 @@ class AccountBatch {
   /** Ids whose identities of a kind, as the database has them, the batch takes away. */
   readonly #released = { external_id: new Set<string>(), email: new Set<string>() };
   readonly #losers: Working[] = [];
+  readonly #merges: VisitorMerge[] = [];
+  /** Why the event at hand merges. */
+  #cause: MergeCause = { kind: 'signIn' };
   readonly #leftOut = { ...nothingLeftOut };
   #writes = 0;
 
@@ -136,13 +127,15 @@ class AccountBatch {
     this.#options = options;
   }
 
-  touch({ claim, given, receivedAtMs, sentWith }: VisitorTouch): VisitorOutcome {
+  touch({ claim, given, receivedAtMs, sentWith, event }: VisitorTouch): VisitorOutcome {
     if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
     const isServer = sentWith === 'server';
     const found = this.#find(claim, isServer);
     if (found?.stored?.isUnreadable === true) return unreadable;
     if (sentWith === 'test') return this.#view(found, claim, given);
+    this.#cause = causeOf(claim, event);
     const visitor = this.#identify(claim, found, isServer);
+    visitor.isSeen = true;
     for (const value of claim.emails) this.#tieEmail(visitor, value, isServer);
     for (const layer of given) this.#apply(visitor, layer, isServer);
     return { kind: 'resolved', id: visitor.id, properties: visitor.properties, created: found === undefined };
@@ -152,16 +145,19 @@ class AccountBatch {
   rows(): AccountRows {
     const accountId = this.#accountId;
     const writes: VisitorWrite[] = [];
-    for (const { id, stored, properties, mergedInto, signedInAs, setByServer, changed } of this.#visitors.values()) {
+    for (const visitor of this.#visitors.values()) {
+      const { id, stored, properties, mergedInto, signedInAs, setByServer, apart, changed } = visitor;
       if (!changed) continue;
       writes.push({
         accountId,
         id,
         stored,
         properties,
-        mergedInto: mergedInto && root(mergedInto).id,
+        // The visitor it was merged into, which may be an alias itself: a split has to find what was under a visitor.
+        mergedInto: stored?.mergedInto ?? mergedInto?.id,
         signedInAs,
         setByServer,
+        apart,
       });
     }
     const newIdentities: IdentityRow[] = [];
@@ -169,12 +165,11 @@ class AccountBatch {
     for (const kind of identityKinds) {
       for (const value of this.#newIdentities[kind]) {
         const owner = this.#owners[kind].get(value);
-        if (owner !== undefined) newIdentities.push({ accountId, kind, value, visitorId: root(owner).id });
+        if (owner !== undefined) newIdentities.push({ accountId, kind, value, visitorId: owner.id });
       }
       for (const visitorId of this.#released[kind]) cleared.push({ accountId, visitorId, kind });
     }
-    const merges = this.#losers.map((loser) => ({ accountId, from: loser.id, into: root(loser).id }));
-    return { accountId, writes, newIdentities, merges, cleared, leftOut: this.#leftOut };
+    return { accountId, writes, newIdentities, merges: this.#merges, cleared, leftOut: this.#leftOut };
   }
 
   /** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
@@ -264,8 +259,9 @@ class AccountBatch {
   #join(other: Working, person: Working, { isServer, isAlias }: Rights): Working | undefined {
     if (other.stored?.isUnreadable === true || person.stored?.isUnreadable === true) return undefined;
     const arePeople = isKnown(other);
+    const isUndone = !isAlias && other.apart.some((mergeId) => person.apart.includes(mergeId));
     const isFree = isServer || !contradict(serverSetOf(other), serverSetOf(person));
-    if (arePeople ? isAlias && isServer : isFree) return this.#merge(other, person);
+    if (!isUndone && (arePeople ? isAlias && isServer : isFree)) return this.#merge(other, person);
     this.#leftOut.keptApart += 1;
     return undefined;
   }
@@ -334,6 +330,8 @@ class AccountBatch {
       mergedInto: rootId === id ? undefined : this.#row(rootId),
       signedInAs: stored.signedInAs,
       setByServer: stored.setByServer,
+      apart: stored.apart,
+      isSeen: true,
       changed: false,
       writtenAt: stored.updatedAtUs - Number.MAX_SAFE_INTEGER,
     });
@@ -356,6 +354,8 @@ class AccountBatch {
       mergedInto: undefined,
       signedInAs: undefined,
       setByServer: 0,
+      apart: [],
+      isSeen: false,
       changed: true,
       writtenAt: this.#writes,
     });
@@ -419,7 +419,9 @@ class AccountBatch {
       this.#leftOut.oversized += 1;
       return undefined;
     }
+    this.#record(survivor, loser, properties);
     this.#change(survivor, properties);
+    survivor.apart = apartAfterMerge(survivor.apart, loser.apart);
     const bits = mergedBits(survivor.setByServer, loser.setByServer);
     survivor.setByServer = bits.survivor;
     loser.setByServer = bits.loser;
@@ -428,6 +430,22 @@ class AccountBatch {
     loser.changed = true;
     this.#losers.push(loser);
     return survivor;
+  }
+
+  #record(survivor: Working, loser: Working, mergedProperties: VisitorProperties): void {
+    const loserIdentities = identityKinds.flatMap((kind) =>
+      [...this.#newIdentities[kind]]
+        .filter((value) => this.#owners[kind].get(value) === loser)
+        .map((value) => ({ kind, value })),
+    );
+    this.#merges.push({
+      accountId: this.#accountId,
+      from: loser.id,
+      into: survivor.id,
+      record: loser.isSeen
+        ? { cause: this.#cause, survivor: stateOf(survivor), loser: stateOf(loser), loserIdentities, mergedProperties }
+        : undefined,
+    });
   }
 
   #isTooLarge(properties: VisitorProperties): boolean {
@@ -507,21 +525,3 @@ type AccountRows = {
 type Rights = { readonly isServer: boolean; readonly isAlias: boolean };
 
 type Alias = { readonly previousId: string; readonly newId: string };
-
-/** A known person: a visitor that was given an externalId. */
-const isKnown = ({ properties }: Working): boolean => typeof properties.value['external_id'] === 'string';
-
-const serverSetOf = ({ setByServer, properties }: Working) => ({ bits: setByServer, value: properties.value });
-
-function root(visitor: Working): Working {
-  let found = visitor;
-  while (found.mergedInto !== undefined) found = found.mergedInto;
-  return found;
-}
-
-// Rows of the database are older than what the batch makes; made in the same moment, the smaller id counts as older.
-function isOlder(a: Working, b: Working): boolean {
-  const aUs = a.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
-  const bUs = b.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
-  return aUs === bUs ? a.id < b.id : aUs < bUs;
-}

@@ -7,6 +7,7 @@ import type { AliasRow } from './alias-chains.ts';
 import { marksOfAll, selectAccountErasures } from './erasures.ts';
 import type { ErasuresByAccount } from './erasures.ts';
 import { findAliases, findVisitor } from './find-visitor.ts';
+import { insertMerges } from './merge-records.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors, sumLeftOut } from './plan-visitors.ts';
@@ -246,12 +247,14 @@ class ConcurrentWriteError extends Error {
  * Writes what was decided, inside a transaction; throws ConcurrentWriteError when a row or identity is no longer as
  * it was read. Visitors come before new identities, and rows in the order of their keys, so that writers do not deadlock.
  */
-async function writePlan(db: Queryable, plan: VisitorPlan, erasures: ErasuresByAccount): Promise<PlanWritten> {
+export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: ErasuresByAccount): Promise<PlanWritten> {
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
   // Sent together, and done in this order: what is cleared is that of visitors as they were before any merge.
-  const [, inserted, updated, identities] = await Promise.all([
+  const [, , inserted, updated, identities] = await Promise.all([
     deleteIdentities(db, plan.cleared),
+    // Copies properties of rows as they are before the merge.
+    insertMerges(db, plan.merges),
     insertVisitors(db, inserts),
     updateVisitors(db, updates),
     insertIdentities(db, plan.newIdentities),
@@ -305,6 +308,7 @@ function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
     mergedInto: write.mergedInto,
     signedInAs: write.signedInAs,
     setByServer: write.setByServer,
+    apart: write.apart,
     ...row,
   };
 }

@@ -15,6 +15,7 @@ const row = (id: string, version = 1, accountId = account): StoredVisitor => ({
   mergedInto: undefined,
   signedInAs: undefined,
   setByServer: 0,
+  apart: [],
 });
 
 function rig(bytesMax = 1_000_000) {

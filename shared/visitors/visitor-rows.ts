@@ -19,6 +19,8 @@ export type StoredVisitor = {
   readonly signedInAs: string | undefined;
   /** What a server source has set, see `serverSet`. */
   readonly setByServer: number;
+  /** Ids of undone merges that it was part of: an event merges no two visitors that share one. */
+  readonly apart: readonly string[];
   /** Too large to be read: an earlier build let visitors grow. Its properties are none here, and it is never written. */
   readonly isUnreadable?: boolean;
 };
@@ -56,6 +58,7 @@ export type VisitorWrite = {
   readonly mergedInto: string | undefined;
   readonly signedInAs: string | undefined;
   readonly setByServer: number;
+  readonly apart: readonly string[];
 };
 
 export type IdentityRow = {
@@ -68,4 +71,38 @@ export type IdentityRow = {
 /** All identities of one kind that lead to a visitor. */
 export type ClearedIdentity = { readonly accountId: string; readonly visitorId: string; readonly kind: IdentityKind };
 
-export type VisitorMerge = { readonly accountId: string; readonly from: string; readonly into: string };
+export type VisitorMerge = {
+  readonly accountId: string;
+  readonly from: string;
+  readonly into: string;
+  /** Undefined where `from` is an id that nobody had before: there is nothing to undo. */
+  readonly record: MergeRecord | undefined;
+};
+
+/** Why two visitors became one. */
+export type MergeCause = {
+  readonly kind: 'signIn' | 'alias' | 'api';
+  /** The identifier of the event that was the same. */
+  readonly identifier?: 'externalId';
+  readonly eventId?: string;
+  readonly sourceId?: string;
+  /** The API key's id, of a merge by the API. */
+  readonly principal?: string;
+};
+
+export type MergeRecord = {
+  readonly cause: MergeCause;
+  readonly survivor: MergedState;
+  readonly loser: MergedState;
+  /** Identities that the loser was given since its row was read. */
+  readonly loserIdentities: readonly Identifier[];
+  readonly mergedProperties: VisitorProperties;
+};
+
+/** A visitor as it was before a merge. */
+export type MergedState = {
+  /** Undefined: those of its row, which PostgreSQL copies as they are. */
+  readonly properties: VisitorProperties | undefined;
+  readonly setByServer: number;
+  readonly apart: readonly string[];
+};

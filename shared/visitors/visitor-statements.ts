@@ -32,6 +32,7 @@ type VisitorRecord = {
   merged_into: string | null;
   signed_in_as: string | null;
   set_by_server: number;
+  apart: string[] | null;
 };
 
 /** What a row's properties may take, compressed, to be read at all: eight times what one may weigh. */
@@ -39,6 +40,7 @@ const storedBytesMax = 256 * 1024;
 
 // The account is given back as it was asked for: a uuid has more than one spelling.
 const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_in_as, v.set_by_server,
+  v.apart::text[] as apart,
   case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
@@ -233,9 +235,10 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
     name: 'insert-visitors',
-    text: `insert into visitors as v (account_id, id, properties, merged_into, signed_in_as, set_by_server)
-      select * from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[], $5::text[], $6::smallint[])
-        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server)
+    text: `insert into visitors as v (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart)
+      select k.account_id, k.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart::uuid[]
+      from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[], $5::text[], $6::smallint[], $7::text[])
+        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart)
       order by 1, 2
       on conflict do nothing
       returning ${writtenColumns}`,
@@ -246,6 +249,7 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.mergedInto ?? null),
       writes.map((write) => write.signedInAs ?? null),
       writes.map((write) => write.setByServer),
+      writes.map((write) => uuidArray(write.apart)),
     ],
   });
   return rows.map(readWritten);
@@ -258,16 +262,17 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
     name: 'update-visitors',
     // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
     text: `with locked as materialized (
-        select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server
-        from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[], $6::text[], $7::smallint[])
-          as k (account_id, id, version, properties, merged_into, signed_in_as, set_by_server)
+        select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart
+        from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[], $6::text[], $7::smallint[],
+            $8::text[])
+          as k (account_id, id, version, properties, merged_into, signed_in_as, set_by_server, apart)
         join visitors v on v.account_id = k.account_id and v.id = k.id and v.version = k.version
         order by v.account_id, v.id
         for update of v
       )
       update visitors v
       set properties = k.properties, merged_into = k.merged_into, signed_in_as = k.signed_in_as,
-        set_by_server = k.set_by_server, version = v.version + 1, updated_at = now()
+        set_by_server = k.set_by_server, apart = k.apart::uuid[], version = v.version + 1, updated_at = now()
       from locked k where v.account_id = k.account_id and v.id = k.id
       returning ${writtenColumns}`,
     values: [
@@ -278,10 +283,14 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.mergedInto ?? null),
       writes.map((write) => write.signedInAs ?? null),
       writes.map((write) => write.setByServer),
+      writes.map((write) => uuidArray(write.apart)),
     ],
   });
   return rows.map(readWritten);
 }
+
+/** The text of an array in PostgreSQL, which has no arrays of arrays of different lengths. */
+export const uuidArray = (ids: readonly string[]): string | null => (ids.length === 0 ? null : `{${ids.join(',')}}`);
 
 const devicesPerStatement = 1_000;
 
@@ -326,6 +335,7 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
     mergedInto: row.merged_into ?? undefined,
     signedInAs: row.signed_in_as ?? undefined,
     setByServer: row.set_by_server,
+    apart: row.apart ?? [],
     ...readWritten(row),
     ...(row.properties === null ? { isUnreadable: true } : {}),
   };

@@ -631,6 +631,8 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
     const store = createVisitorStore(fresh);
     await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] })]);
     await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] }, { city: 'Oslo' })]);
+    await store.resolve([touch(account, { userId: 'w' })]);
+    await store.resolve([touch(account, { userId: 'w', externalIds: ['x'] })]);
     await createVisitorStore(pool).resolve(filled);
     await selectAccountErasures(fresh, new Set([account]));
     await selectErasures(fresh, [{ accountId: account, kind: 'visitor', value: 'u' }]);
@@ -649,9 +651,11 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
       `"select-identities"(${accounts}, '{external_id,external_id}', '{x,x-7}')`,
       `"select-account-erasures"(${accounts})`,
       `"select-erasures"(${accounts}, '{visitor,visitor}', ${ids})`,
-      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}')`,
+      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}', '{null,null}')`,
       `"insert-identities"(${accounts}, '{external_id,external_id}', '{x,new}', ${ids})`,
-      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}')`,
+      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}', '{null,null}')`,
+      `"insert-merges"('{${account}}', '{${randomUUID()}}', '{u}', '{w}', '{"{}"}', null, '{0}', '{[]}', null, '{0}', null, '{"{}"}')`,
+      `"trim-merges"('{${account}}', '{u}')`,
     ];
     for (const statement of statements) {
       expect([statement, await rowsLookedAt(fresh, statement)]).toEqual([statement, expect.toSatisfy(isFew)]);

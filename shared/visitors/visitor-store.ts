@@ -10,6 +10,8 @@ export type VisitorTouch = {
   readonly receivedAtMs: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
+  /** The event itself, for the records of merges. */
+  readonly event?: { readonly id: string; readonly sourceId: string };
 };
 
 /**

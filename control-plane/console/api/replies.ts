@@ -1746,6 +1746,26 @@ export type Replies = {
     readonly ids: readonly string[];
     readonly recentEventCount: number;
   };
+  readonly listVisitorMerges: {
+    readonly entities: readonly {
+      readonly id: string;
+      readonly at: string;
+      readonly survivorId: string;
+      readonly loserId: string;
+      readonly cause: {
+        readonly kind: 'signIn' | 'alias' | 'api';
+        readonly identifier?: 'externalId';
+        readonly eventId?: string;
+        readonly sourceId?: string;
+        readonly principal?: string;
+      };
+      readonly loserProperties: Readonly<Record<string, unknown>>;
+      readonly overwritten: readonly string[];
+      readonly undoneAt: string | null;
+      readonly undoneBy: string | null;
+    }[];
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
   readonly getAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly updateAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly listKeys: {

@@ -133,6 +133,7 @@ export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'],
   if (clicks !== undefined) given.push({ [clickIdsProperty]: clicks });
   const touch = {
     accountId: account,
+    event: { id, sourceId: envelope.source },
     claim,
     receivedAtMs: at,
     given,

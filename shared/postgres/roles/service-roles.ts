@@ -34,7 +34,9 @@ export const serviceRights = {
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,
     versions: all,
-    visitor_identities: ['select', 'delete'],
+    // A split gives back what was taken from a visitor.
+    visitor_identities: all,
+    visitor_merges: all,
     // To lock a row takes `update`.
     visitors: ['select', 'update', 'delete'],
   },
@@ -52,6 +54,7 @@ export const serviceRights = {
     // A trigger writes it, with the owner's rights.
     visitor_changes: ['select', 'delete'],
     visitor_identities: all,
+    visitor_merges: ['select', 'insert', 'delete'],
     visitors: ['select', 'insert', 'update'],
   },
 } as const satisfies Readonly<Record<string, RoleRights>>;

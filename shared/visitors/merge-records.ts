@@ -1,0 +1,130 @@
+import { uuidv7 } from 'uuidv7';
+import { selectCluster } from './alias-statements.ts';
+import type { MergeCause, VisitorMerge } from './visitor-rows.ts';
+import type { Queryable } from './visitor-statements.ts';
+import { uuidArray } from './visitor-statements.ts';
+
+/** Merges into one visitor that can be undone; with the next one the record of the oldest goes. */
+export const recordsMax = 100;
+/** Identities that a record names, at most. */
+const identitiesMax = 1_000;
+
+/**
+ * Records merges, before the rows are written: what the rows had is copied by PostgreSQL, so that a split gives it back byte for
+ * byte. Where a row is not as it was read any more, the write fails and this is rolled back with it.
+ */
+export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[]): Promise<void> {
+  const rows = merges.flatMap(({ accountId, from, into, record }) =>
+    record === undefined ? [] : [{ accountId, from, into, record }],
+  );
+  if (rows.length === 0) return;
+  const accountIds = rows.map(({ accountId }) => accountId);
+  const survivors = rows.map(({ into }) => into);
+  await db.query({
+    name: 'insert-merges',
+    text: insertStatement,
+    values: [
+      accountIds,
+      rows.map(() => uuidv7()),
+      survivors,
+      rows.map(({ from }) => from),
+      rows.map(({ record }) => JSON.stringify(record.cause)),
+      rows.map(({ record }) => record.loser.properties?.text ?? null),
+      rows.map(({ record }) => record.loser.setByServer),
+      rows.map(({ record }) => JSON.stringify(record.loserIdentities)),
+      rows.map(({ record }) => record.survivor.properties?.text ?? null),
+      rows.map(({ record }) => record.survivor.setByServer),
+      rows.map(({ record }) => uuidArray(record.survivor.apart)),
+      rows.map(({ record }) => record.mergedProperties.text),
+    ],
+  });
+  await db.query({ name: 'trim-merges', text: trimStatement, values: [accountIds, survivors] });
+}
+
+const insertStatement = `
+  insert into visitor_merges (account_id, id, survivor, loser, cause,
+    loser_properties, loser_updated_at, loser_set_by_server, loser_identities,
+    survivor_properties, survivor_updated_at, survivor_set_by_server, survivor_apart, merged_properties)
+  select k.account_id, k.id, k.survivor, k.loser, k.cause::jsonb,
+    coalesce(k.loser_properties::jsonb, l.properties), case when k.loser_properties is null then l.updated_at else now() end,
+    k.loser_bits, i.identities || k.loser_identities::jsonb,
+    coalesce(k.survivor_properties::jsonb, s.properties),
+    case when k.survivor_properties is null then s.updated_at else now() end, k.survivor_bits, k.survivor_apart::uuid[],
+    k.merged_properties::jsonb
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::text[], $9::text[],
+      $10::smallint[], $11::text[], $12::text[])
+    with ordinality as k (account_id, id, survivor, loser, cause, loser_properties, loser_bits, loser_identities,
+      survivor_properties, survivor_bits, survivor_apart, merged_properties, place)
+  left join lateral (
+    select properties, updated_at from visitors v where v.account_id = k.account_id and v.id = k.loser offset 0
+  ) l on true
+  left join lateral (
+    select properties, updated_at from visitors v where v.account_id = k.account_id and v.id = k.survivor offset 0
+  ) s on true
+  cross join lateral (
+    select coalesce(jsonb_agg(jsonb_build_object('kind', o.kind, 'value', o.value)), '[]') as identities
+    from (
+      select i.kind, i.value
+      from (${selectCluster('k.account_id', 'k.loser')}) c
+      cross join lateral (
+        select kind, value from visitor_identities i where i.account_id = k.account_id and i.visitor_id = c.id offset 0
+      ) i
+      limit ${identitiesMax}
+    ) o
+  ) i
+  order by k.place`;
+
+const trimStatement = `
+  delete from visitor_merges m
+  using (select distinct * from unnest($1::uuid[], $2::text[]) as k (account_id, survivor)) k
+  cross join lateral (
+    select o.id from visitor_merges o
+    where o.account_id = k.account_id and o.survivor = k.survivor and o.undone_at is null
+    order by o.number desc offset ${recordsMax}
+  ) o
+  where m.account_id = k.account_id and m.id = o.id`;
+
+/** Deletes the records of all merges that visitors were part of. */
+export async function deleteMerges(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
+  await db.query(
+    'delete from visitor_merges where account_id = $1 and (survivor = any($2::text[]) or loser = any($2::text[]))',
+    [accountId, ids],
+  );
+}
+
+export type RecordedMerge = {
+  readonly id: string;
+  /** Gives records their order. */
+  readonly number: string;
+  readonly at: Date;
+  readonly survivor: string;
+  readonly loser: string;
+  readonly cause: MergeCause;
+  readonly loser_properties: Readonly<Record<string, unknown>>;
+  /** Names of properties of the survivor that the merge changed. */
+  readonly overwritten: readonly string[];
+  readonly undone_at: Date | null;
+  readonly undone_by: string | null;
+};
+
+/** Merges that visitors were part of, the newest first, those before a `number`. */
+export async function listMerges(
+  db: Queryable,
+  accountId: string,
+  ids: readonly string[],
+  { before, limit }: { readonly before: string | undefined; readonly limit: number },
+): Promise<readonly RecordedMerge[]> {
+  const { rows } = await db.query<RecordedMerge>(
+    `select id, number, at, survivor, loser, cause, loser_properties, undone_at, undone_by,
+        array(
+          select p.key from jsonb_each(survivor_properties) p
+          where p.value is distinct from merged_properties -> p.key order by p.key
+        ) as overwritten
+      from visitor_merges
+      where account_id = $1 and (survivor = any($2::text[]) or loser = any($2::text[]))
+        and ($3::bigint is null or number < $3::bigint)
+      order by number desc limit $4`,
+    [accountId, ids, before ?? null, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,65 @@
+import type { VisitorProperties } from './visitor-properties.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
+import type { MergeCause, MergedState, StoredVisitor } from './visitor-rows.ts';
+import type { VisitorTouch } from './visitor-store.ts';
+
+/** A visitor while the batch is worked on. */
+export type Working = {
+  readonly id: string;
+  readonly stored: StoredVisitor | undefined;
+  properties: VisitorProperties;
+  mergedInto: Working | undefined;
+  /** See `StoredVisitor`. */
+  signedInAs: string | undefined;
+  setByServer: number;
+  /** See `StoredVisitor`. */
+  apart: readonly string[];
+  /** Whether an event before the one at hand was of it. */
+  isSeen: boolean;
+  changed: boolean;
+  /** Orders visitors by their last write: rows of the database before anything this batch wrote. */
+  writtenAt: number;
+};
+
+/** A known person: a visitor that was given an externalId. */
+export const isKnown = ({ properties }: Working): boolean => typeof properties.value['external_id'] === 'string';
+
+export const serverSetOf = ({ setByServer, properties }: Working) => ({ bits: setByServer, value: properties.value });
+
+export function root(visitor: Working): Working {
+  let found = visitor;
+  while (found.mergedInto !== undefined) found = found.mergedInto;
+  return found;
+}
+
+// Rows of the database are older than what the batch makes; made in the same moment, the smaller id counts as older.
+export function isOlder(a: Working, b: Working): boolean {
+  const aUs = a.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
+  const bUs = b.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
+  return aUs === bUs ? a.id < b.id : aUs < bUs;
+}
+
+export function stateOf({ stored, properties, setByServer, apart }: Working): MergedState {
+  return { properties: properties === stored?.properties ? undefined : properties, setByServer, apart };
+}
+
+export function causeOf({ isAlias, externalIds }: VisitorClaim, event: VisitorTouch['event']): MergeCause {
+  return {
+    kind: isAlias === true && externalIds.length > 1 ? 'alias' : 'signIn',
+    identifier: 'externalId',
+    ...(event && { eventId: event.id, sourceId: event.sourceId }),
+  };
+}
+
+/** Undone merges that a visitor takes part in, at most; the oldest are forgotten. */
+const apartMax = 100;
+
+/** Merges between the two that were undone are so no longer, now that they are one. */
+export function apartAfterMerge(survivor: readonly string[], loser: readonly string[]): readonly string[] {
+  if (loser.length === 0) return survivor;
+  const both = [...survivor, ...loser];
+  return both
+    .filter((id) => !(survivor.includes(id) && loser.includes(id)))
+    .toSorted()
+    .slice(-apartMax);
+}
