@@ -55,7 +55,7 @@ beforeAll(async () => {
   const mebibyte = String(1024 ** 2);
   stack = await runStack(folder, ports, {
     // More than the disk has: that is the case that a limit does not prevent.
-    NATS_STORE_BYTES_MAX: String(1024 ** 3),
+    NATS_STORE_BYTES_MAX: String(2 * 1024 ** 3),
     LOG_INGEST_BYTES_MAX: String(64 * 1024 ** 2),
     LOG_EVENTS_BYTES_MAX: String(64 * 1024 ** 2),
     LOG_RETRY_BYTES_MAX: mebibyte,
