@@ -22,7 +22,7 @@ export function trackBody(token: string): string {
   return JSON.stringify({ token, ...eventFields() });
 }
 
-/** Body of a track of a visitor nobody has seen. */
+/** Body of a track of a new visitor. */
 export function newVisitorBody(token: string): string {
   return JSON.stringify({ token, ...eventFields(), externalId: `new-${slots.sequence}` });
 }

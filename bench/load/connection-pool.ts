@@ -25,9 +25,9 @@ export type LaneEvents = {
   onFree(lane: Lane, status: number | undefined): void;
 };
 
-/** Connections that are kept, and opened anew when they break. */
+/** Connections that are kept, and reopened when they break. */
 export class ConnectionPool {
-  /** Requests that got no answer. A server may close a connection that nobody uses. */
+  /** Requests that got no answer. A server may close an idle connection. */
   failures = 0;
   /** Answers of 200, those of the warm-up included. */
   accepted = 0;

@@ -12,14 +12,14 @@ export type LoadOrder = WarmUp & {
   readonly measureMs: number;
   /** Requests a second, whatever becomes of them. Without it every connection sends as soon as it was answered. */
   readonly ratePerS?: number;
-  /** With a rate: a request that had no connection for so long is not sent any more, in ms. Without it each is, however late. */
+  /** With a rate: a request that waited this long for a connection is dropped, in ms. By default each is sent, however late. */
   readonly givesUpAfterMs?: number;
   readonly visitors?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly sequenceFrom: number;
   /**
-   * The same requests go to somebody else first, such as the sink, as fast as they are answered, for so long: where what is
-   * measured has just started, its peers have not.
+   * Sends the same requests to another server first, such as the sink, as fast as it answers, for this time: the load
+   * generator is then warm when it measures a service that has just started.
    */
   readonly rehearsal?: { readonly url: string; readonly ms: number };
 };

@@ -24,7 +24,7 @@ test('load result: counts when every request was answered with 200', () => {
 test.each([
   ['a refusal', { byStatus: { 200: 10, 503: 1 } }],
   ['a connection that broke', { failures: 1 }],
-  ['a request that nobody answered', { unanswered: 1 }],
+  ['an unanswered request', { unanswered: 1 }],
   ['nothing at all', { answers: 0, byStatus: {} }],
 ])('load result: %s makes it worthless', (_what, own) => {
   expect(isAllAccepted({ ...fine, ...own })).toBe(false);

@@ -16,7 +16,7 @@ export type LoadResult = {
   readonly seconds: number;
   /** Answers of 200 from the first to the last one, those of the warm-up included. */
   readonly acceptedInAll: number;
-  /** Open loop: requests that were due and were given up, or not sent before the end, since all connections waited. */
+  /** Open loop: requests that were due and were dropped, or not sent before the end, since all connections were busy. */
   readonly unsent: number;
   readonly warmedUp: WarmedUp;
 };

@@ -34,13 +34,13 @@ test('arrivals: are due at a constant rate and taken in order, once', () => {
   expect([arrivals.take(13), arrivals.take(13), arrivals.take(13), arrivals.take(13)]).toEqual([11, 12, 13, undefined]);
 });
 
-test('arrivals: what was due before a time is passed over, and no more', () => {
+test('arrivals: requests due before a time are skipped, and no others', () => {
   const arrivals = new Arrivals(1_000, 10);
   expect([arrivals.skip(9), arrivals.skip(10), arrivals.take(10)]).toEqual([0, 0, 10]);
   expect([arrivals.skip(13.5), arrivals.nextMs, arrivals.skip(13.5)]).toEqual([3, 14, 0]);
 });
 
-test('arrivals: a server that stands still is charged with everybody who would have asked', () => {
+test('arrivals: a server that stands still is charged with all requests that were due', () => {
   const { corrected, naive } = simulate();
   expect(corrected.answers).toBe(naive.answers);
   // A third of the time was lost, so far more than one request in a hundred waited long.

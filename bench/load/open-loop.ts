@@ -85,9 +85,8 @@ function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: numbe
 }
 
 /**
- * When requests are due at a constant rate. What is due and cannot be sent yet stays due at its own time: a server that
- * stands still for a second is charged with the second of everybody who would have asked meanwhile (coordinated
- * omission, see Gil Tene, "How NOT to Measure Latency").
+ * Schedule of requests at a constant rate. A request that is due and cannot be sent yet keeps its due time: a server that
+ * stands still for a second is charged with the waits of all requests due in that second (coordinated omission, see Gil Tene, "How NOT to Measure Latency").
  */
 export class Arrivals {
   readonly #intervalMs: number;
@@ -104,7 +103,7 @@ export class Arrivals {
     return this.#startMs + this.#taken * this.#intervalMs;
   }
 
-  /** Passes over all that were due before a time. Returns how many. */
+  /** Skips all requests due before a time. Returns their number. */
   skip(beforeMs: number): number {
     const skipped = Math.max(0, Math.ceil((beforeMs - this.nextMs) / this.#intervalMs));
     this.#taken += skipped;

@@ -75,7 +75,7 @@ test('lifecycle: each step answers the experiment and when it takes effect', asy
   expect(jsonContent.experiments).toContainEqual(expect.objectContaining({ id, status: 'Running' }));
   expect((await step(id, 'pause')).body).toMatchObject({ status: 'Paused', takesEffect: 'nextVersion' });
   expect((await step(id, 'resume')).body).toMatchObject({ status: 'Running', takesEffect: 'now' });
-  expect(await step(id, 'rollout', { variantId: 'nobody' })).toMatchObject(refused('rolloutVariantId'));
+  expect(await step(id, 'rollout', { variantId: 'unknown' })).toMatchObject(refused('rolloutVariantId'));
   expect(await step(id, 'rollout', {})).toMatchObject(refused('variantId'));
   const rolledOut = await step(id, 'rollout', { variantId });
   expect(rolledOut.body).toMatchObject({ status: 'Completed', rolloutVariantId: variantId });

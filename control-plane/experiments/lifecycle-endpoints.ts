@@ -26,7 +26,7 @@ export const lifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'Start an experiment: a control, and at least one more variant, are needed'),
   stepEndpoint('pause', 'Pause an experiment: no new assignments, and visitors keep those they have'),
   stepEndpoint('resume', 'Resume a paused experiment'),
-  stepEndpoint('stop', 'Complete an experiment: nobody is in it any more, and it cannot run again'),
+  stepEndpoint('stop', 'Complete an experiment: it has no visitors any more, and cannot run again'),
   defineEndpoint({
     ...describeStep('rollout', 'Complete an experiment and give every visitor one of its variants'),
     body: rolloutBody,

@@ -77,7 +77,7 @@ const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
   rollout: { from: ['Running', 'Paused', 'Completed'], to: 'Completed' },
 };
 
-/** What an action makes of an experiment's status and rollout. Stopping a rollout takes the variant from everybody. */
+/** Status and rollout of an experiment after an action. Stopping a rollout takes the variant from all visitors. */
 export function takeLifecycleStep({ status }: Pick<ExperimentBody, 'status'>, action: LifecycleAction): LifecycleStep {
   const { from, to } = transitions[action.kind];
   if (!from.includes(status)) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AddressShares } from './address-shares.ts';
 
-test('address shares: an address has its part, all have what there is, and what is given back is there again', () => {
+test('address shares: an address has its limit, all together have the total, and released units are available again', () => {
   const shares = new AddressShares(10, 6);
   expect([shares.take('a', 6), shares.take('a', 1), shares.take('b', 5), shares.take('b', 4)]).toEqual([
     true,

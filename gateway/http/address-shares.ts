@@ -1,4 +1,4 @@
-/** What is used by addresses: each its part, and all together no more than there is. */
+/** Limits use by client addresses: a limit for each, and a total for all together. */
 export class AddressShares {
   readonly max: number;
   readonly #ofAddressMax: number;
@@ -6,7 +6,7 @@ export class AddressShares {
   #total = 0;
   #refused = 0;
 
-  /** `ofAddressMax`: what one address may use of `max`. */
+  /** `ofAddressMax`: the part of `max` that one address may use. */
   constructor(max: number, ofAddressMax: number) {
     this.max = max;
     this.#ofAddressMax = ofAddressMax;
@@ -17,12 +17,12 @@ export class AddressShares {
     return this.#total;
   }
 
-  /** How often there was none left, since the start. */
+  /** How often a request found the limit used up, since the start. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Takes so much for an address, or says that there is none left: of its part, or of all. */
+  /** Takes units for an address, or reports which limit is used up: the address's or the total. */
   take(address: string, amount: number): boolean {
     const used = (this.#used.get(address) ?? 0) + amount;
     if (used > this.#ofAddressMax || this.#total + amount > this.max) {
@@ -34,7 +34,7 @@ export class AddressShares {
     return true;
   }
 
-  /** Gives back what was taken. */
+  /** Releases taken units. */
   release(address: string, amount: number): void {
     const used = (this.#used.get(address) ?? 0) - amount;
     if (used > 0) this.#used.set(address, used);

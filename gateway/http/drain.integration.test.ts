@@ -39,7 +39,7 @@ let ids = 0;
 const newId = (): string => `kept-${(ids += 1)}`;
 const storedIds = async (): Promise<Set<string>> => new Set((await log.envelopes()).map(({ id }) => id));
 
-/** A gateway that is told to end, and what waits for it. */
+/** A gateway that was asked to stop, and its end. */
 async function draining(
   variables: Readonly<Record<string, string>>,
   connections: number,
@@ -62,7 +62,7 @@ async function draining(
   };
 }
 
-test('drain: a kept connection is answered once more, told that it ends, and ended', async () => {
+test('drain: a kept connection gets one more answer, with connection: close, and is ended', async () => {
   const { kept, gateway } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 3);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);
@@ -74,7 +74,7 @@ test('drain: a kept connection is answered once more, told that it ends, and end
   expect(await preflights?.ended).toBe('ended');
   expect(await wrong?.ask(rawPost('/nothing', ['Content-Length: 0'], ''))).toMatchObject({ status: 404, closes: true });
   expect(await wrong?.ended).toBe('ended');
-  // Nobody is left, so it does not wait for the rest of the time.
+  // No client is left, so it does not wait for the rest of the time.
   await stopped;
   expect(await storedIds()).toContain(id);
 });
@@ -128,7 +128,7 @@ test('drain: a body that is on its way is read and answered', async () => {
   expect(await storedIds()).toContain(id);
 });
 
-test('drain: requests sent one behind the other end with their connection, which is not reset', async () => {
+test('drain: requests sent one after the other end with their connection, which is not reset', async () => {
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 2);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);
@@ -147,7 +147,7 @@ test('drain: requests sent one behind the other end with their connection, which
 
 type Traffic = { answered: number; reconnects: number; readonly problems: string[]; stop(): Promise<void> };
 
-/** Clients that keep their connections and send one request behind the other, each on a new connection once its old one has ended. */
+/** Clients that keep their connections and send one request after the other, on a new connection once the old one has ended. */
 function rawClients(port: number, count: number): Traffic {
   const traffic = { answered: 0, reconnects: 0, problems: [] as string[] };
   const state = { over: false };
@@ -160,9 +160,9 @@ function rawClients(port: number, count: number): Traffic {
         if (answer.status !== 200) traffic.problems.push(answer.text);
         traffic.answered += 1;
         if (!answer.closes) continue;
-        if ((await kept.ended) === 'reset') traffic.problems.push('reset behind an answer');
+        if ((await kept.ended) === 'reset') traffic.problems.push('reset after an answer');
       } catch (error) {
-        // Ended between two requests is what a kept connection may be, whoever ends it.
+        // Either side may end a kept connection between two requests.
         const isBetweenRequests = error instanceof ConnectionEndedError && error.code !== 'reset';
         if (!isBetweenRequests && !isWhileConnecting(error)) traffic.problems.push(String(error));
       }
@@ -182,8 +182,8 @@ function rawClients(port: number, count: number): Traffic {
 }
 
 /**
- * Of several sockets on a port the kernel gives each its own connections: those it took for one that ends, and that one
- * did not, are reset before anything was asked. Clients connect again.
+ * With several sockets on a port the kernel assigns each its own connections. Those assigned to a closing socket that did
+ * not accept them are reset before any request. Clients connect again.
  */
 function isWhileConnecting(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
@@ -243,6 +243,6 @@ test('rolling restart: of two gateways on one port, under load, no request fails
   }
   await Promise.all(traffic.map((each) => each.stop()));
   expect(traffic.flatMap(({ problems }) => problems)).toEqual([]);
-  // The restarts were felt: connections have moved.
+  // The restarts had an effect: connections have moved.
   for (const { reconnects } of traffic) expect(reconnects).toBeGreaterThan(8);
 }, 120_000);

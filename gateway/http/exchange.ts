@@ -5,25 +5,25 @@ import { isIdentityCoding, isJsonType } from './request-head.ts';
 import type { Reply } from './reply.ts';
 import { accepted, compressedBody, internalError, unavailable, unsupportedType } from './reply.ts';
 
-/** What an exchange tells the server it belongs to. */
+/** Callbacks of an exchange to its server. */
 export type ExchangeOwner = {
-  /** Whether connections are to be ended behind their next answer. */
+  /** Whether connections are to be closed after their next answer. */
   readonly closing: boolean;
-  /** Called once, when the exchange was answered, or with 499 when the client went away before. */
+  /** Called once: when the exchange was answered, or with 499 if the client disconnected before. */
   exchangeEnded(exchange: Exchange, code: number): void;
-  /** Told of failures nobody expected. */
+  /** Called for unexpected failures. */
   requestFailed(error: unknown): void;
 };
 
 /** The answers of a request with one event: once the log has it, and when the log does not take it. */
 export type StoredAnswers = { readonly stored: Reply; readonly lost: Reply };
 
-/** Counts what became of events. */
+/** Counts events by result. */
 type StoredTally = { stored: number; lost: number };
 
 const usualAnswers: StoredAnswers = { stored: accepted, lost: unavailable };
 
-/** One request and its answer. After the answer or an abort it touches the engine's response no more. */
+/** One request and its answer. After the answer or an abort it no longer touches the engine's response. */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
   /** Index of the route it came through, for counting. */
@@ -39,11 +39,11 @@ export class Exchange implements FrameWaiter {
 
   /** Whether only the answer's head is asked for. */
   headOnly = false;
-  /** The client's address, once somebody asked for it: asking the engine is a system call. */
+  /** The client's address, cached on first use: reading it from the engine is a system call. */
   clientAddress: string | undefined;
-  /** The address among whose requests it counts for as long as it is under way. */
+  /** The address whose requests in flight include this one. */
   countedFor: string | undefined;
-  /** What its body weighs, unpacked. */
+  /** Size of the decompressed body, in bytes. */
   bodyBytes = 0;
 
   constructor(owner: ExchangeOwner, response: HttpResponse, head: RequestHead, route: number) {
@@ -63,19 +63,19 @@ export class Exchange implements FrameWaiter {
     return this.#response === undefined ? noAddress : this.#response.getRemoteAddress();
   }
 
-  /** Every answer from now on is what `rewrite` makes of it. */
+  /** Applies `rewrite` to every answer from now on. */
   rewriteAnswers(rewrite: (reply: Reply) => Reply): void {
     this.#rewrite = rewrite;
   }
 
-  /** From now on it waits for the log to take its one event: `note`, if there is one, and `tally` are told, then the client. */
+  /** From now on it waits for the log to store its one event: calls `note`, if given, and `tally`, then answers. */
   answerWhenStored(tally: StoredTally, answers: StoredAnswers = usualAnswers, note?: { stored: boolean }): void {
     this.#note = note;
     this.#tally = tally;
     this.#answers = answers;
   }
 
-  /** Answers, unless that was done or the client is gone. */
+  /** Answers, unless it has answered or the client is gone. */
   send(given: Reply): void {
     const response = this.#response;
     if (response === undefined) return;
@@ -92,7 +92,7 @@ export class Exchange implements FrameWaiter {
     this.#owner.exchangeEnded(this, reply.code);
   }
 
-  /** Does some of its work. A bug there costs the request, not the process: the engine would end it. */
+  /** Runs a part of the request's work. A bug there fails the request, not the process, which the engine would end. */
   attempt(work: () => void): void {
     try {
       work();
@@ -101,13 +101,13 @@ export class Exchange implements FrameWaiter {
     }
   }
 
-  /** Answers that something nobody expected went wrong. */
+  /** Answers with 500 after an unexpected failure. */
   fail(error: unknown): void {
     this.#owner.requestFailed(error);
     this.send(internalError);
   }
 
-  /** To be called when the engine says that the client went away. */
+  /** Call when the engine reports that the client disconnected. */
   abort(): void {
     if (this.#response === undefined) return;
     this.#response = undefined;
@@ -134,7 +134,7 @@ export const clientGone = 499;
 let sending: { response: HttpResponse; reply: Reply; origin: string; headOnly: boolean; close: boolean };
 const writeAnswer = (): void => {
   const { response, reply, origin, headOnly, close } = sending;
-  // The engine ends a connection only behind a length, which a 204 must not have: a 200 without content says the same.
+  // The engine closes a connection only after a length, which a 204 must not have: a 200 without content is equivalent.
   const bare = reply.code === 204 && !close;
   if (reply.code !== 200 && (reply.code !== 204 || bare)) response.writeStatus(reply.status);
   for (const [name, value] of reply.headers) response.writeHeader(name, value);

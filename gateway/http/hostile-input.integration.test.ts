@@ -58,8 +58,8 @@ test.each([
   ['a repeated transfer coding', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']],
   ['a signed length', ['Content-Length: +5']],
   ['a negative length', ['Content-Length: -5']],
-  ['a length that is no number', ['Content-Length: ten']],
-])('framing: %s is refused, the connection closed, and what follows never read', async (_, headers) => {
+  ['a length that is not a number', ['Content-Length: ten']],
+])('framing: %s is refused, the connection closed, and the following bytes never read', async (_, headers) => {
   const request = rawPost(track, [json, ...headers], event('refused'));
   const alone = await sendRaw(gateway.port, [request], 'closed');
   expect(alone.statuses).toEqual([400]);
@@ -71,7 +71,7 @@ test.each([
   expect(await isStored('smuggled')).toBe(false);
 });
 
-test('framing: HTTP/1.0 is told 505', async () => {
+test('framing: HTTP/1.0 gets a 505', async () => {
   const answer = await sendRaw(gateway.port, [post(track, event('old')).replace('HTTP/1.1', 'HTTP/1.0')], 'closed');
   expect(answer.text).toMatch(/^HTTP\/1\.1 505 /);
   expect(answer.closed).toBe(true);
@@ -95,7 +95,7 @@ test('framing: a body that trickles in byte by byte is read', async () => {
   expect(await isStored('trickle')).toBe(true);
 });
 
-test('framing: chunks without end are refused and memory is given back', async () => {
+test('framing: chunks without end are refused and memory is released', async () => {
   const filler = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
   const head = rawPost(track, [json, 'Transfer-Encoding: chunked'], '');
   const answer = await sendRaw(gateway.port, [head, ...Array.from({ length: 20 }, () => filler)]);
@@ -111,7 +111,7 @@ test('framing: a client that waits for leave to send too much is refused before 
   expect(answer.closed).toBe(true);
 });
 
-test('framing: requests one behind the other on a connection are answered in order or not at all', async () => {
+test('framing: pipelined requests on a connection are answered in order or not at all', async () => {
   const bodies = ['p-0', 'p-1', 'p-2'].map((id) => post(track, event(id)));
   const answer = await sendRaw(gateway.port, [bodies.join('')], { quietMs: 300 });
   expect(answer.statuses.every((status) => status === 200)).toBe(true);
@@ -126,7 +126,7 @@ test('framing: header floods are refused', async () => {
   ]);
 });
 
-test('clients: one that goes away in the middle of a body leaves nothing behind', async () => {
+test('clients: one that disconnects in the middle of a body leaves nothing in memory', async () => {
   const head = rawPost('/api/v1/batch', [json, 'Content-Length: 1000000'], '{"token":"');
   await Promise.all(
     Array.from({ length: 50 }, () => sendRaw(gateway.port, [head, 'x'.repeat(20_000), { waitMs: 20 }], { quietMs: 0 })),
@@ -135,12 +135,12 @@ test('clients: one that goes away in the middle of a body leaves nothing behind'
   await expect.poll(() => metric('sluice_gateway_requests_open')).toBe(0);
 });
 
-test('clients: one that goes away before its answer has its event stored all the same', async () => {
+test('clients: the event of a client that disconnects before its answer is stored', async () => {
   const socket = connect(gateway.port, '127.0.0.1');
   socket.on('error', () => undefined);
   await new Promise<void>((resolve) => socket.write(post(track, event('left')), () => resolve()));
   socket.resetAndDestroy();
-  // Reset or not, what the gateway has read it stores; what it has not read never was a request.
+  // Reset or not, the gateway stores what it has read; bytes it has not read were never a request.
   await until('the request has ended', async () => (await metric('sluice_gateway_requests_open')) === 0);
   expect((await sendRaw(gateway.port, [post(track, event('next'))])).statuses).toEqual([200]);
 });

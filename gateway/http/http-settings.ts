@@ -8,7 +8,7 @@ import { count, flag, optionalSecret, optionalText, port, text } from '../../sha
 const mebibyte = 1024 ** 2;
 
 export const gatewayHttpEnv = {
-  GATEWAY_PORT: port('Where events are sent to', 8080),
+  GATEWAY_PORT: port('Port on which the gateway receives events', 8080),
   GATEWAY_HOST: text('Address the gateway listens on', { default: '0.0.0.0' }),
   GATEWAY_REUSE_PORT: flag('Lets several gateway processes share one port; otherwise a busy port is an error', false),
   GATEWAY_TLS_CERT_FILE: optionalText(
@@ -16,17 +16,17 @@ export const gatewayHttpEnv = {
   ),
   GATEWAY_TLS_KEY_FILE: optionalText('The key of GATEWAY_TLS_CERT_FILE, a PEM file'),
   GATEWAY_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key'),
-  BODIES_BYTES_MAX: count('Memory for bodies that are still arriving, all together', 128 * mebibyte, {
+  BODIES_BYTES_MAX: count('Memory for all bodies that are still arriving', 128 * mebibyte, {
     unit: 'bytes',
     minimum: mebibyte,
   }),
   BODIES_ADDRESS_BYTES_MAX: count(
-    'Of that, for bodies of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+    'Part of BODIES_BYTES_MAX for bodies of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
     64 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),
   GATEWAY_ADDRESS_REQUESTS_MAX: count(
-    'Requests of one address under way at a time, their bodies arriving or waiting for the log; more get a 429, and their connection ends. 0: any number. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+    'Requests in flight from one address: their bodies arrive, or they wait for the log. More get a 429, and their connection is closed. 0: no limit. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
     10_000,
     { minimum: 0 },
   ),
@@ -55,7 +55,7 @@ class TlsFilesError extends Error {
   readonly code = 'tls_files';
 }
 
-/** Throws TlsFilesError unless the files can be read and belong together: the engine would not say what is wrong. */
+/** Throws TlsFilesError unless the files can be read and belong together: the engine would not name the problem. */
 export function checkTlsFiles({ certFile, keyFile, passphrase }: TlsFiles): void {
   const cert = read('GATEWAY_TLS_CERT_FILE', certFile);
   const key = read('GATEWAY_TLS_KEY_FILE', keyFile);

@@ -9,8 +9,8 @@ const drainBytesMax = 16 * 1024 ** 2;
 const firstBufferBytes = 16 * 1024;
 
 /**
- * The body of a request on its way in, handed to its route once it is whole. One that comes in one piece, the usual
- * case, is handed over where it lies. A refused one is read and thrown away before the refusal is sent.
+ * The body of an incoming request, passed to its route once it is complete. A body in one piece, the usual case, is passed
+ * without a copy. A refused body is read and dropped before the refusal is sent.
  */
 export class IncomingBody {
   readonly #exchange: Exchange;
@@ -21,7 +21,7 @@ export class IncomingBody {
   #refusal: Reply | undefined;
   #received = 0;
   #buffer: Buffer | undefined;
-  /** Whose share the buffer is of: known for as long as there is one, also when the client is gone. */
+  /** Address whose limit the buffer counts against: known while there is a buffer, also after the client is gone. */
   #address = '';
 
   constructor(exchange: Exchange, route: PostRoute, budget: BodyBudget, parameter: string, query: string) {
@@ -32,7 +32,7 @@ export class IncomingBody {
     this.#query = query;
   }
 
-  /** Looks at the headers. A client that waits for leave to send, or would send too much to read, is refused at once. */
+  /** Checks the headers. Refuses at once a client that waits for `100 Continue`, or whose body is too large to read. */
   begin(): void {
     const { contentLength, expects } = this.#exchange.head;
     const tooLong = contentLength > this.#route.bodyBytesMax;
@@ -50,7 +50,7 @@ export class IncomingBody {
     }
   }
 
-  /** Forgets what came; to be called when the client went away. */
+  /** Drops the received bytes; call when the client disconnected. */
   drop(): void {
     if (this.#buffer !== undefined) this.#budget.release(this.#address, this.#buffer.length);
     this.#buffer = undefined;
@@ -109,7 +109,7 @@ export class IncomingBody {
 
 export type BodyBudgetOptions = {
   readonly bytesMax: number;
-  /** Of those, for bodies from one address. */
+  /** Part of it for bodies from one address. */
   readonly bytesOfAddressMax: number;
   addressOf(exchange: Exchange): string;
 };

@@ -7,7 +7,7 @@ import type { Inflated } from './inflate.ts';
 const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlight: new AddressShares(3, 2) };
 const body = gzipSync('text');
 
-test('inflate: an address decompresses no more at a time than its part, and others their own', async () => {
+test('inflate: each address has its own limit of bodies decompressed at a time', async () => {
   const inflater = new Inflater(settings);
   const results: Promise<Inflated>[] = [];
   const start = (address: string): boolean => {
@@ -23,10 +23,10 @@ test('inflate: an address decompresses no more at a time than its part, and othe
   expect(start('a')).toBe(true);
 });
 
-test('inflate: a body whose beginning is not wanted is decompressed no further, and its share is free again', async () => {
+test('inflate: a body whose beginning is rejected is decompressed no further, and its slot is free again', async () => {
   const inFlight = new AddressShares(1, 1);
   const inflater = new Inflater({ bytesMax: 64 * 1024 ** 2, ratioMax: Number.POSITIVE_INFINITY, inFlight });
-  const compressed = gzipSync(`{"token":"nobody"}${' '.repeat(32 * 1024 ** 2)}`);
+  const compressed = gzipSync(`{"token":"unknown"}${' '.repeat(32 * 1024 ** 2)}`);
   const seen: number[] = [];
   const result = await new Promise<Inflated>((done) => {
     const isWanted = (beginning: Buffer): boolean => {
@@ -40,7 +40,7 @@ test('inflate: a body whose beginning is not wanted is decompressed no further, 
   expect(inFlight.total).toBe(0);
 });
 
-test('inflate: a body that is wanted, one that becomes too large, and one that ends early', async () => {
+test('inflate: an accepted body, one that becomes too large, and one that ends early', async () => {
   const inflater = new Inflater({ ...settings, ratioMax: Number.POSITIVE_INFINITY });
   const inflate = (compressed: Buffer): Promise<Inflated> =>
     new Promise((done) => void inflater.inflate({ compressed, address: 'a', isWanted: () => true, done }));

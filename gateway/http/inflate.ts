@@ -12,27 +12,27 @@ export type InflateSettings = {
 export type Inflated =
   | { readonly kind: 'body'; readonly body: Buffer }
   | { readonly kind: 'too_large' }
-  /** Its beginning was not wanted. */
+  /** Its beginning was rejected. */
   | { readonly kind: 'unwanted' }
   | { readonly kind: 'malformed' };
 
 export type InflateOrder = {
-  /** It must stay as it is until it is decompressed. */
+  /** Must not change until it is decompressed. */
   readonly compressed: Buffer;
-  /** Whose share it is of. */
+  /** Address whose limit it counts against. */
   readonly address: string;
-  /** Asked about the beginning of a body; what is not wanted is decompressed no further. The bytes are the body's own. */
+  /** Decides on the beginning of a body; a rejected body is decompressed no further. The bytes are the body's own. */
   isWanted?(beginning: Buffer): boolean;
-  /** Called later. */
+  /** Called asynchronously. */
   done(result: Inflated): void;
 };
 
-/** What is decompressed between two looks at it. */
+/** Bytes decompressed between two checks of the limits. */
 const pieceBytes = 64 * 1024;
-/** Small bodies may compress as well as they like. */
+/** Bodies below this size may have any compression ratio. */
 const ratioFreeBytes = 64 * 1024;
 
-/** Decompresses gzip bodies off the main thread, a few at a time, and none beyond its limits. */
+/** Decompresses gzip bodies off the main thread, a few at a time, each within its limits. */
 export class Inflater {
   readonly #settings: InflateSettings;
 
@@ -40,7 +40,7 @@ export class Inflater {
     this.#settings = settings;
   }
 
-  /** False when too many are at it already, of this address or of all. */
+  /** False if too many bodies, of this address or of all, are being decompressed. */
   inflate({ compressed, address, isWanted, done }: InflateOrder): boolean {
     const { bytesMax, ratioMax, inFlight } = this.#settings;
     if (!inFlight.take(address, 1)) return false;

@@ -1,11 +1,11 @@
-/** A finished answer. Those of the hot path are made once and sent many times. */
+/** A complete answer. Those of the hot path are built once and sent many times. */
 export type Reply = {
   readonly code: number;
   /** Status line without the protocol. */
   readonly status: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** Ends the connection behind the answer. */
+  /** Closes the connection after the answer. */
   readonly close: boolean;
   /** The same for every page, so that caches may keep one copy of it. */
   readonly isForAll: boolean;
@@ -60,7 +60,7 @@ export function jsonReply(code: number, value: unknown, options: ReplyOptions = 
   return createReply(code, Buffer.from(JSON.stringify(value)), { ...options, headers });
 }
 
-/** An answer that says no. `error` names what is wrong and repeats nothing the caller sent. */
+/** A refusal. `error` names the problem and repeats nothing the caller sent. */
 export function failure(code: number, error: string, options: ReplyOptions = {}): Reply {
   return jsonReply(code, { success: false, error }, options);
 }
@@ -86,7 +86,7 @@ export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['acce
 /** Where no compressed body is read. */
 export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });
 export const hostileFraming = failure(400, 'content-length or transfer-encoding is not acceptable', { close: true });
-// With `code` and `message`, as some libraries that come to a wrong address resend what is refused without.
+// With `code` and `message`: some libraries that use a wrong address resend requests refused without them.
 export const notFound = jsonReply(404, { success: false, error: 'not found', code: 'not_found', message: 'not found' });
 export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
 export const internalError = failure(500, 'internal error');
@@ -96,32 +96,32 @@ export const addressBusy = failure(429, 'too many requests of this address are u
   close: true,
 });
 
-/** The log did not take the event. */
+/** The log did not store the event. */
 export const unavailable = jsonReply(
   503,
   { success: false, error: 'the event could not be stored; try again', retryable: true },
   { headers: retryAfter },
 );
 
-/** A source sends more than it may; `waitMs` is how long until there is room. */
+/** A source exceeds its rate limit; `waitMs` is the time until it may send again. */
 export const tooMany = (what: 'events' | 'bytes', waitMs: number): Reply =>
   failure(429, `too many ${what} for this source; try again later`, {
     headers: [['retry-after', String(Math.ceil(waitMs / 1_000))]],
   });
 
-/** No refusal for a wait names more than this, in seconds. */
+/** Longest wait that a refusal names, in seconds. */
 const waitMaxS = 60;
 
-/** What waits of the account's events waits for too long. What took so long to pile up takes about as long to go. */
+/** The account's waiting events have waited too long. A backlog takes about as long to shrink as it took to grow. */
 export const waitsTooLong = (ageMs: number): Reply =>
   failure(429, 'events of this account wait for too long to be delivered; try again later', {
     headers: [['retry-after', String(Math.min(waitMaxS, Math.max(1, Math.ceil(ageMs / 1_000))))]],
   });
 
-/** How long an account is asked to wait whose events take too much of the log, in seconds: room is made every few. */
+/** Wait for an account whose events fill its quota of the log, in seconds: space is freed every few seconds. */
 const roomAfterS = 5;
 
-/** What waits of the account's events takes all of the log that it may. */
+/** The account's waiting events fill its quota of the log. */
 export const tooMuchWaits = failure(429, 'too many events of this account wait to be processed; try again later', {
   headers: [['retry-after', String(roomAfterS)]],
 });

@@ -1,6 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js';
 
-/** What a route may want to know of a request's headers, copied before uWebSockets.js takes the request away. */
+/** A request's headers for its route, copied before uWebSockets.js invalidates the request. */
 export class RequestHead {
   contentType = '';
   /** -1 when the request names none. */
@@ -12,14 +12,14 @@ export class RequestHead {
   forwardedFor = '';
   traceparent = '';
   cookie = '';
-  /** Global Privacy Control. Of several headers one `1` is enough, and any other value says nothing. */
+  /** Global Privacy Control. With several headers one `1` is enough; other values are ignored. */
   hasGpc = false;
-  /** The other headers that the route asked for, and where they were sent to. */
+  /** The other headers that the route reads, and the address of the request. */
   more: AskedHead | undefined = undefined;
   authorization = '';
   host = '';
   forwardedProto = '';
-  /** How often the client's library has tried before; '' where it does not say. */
+  /** Earlier attempts of the client's library; '' if it does not send them. */
   retryCount = '';
   /** Whether the client waits for `100 Continue` before it sends the body. */
   expects = false;
@@ -85,13 +85,13 @@ export class RequestHead {
     }
   }
 
-  /** To be called once all headers are in: repeated framing headers are what request smuggling is made of. */
+  /** Call after the last header: repeated framing headers make request smuggling possible. */
   finish(): void {
     if (this.#lengths + this.#encodings > 1 || Number.isNaN(this.contentLength)) this.hostile = true;
   }
 }
 
-/** What most routes have no use for. */
+/** Headers that most routes do not read. */
 export class AskedHead {
   /** Path and query as they were sent. */
   readonly target: string;
@@ -107,7 +107,7 @@ export class AskedHead {
     if (this.#names.has(name)) this.#values.set(name, value);
   }
 
-  /** By its lower-case name; of one that was repeated the last. Empty where it is absent or was not asked for. */
+  /** A header by its lower-case name; the last one if repeated. Empty if absent or not requested by the route. */
   header(name: string): string {
     return this.#values.get(name) ?? '';
   }
@@ -116,7 +116,7 @@ export class AskedHead {
 let reading = new RequestHead();
 const addHeader = (name: string, value: string): void => reading.add(name, value);
 
-/** Copies the headers of a request; `asked` names those that a route wants beside what all routes get. */
+/** Copies the headers of a request; `asked` names those that a route reads beside the common ones. */
 export function readHead(request: HttpRequest, asked?: ReadonlySet<string>): RequestHead {
   reading = new RequestHead();
   request.forEach(addHeader);
@@ -149,7 +149,7 @@ export function isJsonType(contentType: string): boolean {
   return mediaType === 'application/json' || mediaType === 'text/plain' || mediaType === '';
 }
 
-/** A path segment as it was meant; '' when it is not decodable. */
+/** A decoded path segment; '' if it is not decodable. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -7,7 +7,7 @@ export type RequestLimitsOptions = {
   addressOf(exchange: Exchange): string;
 };
 
-/** Bounds the requests one client address has under way: their bodies arrive, or they wait for the log. */
+/** Limits the requests in flight from one client address: their bodies arrive, or they wait for the log. */
 export class RequestLimits {
   readonly #shares: AddressShares | undefined;
   readonly #options: RequestLimitsOptions;
@@ -23,7 +23,7 @@ export class RequestLimits {
     return this.#shares?.refused ?? 0;
   }
 
-  /** Whether the address of the request may have one more under way. One that may is counted until it has ended. */
+  /** Whether the request's address may have one more in flight. An admitted request counts until it has ended. */
   admit(exchange: Exchange): boolean {
     if (this.#shares === undefined) return true;
     const address = this.#options.addressOf(exchange);

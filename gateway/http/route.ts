@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 
-/** A way in: an address of the ingest interface and what is done with what comes through it. */
+/** An address of the ingest interface and the handling of its requests. */
 export type Route = PostRoute | GetRoute;
 
 /** A part of an OpenAPI document: paths, and the schemas they name. */
@@ -13,9 +13,9 @@ export type OpenApiPart = {
 type RouteBase = {
   /** Stands in metrics as the request's route. */
   readonly name: string;
-  /** uWebSockets.js patterns; `:name` is one segment. A trailing slash is taken as well. */
+  /** uWebSockets.js patterns; `:name` is one segment. A trailing slash is accepted as well. */
   readonly paths: readonly string[];
-  /** What the description of the ingest interface says of it. */
+  /** Its part of the OpenAPI description of the ingest interface. */
   readonly openapi: OpenApiPart;
   /** The document that describes it where that is not the one of the service's own interface. */
   readonly document?: string;
@@ -23,12 +23,12 @@ type RouteBase = {
 
 export type PostRoute = RouteBase & {
   readonly method: 'post';
-  /** Whether the query is handed over also where the path has no parameter. */
+  /** Whether the query is passed on even if the path has no parameter. */
   readonly readsQuery?: true;
   readonly bodyBytesMax: number;
   /** Lower-case names of headers it reads beside those every route gets: see RequestHead.more. */
   readonly headers?: ReadonlySet<string>;
-  /** The answer to a request that is refused for its headers. */
+  /** The answer to a request whose headers are refused. */
   refuse(exchange: Exchange): Reply | undefined;
   /** `body` is gone when this returns. `parameter` is the path's segment, if it has one. */
   accept(exchange: Exchange, body: Buffer, parameter: string, query: string): void;

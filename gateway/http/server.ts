@@ -29,7 +29,7 @@ export type ServerOptions = {
   readonly requestLimits: RequestLimits;
   /** Called for every request that ends; route is the index in `routes`, or their number for none of them. */
   onEnded(route: number, code: number, tookMs: number): void;
-  /** A failure nobody expected while a request was handled; the request got a 500. */
+  /** An unexpected failure of a request, which got a 500. */
   onFailure(error: unknown): void;
 };
 
@@ -39,11 +39,11 @@ export type Server = {
   readonly open: number;
   /** Clients' connections, idle ones included. */
   readonly connections: number;
-  /** Those closed as they came, because there were as many as may be. */
+  /** Connections closed on arrival because the limit was reached. */
   readonly refusedConnections: number;
-  /** Lets the clients go. Resolves when no request waits for its answer any more, at the latest after `deadlineMs`. */
+  /** Disconnects the clients. Resolves once no request waits for its answer, at the latest after `deadlineMs`. */
   drain(options: DrainOptions): Promise<void>;
-  /** Cuts what is left. */
+  /** Closes the remaining connections at once. */
   close(): void;
 };
 
@@ -143,7 +143,7 @@ class ServerState implements ExchangeOwner {
     this.#options = options;
   }
 
-  /** The engine says of one that opened who it is from, and of one that closed nothing: they are bounded together. */
+  /** The engine names the address of an opened connection but not of a closed one: only their total is limited. */
   connectionChanged(response: HttpResponse, change: number): void {
     this.connections += change;
     if (change < 0 || this.connections <= this.#options.connectionsMax) return;
@@ -183,7 +183,7 @@ class ServerState implements ExchangeOwner {
     this.#get(exchange, response, request, route, named);
   }
 
-  /** A request whose path is a route's but for slashes that came twice: libraries put paths behind addresses that end in one. */
+  /** A request whose path matches a route except for doubled slashes: libraries append paths to addresses that end in one. */
   doubled(response: HttpResponse, request: HttpRequest, route: Route, index: number): void {
     const method = request.getMethod();
     if (method === 'options') this.plain(response, request, index, preflight(request));
@@ -209,7 +209,7 @@ class ServerState implements ExchangeOwner {
     else refuseUnread(response, exchange, refusal);
   }
 
-  /** The answer to a request of which nothing more is looked at. */
+  /** Answers a request without reading more of it. */
   #refusalOf(exchange: Exchange): Reply | undefined {
     if (exchange.head.hostile) return hostileFraming;
     return this.#options.requestLimits.admit(exchange) ? undefined : addressBusy;
@@ -226,8 +226,8 @@ class ServerState implements ExchangeOwner {
 }
 
 /**
- * Answers later, not now, and ends the connection: until then the engine closes it when more comes in on it, whereas behind
- * an answer it would go on to read what follows as the next request, the one that was to be smuggled.
+ * Answers later, not now, and closes the connection: until the answer the engine closes it when more bytes arrive. After an
+ * immediate answer it would read the following bytes as the next request, which is the smuggled one.
  */
 function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());
@@ -254,7 +254,7 @@ async function listen(
   options: ServerOptions,
 ): Promise<us_listen_socket> {
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    // By default the engine shares a port with whoever listens on it: an old process would go on taking half the traffic.
+    // By default the engine shares a port with other listeners: an old process would keep receiving half of the traffic.
     if (options.sharePort) app.listen(options.host, options.port, resolve);
     else app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });

@@ -44,7 +44,7 @@ function failureOf(): string {
   return 'it loaded';
 }
 
-test('engine: it loads here and says which build runs', () => {
+test('engine: it loads here and reports which build runs', () => {
   const { packageName, version } = loadUws();
   expect(enginePackages.map((each) => each.packageName)).toContain(packageName);
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -59,7 +59,7 @@ test('engine: node_modules of another major version of Node are named, with the 
   );
 });
 
-test('engine: a build that is there and does not load is told with what the system said', async () => {
+test('engine: a build that does not load is reported with the system’s message', async () => {
   await installPackages();
   await putBuild(`${platform}-${arch}-${major}`, 'throw new Error("libx.so: cannot open shared object file")');
   expect(failureOf()).toMatch(
@@ -71,7 +71,7 @@ test('engine: node_modules without it', () => {
   expect(failureOf()).toBe('node_modules hold no HTTP engine: run npm ci');
 });
 
-test.runIf(platform === 'linux')('engine: the least glibc of each package is what its builds ask for', async () => {
+test.runIf(platform === 'linux')('engine: the oldest glibc of each package is the one its builds require', async () => {
   const asked: string[] = [];
   for (const { packageName, glibcMin } of enginePackages) {
     const own = dirname(require.resolve(packageName));

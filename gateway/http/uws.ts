@@ -111,7 +111,7 @@ function nativeVersion(require: NodeJS.Require, packageName: string): string {
   }
 }
 
-/** What the system said: uWebSockets.js puts a text about every build in front of it. */
+/** The system's message, without the text that uWebSockets.js puts before it. */
 function causeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [about = '', cause = about] = message.split('\n\n');
@@ -120,13 +120,13 @@ function causeOf(error: unknown): string {
 
 /** One of the packages that bring the HTTP engine, as it is installed. */
 type EnginePackage = {
-  /** The least glibc its builds for Linux load with; no manifest says it. */
+  /** The oldest glibc its Linux builds load with; no manifest states it. */
   readonly glibcMin: string;
   /** The builds there are of it, `linux-x64-24`: platform, architecture, major version of Node. */
   readonly builds: readonly string[];
 };
 
-/** What decides which build runs. */
+/** Facts that decide which build runs. */
 export type Machine = {
   /** As process.versions.node has it. */
   readonly node: string;
@@ -136,13 +136,13 @@ export type Machine = {
   readonly glibc: string | undefined;
 };
 
-/** Why no build runs, and the way out. */
+/** Why no build runs, and the remedy. */
 type NoEngine = { readonly problem: string; readonly advice: string };
 
-/** What documents and images recommend, then the newest that has a build for an older glibc. */
+/** Node versions to recommend: that of documents and images, then the newest with a build for an older glibc. */
 const recommendedMajors = [24, 22];
 
-/** Says why no build of the HTTP engine runs here. `installed` are the builds in node_modules, `causes` what loading them said. */
+/** Explains why no build of the HTTP engine runs here. `installed`: builds in node_modules; `causes`: their load errors. */
 export function explainNoEngine(
   machine: Machine,
   packages: readonly EnginePackage[],

@@ -24,7 +24,7 @@ test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: 
   expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
 });
 
-test('classify answer: Retry-After: goes with what is tried again only', () => {
+test('classify answer: Retry-After: is kept for retries only', () => {
   expect(classify(429, { 'retry-after': '7' })).toEqual({ kind: 'retry', reason: 'status 429', afterMs: 7_000 });
   expect(classify(400, { 'retry-after': '7' })).toEqual({ kind: 'reject', reason: 'status 400' });
 });

@@ -4,8 +4,8 @@ import type { Outcome } from './outcome.ts';
 const delivered: Outcome = { kind: 'delivered' };
 
 /**
- * What an answer's status means for every event of the request: RFC 9110 for the codes worth another attempt. Unauthorized
- * and Forbidden are about the destination's key, whatever it carries.
+ * Outcome that an answer's status means for every event of the request, by RFC 9110 for the codes worth a retry.
+ * Unauthorized and Forbidden concern the destination's key, not the events.
  */
 export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   const { status } = answer;
@@ -17,8 +17,8 @@ export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs };
 }
 
-// Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and the server's own trouble. A redirect is
-// never followed: the address of a destination is what its owner wrote down.
+// Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and the server's own errors. A redirect is
+// never followed: requests go only to the address that the destination's owner configured.
 const worthAnotherAttempt: ReadonlySet<number> = new Set([408, 421, 423, 425, 429]);
 const isWorthAnotherAttempt = (status: number): boolean => worthAnotherAttempt.has(status) || status >= 500;
 

@@ -55,7 +55,7 @@ test.each([
   }
 });
 
-test('connect first: an address that refuses is passed by at once, and nothing is opened beside the first that answers', async () => {
+test('connect first: an address that refuses is skipped at once, and no connection is opened beside the first that answers', async () => {
   const { port, connections } = await listen('127.0.0.1');
   expect(await race([refusing, v4('127.0.0.1'), v4('127.0.0.3')], port)).toBe('127.0.0.1');
   expect(await race([v4('127.0.0.1'), v4('127.0.0.1')], port)).toBe('127.0.0.1');
@@ -67,7 +67,7 @@ test('connect first: where all fail it says why, and not that this machine has n
   expect(await race([v6('2001:db8::1'), refusing], 1)).toBe('ECONNREFUSED');
 });
 
-test('connect first: what is stopped opens no connection any more', async () => {
+test('connect first: once stopped, it opens no further connection', async () => {
   const { port, connections } = await listen('127.0.0.1');
   const results: unknown[] = [];
   const stop = connectFirst([dead, v4('127.0.0.1')], port, (...result) => void results.push(result));

@@ -20,7 +20,7 @@ describe('deadlines', () => {
     expect(expired).toEqual(['a', 'b']);
   });
 
-  test('end: what ended by itself does not expire', () => {
+  test('end: an item that ended does not expire', () => {
     const deadlines = new Deadlines(100);
     const a = deadlines.begin(timed('a'));
     const b = deadlines.begin(timed('b'));
@@ -33,7 +33,7 @@ describe('deadlines', () => {
     expect(expired).toEqual(['c', 'd']);
   });
 
-  test('expire: what begins meanwhile has its whole time', () => {
+  test('expire: an item that starts meanwhile has its full time', () => {
     const deadlines = new Deadlines(100);
     deadlines.begin({
       expire: () => {

@@ -1,7 +1,7 @@
-/** What has to end in time. */
+/** An item with a deadline. */
 export type Timed = { expire(): void };
 
-/** The place of one thing among those that began before and after it. */
+/** Node of the list of items, in order of their start. */
 export type Deadline = {
   timed: Timed | undefined;
   /** By performance.now(). */
@@ -11,9 +11,9 @@ export type Deadline = {
 };
 
 /**
- * One fixed time for many things at once, with a single timer: what began first is due first. A timer each would cost
- * more than a request does otherwise. A list, and not a Map: a Map that things come to and leave all the time is copied
- * every few of them, and each old copy keeps what was in it, and the next copy, until the old heap is collected.
+ * One fixed deadline for many items, with a single timer: the item that started first is due first. A timer for each would
+ * cost more than the rest of a request. A list, not a Map: a Map with constant additions and deletions is copied every few
+ * of them, and each old copy keeps its entries, and the next copy, alive until the old heap is collected.
  */
 export class Deadlines {
   readonly #timeoutMs: number;
@@ -35,7 +35,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** It ended by itself. */
+  /** The item ended before its deadline. */
   end(deadline: Deadline): void {
     if (deadline.timed === undefined) return;
     const { earlier, later } = deadline;
@@ -43,13 +43,13 @@ export class Deadlines {
     else earlier.later = later;
     if (later === undefined) this.#last = earlier;
     else later.earlier = earlier;
-    // Nothing of it may keep another.
+    // An ended item must not keep another one alive.
     deadline.timed = undefined;
     deadline.earlier = undefined;
     deadline.later = undefined;
   }
 
-  /** Forgets everything. */
+  /** Drops all items. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

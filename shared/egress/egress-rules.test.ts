@@ -26,7 +26,7 @@ describe('egress rules', () => {
     ]);
   });
 
-  test('allowed ranges: open what is in them, on every port, and nothing else', () => {
+  test('allowed ranges: open their addresses, on every port, and no others', () => {
     const local = createEgressRules(['127.0.0.0/8', '::1/128']);
     expect(local.allows('127.0.0.1', 22)).toBe(true);
     expect(local.allows('::ffff:127.0.0.1', 80)).toBe(true);
@@ -59,7 +59,7 @@ describe('egress rules', () => {
     }
   });
 
-  test('lists: what is wrong with one is told by its name', () => {
+  test('lists: an error in a list names the variable', () => {
     expect(rangeProblems({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: '' })).toEqual([]);
     expect(rangeProblems({ EGRESS_ALLOW: '', EGRESS_DENY: 'postgres' })).toEqual([
       'EGRESS_DENY must hold CIDR ranges, such as 10.0.0.0/8, or with a port 10.0.0.5/32:8080 or [fd00::5/128]:8080',

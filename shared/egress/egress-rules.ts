@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import { text } from '../runtime/variables.ts';
 
-/** CIDR ranges, each with a port behind it where only that one is meant: `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
+/** CIDR ranges, each optionally limited to one port: `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
 export type EgressRanges = {
-  /** Where destinations may be although it is not public. */
+  /** Ranges where destinations may be although they are not public. */
   readonly allowed: readonly string[];
-  /** Where none may be, whatever is allowed. */
+  /** Ranges where no destination may be, even if allowed. */
   readonly denied: readonly string[];
 };
 
@@ -28,14 +28,14 @@ export const egressEnv = {
 
 type EgressVariables = { readonly EGRESS_ALLOW: string; readonly EGRESS_DENY: string };
 
-/** What the environment says, once `rangeProblems` has found nothing wrong with it. */
+/** The rules of the environment, once `rangeProblems` found no errors in it. */
 export function readEgressRanges(env: EgressVariables): EgressRanges {
   return { allowed: readRanges(env.EGRESS_ALLOW) ?? [], denied: readRanges(env.EGRESS_DENY) ?? [] };
 }
 
-/** Which addresses a destination may be at. */
+/** Decides which addresses a destination may have. */
 export type EgressRules = {
-  /** Whether a connection to this address and port may be made. Text that is no address is refused. */
+  /** Whether a connection to this address and port is allowed. Text that is not an address is refused. */
   allows(address: string, port: number): boolean;
 };
 
@@ -45,13 +45,13 @@ export class EgressError extends Error {
 
 // An address of the public range that answers only inside one cloud: its metadata and agent channel.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
-// All of IPv6 that is given out. What lies outside holds IPv4 addresses in disguise too: ::7f00:1 is 127.0.0.1.
+// All allocated IPv6 addresses. The rest includes mapped IPv4 addresses: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Public unicast addresses only, on port 80, 443 or an unprivileged one: nothing on this machine, in the local network
- * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges` are open too, on every port unless they name one, but
- * for what lies in `deniedRanges` as well. Both are lists that `readRanges` has accepted.
+ * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges` are open too, on every port unless they name one, except
+ * addresses that are also in `deniedRanges`. Both are lists that `readRanges` has accepted.
  */
 export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
   const opened = createRangeCheck(allowedRanges);
@@ -59,7 +59,7 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
   return {
     allows(written, port) {
       if (!ipaddr.isValid(written)) return false;
-      // An IPv4 address may come dressed as IPv6.
+      // An IPv4 address may be mapped into IPv6.
       const address = ipaddr.process(written);
       if (denied(address, port)) return false;
       if (opened(address, port)) return true;
@@ -85,7 +85,7 @@ type PortRange = { readonly range: ReturnType<typeof ipaddr.parseCIDR>; readonly
 const withPort = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[^:[\]]+)):(?<port>[0-9]{1,5})$/;
 const portMax = 65_535;
 
-/** One range, with its port where it names one; undefined for text that is none. */
+/** One range, with its port if it names one; undefined for text that is not a range. */
 function readRange(text: string): PortRange | undefined {
   const { v6, v4, port } = withPort.exec(text)?.groups ?? {};
   const written = v6 ?? v4 ?? text;
@@ -101,7 +101,7 @@ function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast);
 }
 
-/** Reads a comma-separated list of ranges; undefined when one of them is none. */
+/** Reads a comma-separated list of ranges; undefined if an entry is not a range. */
 export function readRanges(list: string): readonly string[] | undefined {
   const ranges = list
     .split(',')
@@ -110,7 +110,7 @@ export function readRanges(list: string): readonly string[] | undefined {
   return ranges.every((range) => readRange(range) !== undefined) ? ranges : undefined;
 }
 
-/** What is wrong with the lists. */
+/** Errors in the lists. */
 export function rangeProblems(env: EgressVariables): string[] {
   return (['EGRESS_ALLOW', 'EGRESS_DENY'] as const).flatMap((name) =>
     readRanges(env[name]) === undefined

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 
 type Answer = { resolve(address: string): void; reject(error: Error): void };
 
-/** A name server that answers when it is told to. */
+/** A name server that answers on command. */
 function createNameServer() {
   const asked: Answer[] = [];
   const lookup = createGuardedLookup(
@@ -36,7 +36,7 @@ test('guarded lookup: one name is asked for once, and its answer is kept for a w
   expect(asked).toHaveLength(1);
 });
 
-test('guarded lookup: a name server that hangs or fails holds up nobody it has answered before', async () => {
+test('guarded lookup: a name server that hangs or fails delays no name that it has answered before', async () => {
   const { asked, ask } = createNameServer();
   const first = ask();
   asked[0]?.resolve('192.0.43.8');

@@ -8,9 +8,9 @@ import { EgressError } from './egress-rules.ts';
 import { createNameResolver } from './resolve-name.ts';
 import type { ResolveName } from './resolve-name.ts';
 
-/** How long an answer of the name server is used again, in ms. */
+/** How long an answer of the name server is reused, in ms. */
 const keptMs = 30_000;
-/** How long one is used while the name server is asked again, or does not answer, in ms. */
+/** How long an answer is used while the name server is queried again, or does not answer, in ms. */
 const staleMaxMs = 600_000;
 const namesKeptMax = 10_000;
 
@@ -18,8 +18,8 @@ type Kept = { addresses: Promise<readonly LookupAddress[]>; askedAtMs: number; a
 
 /**
  * Looks up names for outgoing connections and gives only addresses the rules allow. Answers are kept for a while and
- * one name is asked for once at a time. Whoever was answered before goes on with that answer until there is a new one, so
- * that a name server that hangs holds up nobody.
+ * one name is looked up once at a time. A known name keeps its last answer until there is a new one, so that a name server
+ * that hangs delays no request.
  */
 export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = createNameResolver()) {
   const kept = new Map<string, Kept>();
@@ -57,8 +57,8 @@ function forgetOldest(kept: Map<string, Kept>): void {
 }
 
 /**
- * Opens sockets only to allowed addresses. Checked three times: the address as it is written (a lookup is not asked
- * for one), every address a name leads to, and the one the socket ended up at, before a byte is sent.
+ * Opens sockets only to allowed addresses. Checked three times: the address as written (which needs no
+ * lookup), every address that a name resolves to, and the address of the connected socket, before a byte is sent.
  */
 export function createGuardedConnector(
   rules: EgressRules,

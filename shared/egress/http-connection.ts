@@ -5,14 +5,14 @@ import { AnswerError, AnswerReader } from './read-answer.ts';
 import type { ReadAnswer } from './read-answer.ts';
 import type { WrittenRequest } from './write-request.ts';
 
-/** Nothing came for as long as a destination may take to begin, or to go on. */
+/** The destination was silent for too long, before or within its answer. */
 export class SilenceError extends Error {
   readonly code = 'ANSWER_TIMEOUT';
 }
 
-/** Whose connection it is. Told once a request: `ended`, or `broke`; `broke` also of a connection that waits for one. */
+/** Owner of a connection. Called once a request, `ended` or `broke`; `broke` also for an idle connection. */
 export type ConnectionOwner = {
-  /** The answer is here. A connection with `idleMs` may be used again, for as long; one without has ended. */
+  /** The answer is complete. A connection with `idleMs` may be reused for that long; one without has closed. */
   ended(connection: HttpConnection, answer: OutboundAnswer, idleMs: number): void;
   broke(connection: HttpConnection, error: unknown): void;
 };
@@ -28,9 +28,9 @@ export class HttpConnection implements Timed {
   #isOver = false;
   #heardAtMs = 0;
   #silence: Deadline | undefined;
-  /** Until when it may wait for another request, by performance.now(). */
+  /** Time until which it may wait for another request, by performance.now(). */
   idleUntilMs = Infinity;
-  /** Its place among the connections of its origin. */
+  /** Its index in the connections of its origin. */
   slot = -1;
 
   /** `silences` has the time a destination may be silent for. */
@@ -56,7 +56,7 @@ export class HttpConnection implements Timed {
     if (parts.length > 1) this.#socket.uncork();
   }
 
-  /** Ends it, whatever is under way. The owner is told nothing more. */
+  /** Closes the connection, even with a request in flight. The owner gets no further call. */
   destroy(): void {
     this.#isOver = true;
     this.#isBusy = false;
@@ -78,7 +78,7 @@ export class HttpConnection implements Timed {
   #read(chunk: Buffer): void {
     if (this.#isOver) return;
     if (!this.#isBusy) {
-      this.#break(new AnswerError('ANSWER_MALFORMED', 'reading an answer: nobody asked for it'));
+      this.#break(new AnswerError('ANSWER_MALFORMED', 'reading an answer: no request was sent'));
       return;
     }
     let read: ReadAnswer | undefined;

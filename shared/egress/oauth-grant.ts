@@ -3,18 +3,18 @@
  * writes it into the request (`shared/egress/oauth`).
  */
 export type OAuthGrant = {
-  /** Where the platform gives out tokens. */
+  /** The platform's token endpoint. */
   readonly tokenUrl: string;
   readonly by: OAuthProof;
-  /** Who asks; a service account proves that by itself. */
+  /** The client's credentials; a service account proves its identity by its signature. */
   readonly client?: OAuthClient;
   /** Scopes with spaces between them. */
   readonly scope?: string;
-  /** What a platform wants beside the parameters of the standard. */
+  /** Parameters that the platform requires beside the standard ones. */
   readonly parameters?: Readonly<Record<string, string>>;
 };
 
-/** What entitles to a token. */
+/** The kind of grant. */
 export type OAuthProof =
   /** RFC 6749, section 6. */
   | { readonly kind: 'refresh-token'; readonly refreshToken: string }
@@ -39,6 +39,6 @@ export type OAuthClient = {
 /** What a request needs before it can be sent: a token of this grant in the Authorization header. */
 export type OAuthNeed = {
   readonly grant: OAuthGrant;
-  /** The word in front of the token; `Bearer` where nothing is said. */
+  /** The word before the token; defaults to `Bearer`. */
   readonly scheme?: string;
 };

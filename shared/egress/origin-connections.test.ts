@@ -24,7 +24,7 @@ type Server = {
   readonly sockets: Set<Socket>;
 };
 
-/** Answers when it is told to; paths under `/at-once` without. */
+/** Answers on command; paths under `/at-once` immediately. */
 async function startServer(): Promise<Server> {
   const counts = { connections: 0, open: 0 };
   const waiting: Server['waiting'] = [];
@@ -112,7 +112,7 @@ test('connections: past the limit requests wait, and a sender without any has on
   expect(server.counts.connections).toBe(3);
 });
 
-test('connections: what becomes free goes to whoever has less than its share', async () => {
+test('connections: a free connection goes to a sender below its fair share', async () => {
   const server = await startServer();
   const senders = sendersWith(4);
   const [greedy, modest] = [senders.create('a'), senders.create('a')];
@@ -135,7 +135,7 @@ test('connections: where the server closes each of them, all requests are answer
   expect(server.counts.connections).toBe(3);
 });
 
-test('connections: one that the server closes while nobody uses it is not used', async () => {
+test('connections: one that the server closes while it is idle is not used', async () => {
   const server = await startServer();
   const sender = sendersWith(4).create('a');
   await send(sender, `${server.url}/at-once`);
@@ -144,7 +144,7 @@ test('connections: one that the server closes while nobody uses it is not used',
   expect(await send(sender, `${server.url}/at-once/again`)).toBe('/at-once/again');
 });
 
-test('connections: a sender that is closed ends its own requests, those that wait too, and nobody else’s', async () => {
+test('connections: a sender that is closed ends its own requests, waiting ones too, and no others', async () => {
   const server = await startServer();
   const senders = sendersWith(2);
   const [one, another] = [senders.create('a'), senders.create('a')];
@@ -160,7 +160,7 @@ test('connections: a sender that is closed ends its own requests, those that wai
   await vi.waitFor(() => expect(server.counts.open).toBe(0), patiently);
 });
 
-test('connections: an answer whose time is over ends its connection, and what waits goes on', async () => {
+test('connections: an answer that times out closes its connection, and waiting requests go on', async () => {
   const server = await startServer();
   const sender = sendersWith(1).create('a');
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -187,7 +187,7 @@ test('connections: a sender that begins while the last one before it ends is not
   expect(await ofOne).toBe('network SENDER_CLOSED');
 });
 
-test('connections: a request that is withdrawn while it waits for a connection is never sent, and those behind it are', async () => {
+test('connections: a request that is withdrawn while it waits for a connection is never sent, and those after it are', async () => {
   const server = await startServer();
   const sender = sendersWith(1).create('a');
   const first = send(sender, `${server.url}/first`);

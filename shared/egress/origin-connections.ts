@@ -5,28 +5,28 @@ import { HttpConnection } from './http-connection.ts';
 import type { ConnectionOwner } from './http-connection.ts';
 import type { WrittenRequest } from './write-request.ts';
 
-/** A request on its way, until somebody ends it: with an answer, an error, or because its time is over. */
+/** A request until it ends: with an answer, an error or a timeout. */
 export type Exchange = {
   readonly request: WrittenRequest;
   /** Whether it is still to be sent: its time is not over, and it was not withdrawn. */
   mayBegin(): boolean;
-  /** It waits for nobody else from now on. */
+  /** It no longer waits for other requests. */
   begun(): void;
   answered(answer: OutboundAnswer): void;
   failed(error: unknown): void;
 };
 
-/** What one sender has under way at an origin. */
+/** One sender's requests and connections at an origin. */
 type Lane = {
-  /** Connections it uses, those that are being made for it included. */
+  /** Connections it uses, including those being opened for it. */
   inUse: number;
-  /** What connections are being made for. */
+  /** Exchanges for which connections are being opened. */
   connecting: Exchange[];
   /** In order. */
   waiting: Exchange[];
 };
 
-/** Calls back once, with a connected socket or why there is none. */
+/** Calls back once, with a connected socket or the error. */
 type Connect = (connected: (error: Error | null, socket: Socket | null) => void) => void;
 
 export type OriginConnectionsOptions = {
@@ -34,30 +34,30 @@ export type OriginConnectionsOptions = {
   /** Connections at a time. Each lane may have one all the same. */
   readonly connectionsMax: number;
   readonly silences: Deadlines;
-  /** There is no connection any more and nobody waits for one, or nobody is left to: another takes its place when needed. */
+  /** No connection is left and no lane waits for one, or no lane is left: a new object replaces this one when needed. */
   readonly onEmpty: () => void;
 };
 
 const sweepEveryMs = 1_000;
-/** Lanes that are looked at for one that has less than its share. */
+/** Number of lanes that are checked for one below its fair share. */
 const lookedAtMax = 16;
 
 /**
- * The connections to one origin, shared by several senders: what one of them does not need another has. Where all are in
- * use senders wait in turn, those with less than their share before the others. None goes without: a sender that has no
- * connection gets one beyond the limit, so that whoever waits for slow answers holds up nobody else.
+ * The connections to one origin, shared by several senders. When all are in use senders wait in turn, those below their
+ * fair share first. A sender without any connection gets one beyond the limit, so that senders that wait for slow answers
+ * do not block the others.
  */
 export class OriginConnections implements ConnectionOwner {
   readonly #options: OriginConnectionsOptions;
-  /** By whose they are. */
+  /** Lanes by sender. */
   readonly #lanes = new Map<object, Lane>();
-  /** Lanes with something that waits, in turn. */
+  /** Lanes with waiting exchanges, in turn. */
   readonly #turns: Lane[] = [];
-  /** Those that are connected. Not a Set, for connections come and go. */
+  /** Open connections. Not a Set, since connections change often. */
   readonly #connections: HttpConnection[] = [];
-  /** What is under way on each of them, by its slot; undefined for one that is idle. */
+  /** The exchange on each connection, by its slot; undefined for an idle one. */
   readonly #underWay: (UnderWay | undefined)[] = [];
-  /** The one used last is the last one: those that are not needed grow old. */
+  /** Idle connections, the most recently used last, so that unneeded ones age out. */
   readonly #idle: HttpConnection[] = [];
   #connecting = 0;
   #sweeper: NodeJS.Timeout | undefined;
@@ -67,25 +67,25 @@ export class OriginConnections implements ConnectionOwner {
     this.#options = options;
   }
 
-  /** Connections there are or will be. */
+  /** Connections that are open or being opened. */
   get open(): number {
     return this.#connections.length + this.#connecting;
   }
 
-  /** Sends what a sender has, now or when it is its turn. */
+  /** Sends an exchange now or in its turn. */
   send(sender: object, exchange: Exchange): void {
     const lane = this.#laneOf(sender);
     if (this.#start(lane, exchange)) return;
     if (lane.waiting.push(exchange) === 1) this.#turns.push(lane);
   }
 
-  /** The exchange's time is over: a connection that waits for its answer is of no use. */
+  /** The exchange timed out: the connection that waits for its answer is closed. */
   giveUp(exchange: Exchange): void {
     const connection = this.#connections.find(({ slot }) => this.#underWay[slot]?.exchange === exchange);
     if (connection !== undefined) this.#goOn(this.#end(connection)?.lane);
   }
 
-  /** Ends what a sender has under way, and returns it. Without any sender all connections end. */
+  /** Ends a sender's exchanges and returns them. Without any sender all connections close. */
   leave(sender: object): readonly Exchange[] {
     const lane = this.#lanes.get(sender);
     if (lane === undefined) return [];
@@ -129,7 +129,7 @@ export class OriginConnections implements ConnectionOwner {
     return lane;
   }
 
-  /** Whether the exchange is under way; else it has to wait. */
+  /** Whether the exchange was started; else it has to wait. */
   #start(lane: Lane, exchange: Exchange): boolean {
     const nowMs = performance.now();
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
@@ -151,7 +151,7 @@ export class OriginConnections implements ConnectionOwner {
     connection.send(exchange.request);
   }
 
-  /** Makes a connection for an exchange. Should that have ended by then, it is there for others. */
+  /** Opens a connection for an exchange. If that has ended by then, others use the connection. */
   #connect(lane: Lane, exchange: Exchange): void {
     lane.inUse += 1;
     this.#connecting += 1;
@@ -159,7 +159,7 @@ export class OriginConnections implements ConnectionOwner {
     exchange.begun();
     let isAtOnce = true;
     this.#options.connect((error, socket) => {
-      // What is refused at once would begin the next one from within this one, and so on.
+      // A connection that is refused synchronously would start the next one from here, recursively.
       if (isAtOnce) queueMicrotask(() => this.#connected(lane, exchange, error, socket));
       else this.#connected(lane, exchange, error, socket);
     });
@@ -184,7 +184,7 @@ export class OriginConnections implements ConnectionOwner {
     else this.#pass(connection, sweepEveryMs, lane);
   }
 
-  /** A connection is free: for the lane that had it where that has no other, for the next in turn, or for later. */
+  /** A connection is free: its lane keeps it if it has no other, else the next lane in turn gets it, or it idles. */
   #pass(connection: HttpConnection, idleMs: number, before: Lane): void {
     for (let lane = this.#nextLane(before); lane !== undefined; lane = this.#nextLane(before)) {
       const exchange = this.#takeWaiting(lane);
@@ -210,7 +210,7 @@ export class OriginConnections implements ConnectionOwner {
     return turns[0];
   }
 
-  /** A connection has ended: starts what may have one instead. `lane` had it, and is not to be left without any. */
+  /** A connection has closed: opens another for a waiting exchange. Its former `lane` must keep at least one. */
   #goOn(lane?: Lane): void {
     const own = lane?.inUse === 0 ? this.#takeWaiting(lane) : undefined;
     if (lane !== undefined && own !== undefined) this.#connect(lane, own);
@@ -222,7 +222,7 @@ export class OriginConnections implements ConnectionOwner {
     if (this.open === 0) this.#options.onEmpty();
   }
 
-  /** What waits next in the lane, whose turn is over with it. Undefined where nobody waits for it any more. */
+  /** The next waiting exchange of the lane, which uses up the lane's turn. Undefined if none is still wanted. */
   #takeWaiting(lane: Lane): Exchange | undefined {
     const at = this.#turns.indexOf(lane);
     if (at >= 0) this.#turns.splice(at, 1);
@@ -248,7 +248,7 @@ export class OriginConnections implements ConnectionOwner {
     this.#isDestroyed = true;
     this.#stopSweeping();
     for (let last = this.#connections.at(-1); last !== undefined; last = this.#connections.at(-1)) this.#end(last);
-    // Whoever comes now is not to wait for a connection that is still being made.
+    // A new exchange must not wait for a connection that is still being opened.
     this.#options.onEmpty();
   }
 
@@ -256,7 +256,7 @@ export class OriginConnections implements ConnectionOwner {
     return done === undefined ? [] : [done.exchange];
   }
 
-  /** Ends a connection and takes it out. Returns what was under way on it. */
+  /** Closes a connection and removes it. Returns its exchange. */
   #end(connection: HttpConnection): UnderWay | undefined {
     connection.destroy();
     const idle = this.#idle.indexOf(connection);
@@ -267,7 +267,7 @@ export class OriginConnections implements ConnectionOwner {
     return done;
   }
 
-  /** The last one takes its place. */
+  /** The last connection moves to the free index. */
   #remove(connection: HttpConnection): void {
     const { slot } = connection;
     const last = this.#connections.at(-1);

@@ -6,7 +6,7 @@ export type OutboundRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** The body where it was put together as bytes; there is no other then. */
+  /** The body if it was built as bytes; then `body` is absent. */
   readonly bodyBytes?: Buffer;
   /** The sender adds the Authorization header: only it can ask for a token. */
   readonly oauth?: OAuthNeed;

@@ -1,13 +1,13 @@
-/** What a request meant for one of the events it carried. */
+/** Result of a request for one of its events. */
 export type Outcome =
   | { readonly kind: 'delivered' }
-  /** Taken, and thrown away by a rule of the platform's own, such as one against robots: no failure, and nothing to mend. */
+  /** Accepted, and dropped by a rule of the platform, such as one against robots: no failure, and nothing to fix. */
   | { readonly kind: 'dropped'; readonly reason: string }
   /**
-   * Worth another attempt, not before `afterMs` where the platform said so. `isThrottled` where it says that it is asked
-   * more than it takes: then it is asked less at a time. The sender sees that by itself in a status of 429. `refusesAccess`
-   * where it refuses the destination and not the event, whose key or token has ended or lacks a right: the destination is
-   * held, tried again now and then, and its events wait. A status of 401 or 403 says so by itself.
+   * Worth a retry, not before `afterMs` if the platform named a time. `isThrottled`: the platform limits the rate, so the
+   * sender reduces its concurrency; it detects a status of 429 itself. `refusesAccess`: the platform refuses the
+   * destination, not the event, because its key or token expired or lacks a right: the destination is paused and retried
+   * now and then, and its events wait. A status of 401 or 403 implies it.
    */
   | {
       readonly kind: 'retry';
@@ -16,5 +16,5 @@ export type Outcome =
       readonly isThrottled?: true;
       readonly refusesAccess?: true;
     }
-  /** Never going to be taken as it is. */
+  /** The platform will never accept it as it is. */
   | { readonly kind: 'reject'; readonly reason: string };

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { AnswerReader } from './read-answer.ts';
 import type { ReadAnswer } from './read-answer.ts';
 
-/** What is read when the bytes come in these pieces, and then the end where one is said. */
+/** The result of reading these pieces and, if given, the end. */
 function read(pieces: readonly Buffer[], ends = false): ReadAnswer | undefined {
   const reader = new AnswerReader();
   for (const piece of pieces) {
@@ -60,7 +60,7 @@ function write({ status, fields, body, framing, sizes }: Written): Buffer {
   return Buffer.concat([head, ...chunks, Buffer.from('0\r\nx-trailer: 1\r\n\r\n')]);
 }
 
-test('answer: says the same however it is framed, and in whatever pieces it comes', () => {
+test('answer: is the same in every framing and in any pieces', () => {
   fc.assert(
     fc.property(written, fc.array(fc.nat(2_000), { maxLength: 12 }), (answer, places) => {
       const found = shown(read(cut(write(answer), places), answer.framing === 'close'));
@@ -107,7 +107,7 @@ test('answer: whatever bytes come, it ends with an answer, an error, or a wait f
   );
 });
 
-test('answer: what comes before it is passed over', () => {
+test('answer: interim responses before it are skipped', () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   expect(shown(readText(`${early}HTTP/1.1 204 No Content\r\n\r\n`))).toMatchObject({ status: 204, body: '' });
 });
@@ -162,7 +162,7 @@ test.each([
   ['deflate', deflateSync(said)],
   ['br', brotliCompressSync(said)],
   ['identity', Buffer.from(said)],
-])('answer: a body in %s is what it was before', (coding, bytes) => {
+])('answer: a body in %s is decoded', (coding, bytes) => {
   expect(read([compressed(coding, bytes)])?.answer.body).toBe(said);
 });
 
@@ -193,7 +193,7 @@ test.each([
   ['HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n', 'another protocol'],
   ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n', 'chunks in chunks'],
   ['HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n', 'a length below 0'],
-  ['HTTP/1.1 200 OK\r\ncontent-length: 5, x\r\n\r\n', 'a list with what is no length'],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 5, x\r\n\r\n', 'a list with an invalid length'],
   ['HTTP/1.1 200 OK\r\ncontent-length : 5\r\n\r\n', 'a space after a name'],
   ['HTTP/1.1 200 OK\r\nx-a: 1\r\n continued\r\n\r\n', 'a folded header'],
   ['HTTP/1.1 200 OK\r\nx-a: 1\nx-b: 2\r\n\r\n', 'a bare line feed'],
@@ -204,9 +204,9 @@ test.each([
   ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n', 'a chunk below 0'],
   ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0x2\r\n', 'a chunk of another base'],
   ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\nab\r\n', 'a bare line feed after a size'],
-  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nabc\r\n', 'a chunk longer than it says'],
+  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nabc\r\n', 'a chunk longer than its size'],
   [`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(5_000)}`, 'trailers without an end'],
-])('answer: %o: is none (%s)', (text) => {
+])('answer: %o: is malformed (%s)', (text) => {
   expect(() => readText(text)).toThrow(expect.objectContaining({ code: 'ANSWER_MALFORMED' }));
 });
 

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
 import type { OutboundAnswer } from './outbound.ts';
 
-/** What came is no answer to HTTP/1.1, or ended too early. */
+/** The bytes are not an HTTP/1.1 answer, or ended too early. */
 export class AnswerError extends Error {
   readonly code: string;
 
@@ -11,10 +11,10 @@ export class AnswerError extends Error {
   }
 }
 
-/** An answer that is there as a whole, or as far as it is read. */
+/** An answer that is complete, or read as far as it is kept. */
 export type ReadAnswer = {
   readonly answer: OutboundAnswer;
-  /** How long the connection may wait for another request, in ms; 0 when it is not to be used again. */
+  /** How long the connection may wait for another request, in ms; 0: it must not be reused. */
   readonly idleMs: number;
 };
 
@@ -22,12 +22,12 @@ export type ReadAnswer = {
 const keptBytesMax = 64 * 1024;
 /** Bytes of an answer that are read and dropped, so that the connection may be used again, before it is cut. */
 const readBytesMax = 1024 * 1024;
-/** Of the head, of the trailers, and of the line before a chunk. */
+/** Limit of the head, of the trailers, and of the line before a chunk. */
 const headBytesMax = 16 * 1024;
-/** How long a connection waits for another request where the server does not say how long it does itself, in ms. */
+/** How long a connection waits for another request if the server names no time, in ms. */
 const idleByDefaultMs = 4_000;
 const idleMaxMs = 600_000;
-/** A server closes as it said it would: a request that is on its way then is lost. */
+/** Margin before the server's own timeout: a request in flight when it closes is lost. */
 const idleMarginMs = 2_000;
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -57,18 +57,18 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' 
 export class AnswerReader {
   #state: State = 'head';
   #head: AnswerHead | undefined;
-  /** Servers repeat themselves: the head that was read last, as it came. */
+  /** Bytes of the last head: servers often send the same one again. */
   #lastText = '';
   #lastHead: AnswerHead | undefined;
-  /** What came of a head, or of a line, that is not here as a whole. */
+  /** Received part of an incomplete head or line. */
   #pending: Buffer = nothing;
-  /** Bytes to come of the body, or of a chunk. */
+  /** Remaining bytes of the body, or of a chunk. */
   #left = 0;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #headBytes = 0;
 
-  /** Reads on. Returns the answer once it is whole, or too long to be read any further. Throws AnswerError. */
+  /** Reads bytes. Returns the answer once it is complete, or too long to read further. Throws AnswerError. */
   push(data: Buffer): ReadAnswer | undefined {
     let bytes = data;
     if (this.#pending.length > 0) {
@@ -89,13 +89,13 @@ export class AnswerReader {
     return this.#state === 'whole' ? this.#finish(at === bytes.length) : undefined;
   }
 
-  /** The server has closed the connection. Returns the answer whose end that is. Throws AnswerError. */
+  /** The server has closed the connection. Returns the answer if that ends it. Throws AnswerError. */
   end(): ReadAnswer {
     if (this.#state === 'close') return this.#finish(false);
     throw new AnswerError('ANSWER_CUT_SHORT', 'reading an answer: the connection was closed before its end');
   }
 
-  /** Reads a step. Returns where it ends; undefined where more has to come first. */
+  /** Reads one step. Returns its end; undefined if it needs more bytes. */
   #read(bytes: Buffer, at: number): number | undefined {
     switch (this.#state) {
       case 'head':
@@ -110,7 +110,7 @@ export class AnswerReader {
         return this.#readLine(bytes, at, (line) => this.#beginChunk(line));
       case 'chunk-end':
         return this.#readLine(bytes, at, (line) => {
-          if (line !== '') throw malformed('a chunk is longer than it says');
+          if (line !== '') throw malformed('a chunk is longer than its size');
           this.#state = 'chunk-size';
         });
       case 'trailers':
@@ -132,7 +132,7 @@ export class AnswerReader {
     this.#headBytes += text.length;
     if (this.#headBytes > headBytesMax) throw malformed('the head is too long');
     const head = text === this.#lastText && this.#lastHead !== undefined ? this.#lastHead : readHead(text);
-    // Of what comes before the answer nothing is kept.
+    // Interim responses are dropped.
     if (head.status < 200) return next;
     this.#lastText = text;
     this.#lastHead = head;
@@ -184,7 +184,7 @@ export class AnswerReader {
     this.#chunks = [];
     this.#bytes = 0;
     this.#headBytes = 0;
-    // What follows an answer nobody asked for.
+    // Bytes after an answer were not requested.
     return { answer, idleMs: isExact ? head.idleMs : 0 };
   }
 }
@@ -200,7 +200,7 @@ function readHead(text: string): AnswerHead {
   const [line, version, code] = statusLine.exec(text) ?? [];
   if (line === undefined) throw malformed('it does not begin with a status');
   const status = Number(code);
-  // Nobody asked to speak anything else.
+  // No request asks for another protocol.
   if (status === 101) throw malformed('the server changes the protocol');
   let length: string | undefined;
   let lengthsDiffer = false;
@@ -214,7 +214,7 @@ function readHead(text: string): AnswerHead {
         // RFC 9110, section 8.6: a list is one length if all of its members are the same.
         for (const each of value.split(',')) {
           const one = each.trim();
-          if (!lengthValue.test(one)) throw malformed('its length is none');
+          if (!lengthValue.test(one)) throw malformed('its length is invalid');
           lengthsDiffer ||= Number(length ?? one) !== Number(one);
           length = one;
         }
@@ -229,10 +229,10 @@ function readHead(text: string): AnswerHead {
         idleMs = readKeepAlive(value) ?? idleMs;
     }
   }
-  // RFC 9112, section 6.1: of a server that speaks 1.0 a coding cannot be believed any further than this answer.
+  // RFC 9112, section 6.1: after a transfer coding from an HTTP/1.0 server the connection cannot be trusted.
   if (version === '0' && coding !== undefined) keepsOpen = false;
   const isUnclear = lengthsDiffer || (length !== undefined && coding !== undefined);
-  // Where the body ends is anyone's guess: it is not read.
+  // The end of the body is ambiguous: it is not read.
   const framing = lengthsDiffer && coding === undefined ? noBody : framingOf(status, length, coding);
   return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' && !isUnclear ? idleMs : 0 };
 }
@@ -261,7 +261,7 @@ function readConnection(value: string, before: boolean): boolean {
   return before || said.includes('keep-alive');
 }
 
-/** How long a connection may wait by what the server says, in ms; undefined when it says nothing. */
+/** How long a connection may wait according to the server, in ms; undefined if it names no time. */
 function readKeepAlive(value: string): number | undefined {
   const [, seconds] = /(?:^|[,;]|\s)timeout\s*=\s*(\d{1,9})/i.exec(value) ?? [];
   if (seconds === undefined) return undefined;
@@ -272,13 +272,13 @@ function* eachField(fields: string): Generator<readonly [name: string, value: st
   for (let at = 0; at < fields.length;) {
     const end = fields.indexOf('\r\n', at);
     const [, name = '', value = ''] = field.exec(fields.slice(at, end)) ?? [];
-    if (name === '') throw malformed('a header is none');
+    if (name === '') throw malformed('a header has no name');
     yield [name.toLowerCase(), value.trim()];
     at = end + 2;
   }
 }
 
-/** Most answers are only asked for their status: the rest is made when it is. */
+/** Most callers read only the status: the rest is decoded on first use. */
 class Answer implements OutboundAnswer {
   readonly status: number;
   readonly #fields: string;
@@ -299,7 +299,7 @@ class Answer implements OutboundAnswer {
     return Object.fromEntries(headers);
   }
 
-  /** Decompressed where the server compresses although no request accepts that; empty where it cannot be. */
+  /** Decompressed if the server compresses although no request accepts it; empty if that fails. */
   get body(): string {
     const bytes = Buffer.concat(this.#chunks);
     const [, coding = ''] = /^content-encoding:[\t ]*([^\r]*?)[\t ]*\r$/im.exec(this.#fields) ?? [];

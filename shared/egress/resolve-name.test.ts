@@ -44,7 +44,7 @@ function readName(query: Buffer): { readonly name: string; readonly end: number 
   return { name: labels.join('.'), end: at + 1 };
 }
 
-/** A destination that answers `/up` and keeps everybody else waiting. */
+/** A destination that answers `/up` and no other path. */
 async function startSink() {
   const waiting: string[] = [];
   const server = createServer((request, response) => {
@@ -85,7 +85,7 @@ test('resolve name: names and requests that hang by the dozen delay no other des
   expect(ended).toBe(0);
 });
 
-test('resolve name: what no name server has is asked of the platform, and so are names without a dot', async () => {
+test('resolve name: the platform resolves names that no name server has, and names without a dot', async () => {
   const { asked, server } = await startNameServer();
   const resolve = createNameResolver({ servers: [server] });
   await expect(resolve('gone.invalid')).rejects.toMatchObject({ syscall: 'getaddrinfo' });

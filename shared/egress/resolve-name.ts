@@ -4,19 +4,19 @@ import { lookup, promises } from 'node:dns';
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export type NameResolverOptions = {
-  /** Addresses of name servers with their ports; undefined: those the machine is set up with. */
+  /** Addresses of name servers with their ports; undefined: those of the machine. */
   readonly servers?: readonly string[];
-  /** How long one try of a question may take, in ms. The second one takes twice as long. */
+  /** Timeout of one attempt, in ms. The second attempt has twice as long. */
   readonly tryMs?: number;
 };
 
 const tries = 2;
 
 /**
- * Finds the addresses of a name by asking name servers without a thread: any number of names may hang, none waits for
- * another. The platform's own resolver, which has four threads for the whole process, is asked only where that takes no
- * time: for names without a dot, and for those no name server has, which the file of hosts may. Rejects as
- * `node:dns` does; ETIMEOUT after three seconds, unless it is told otherwise.
+ * Resolves a name by querying name servers without a thread: any number of names may hang, and none waits for another. The
+ * platform's own resolver, with four threads for the whole process, is used only where it is quick: for names without a
+ * dot, and for names that no name server has but the hosts file may have. Rejects like `node:dns`; ETIMEOUT after three
+ * seconds by default.
  */
 export function createNameResolver({ servers, tryMs = 1_000 }: NameResolverOptions = {}): ResolveName {
   const resolver = new promises.Resolver({ timeout: tryMs, tries });
@@ -36,7 +36,7 @@ function addressesOf(result: PromiseSettledResult<readonly string[]>, family: 4 
   return result.status === 'rejected' ? [] : result.value.map((address) => ({ address, family }));
 }
 
-/** What says at once that nobody has an address for the name, or that there is nobody to ask. */
+/** Errors which show at once that the name has no address, or that no name server can be queried. */
 const answers: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED']);
 
 function isAnswer(failure: unknown): boolean {

@@ -191,7 +191,7 @@ test('sender: TLS: a name of several addresses keeps its name, and its time hold
   expect(late).toMatchObject({ kind: 'failed', failure: 'timeout', reason: 'network UND_ERR_CONNECT_TIMEOUT' });
 });
 
-test('sender: certificate nobody vouches for: nothing is sent', async () => {
+test('sender: untrusted certificate: nothing is sent', async () => {
   let asked = 0;
   const authority = await createTestAuthority();
   const port = await listen(createHttpsServer(await authority.server(), () => void (asked += 1)));

@@ -17,7 +17,7 @@ export type SenderLimits = {
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** From the first byte out to the last byte in. */
+  /** Time from the first byte sent to the last byte received. */
   readonly totalTimeoutMs: number;
 };
 
@@ -31,7 +31,7 @@ export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
   /**
    * No answer; `permanent` when another attempt would end the same way. `reason` is for people. `refusesAccess`: nothing
-   * was sent, for the platform gives out no token to the destination.
+   * was sent, because the platform issues no token to the destination.
    */
   | {
       readonly kind: 'failed';
@@ -45,7 +45,7 @@ export type SendResult =
 export type Sender = {
   /** `mayBegin` is asked before the first byte is sent, which may be long after the call: false withdraws the request. */
   send(request: OutboundRequest, mayBegin?: () => boolean): Promise<SendResult>;
-  /** Ends its requests in flight with their connections, and all connections that nobody shares with it. */
+  /** Ends its requests in flight with their connections, and all connections that no other sender shares. */
   close(): Promise<void>;
 };
 
@@ -58,9 +58,8 @@ export type SenderOptions = {
 /** Senders that share connections. */
 export type Senders = {
   /**
-   * A sender that shares its connections to an origin with the others of its group. Those of a group have to trust each
-   * other: a request one of them makes up might say where the next one of its connection begins, and have a server take
-   * that for its own.
+   * A sender that shares its connections to an origin with the others of its group. Senders of a group have to trust each
+   * other: a forged request of one could make the server misread the start of the next request on the connection.
    */
   create(group: string): Sender;
 };
@@ -79,7 +78,7 @@ class WithdrawnError extends Error {
 
 const always = (): boolean => true;
 
-/** A sender that shares its connections with nobody. */
+/** A sender with connections of its own. */
 export function createSender(options: SenderOptions): Sender {
   return createSenders(options).create('');
 }
@@ -151,7 +150,7 @@ type SendingOptions = {
   readonly settle: (result: SendResult) => void;
 };
 
-/** One request until it is settled, which it is once. Its time runs from when it waits for no other request any more. */
+/** One request until it settles, once. Its timeout starts when it no longer waits for other requests. */
 class Sending implements Exchange, Timed {
   readonly request: WrittenRequest;
   readonly #options: SendingOptions;
@@ -236,7 +235,7 @@ type ParsedUrl = {
 const keptMax = 1_000;
 const kept = new Map<string, ParsedUrl | undefined>();
 
-/** Parses a URL; undefined when it is none. A destination's URL is nearly always the same, so answers are kept. */
+/** Parses a URL; undefined if it is invalid. A destination's URL is nearly always the same, so answers are kept. */
 export function parseUrl(text: string): ParsedUrl | undefined {
   if (kept.has(text)) return kept.get(text);
   if (kept.size >= keptMax) kept.clear();

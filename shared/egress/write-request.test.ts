@@ -28,7 +28,7 @@ test.each([
   ['PUT', '', 'content-length: 0\r\n'],
   ['GET', undefined, ''],
   ['GET', '{}', 'content-length: 2\r\n'],
-] as const)('request: %s with body %o: says %o', (method, body, said) => {
+] as const)('request: %s with body %o: sends %o', (method, body, said) => {
   const [head = ''] = text({ method, body }).split('\r\n\r\n');
   const lengths = `${head}\r\n`.match(/content-length: \d+\r\n/) ?? [''];
   expect(lengths[0]).toBe(said);
@@ -80,12 +80,12 @@ test.each([
   ['a line break in a name', { 'x\r\n': '1' }, 'name of a header'],
   ['no name', { '': '1' }, 'name of a header'],
   ['another length', { 'content-length': '3' }, 'content-length'],
-  ['a length that is none', { 'content-length': '2, 2' }, 'content-length'],
+  ['an invalid length', { 'content-length': '2, 2' }, 'content-length'],
   ['a coding', { 'Transfer-Encoding': 'chunked' }, 'Transfer-Encoding'],
   ['an upgrade', { upgrade: 'h2c' }, 'upgrade'],
   ['an expectation', { expect: '100-continue' }, 'expect'],
   ['another connection option', { connection: 'upgrade' }, 'connection'],
-])('request: %s: is refused, and the error names what', (_name, headers, named) => {
+])('request: %s: is refused, and the error names it', (_name, headers, named) => {
   const written = (): unknown => write({ headers });
   expect(written).toThrow(InvalidRequestError);
   expect(written).toThrow(named);

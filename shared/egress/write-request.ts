@@ -1,15 +1,15 @@
 import type { OutboundRequest } from './outbound.ts';
 
-/** The request cannot be sent as it is, now or later. The message names what is wrong and holds no value. */
+/** The request cannot be sent as it is, now or later. The message names the problem and contains no value. */
 export class InvalidRequestError extends Error {
   readonly code = 'invalid_request';
 }
 
 /** A request as it goes over a connection. */
 export type WrittenRequest = {
-  /** What goes out, in order. A text is UTF-8. */
+  /** Parts to send, in order. Text is UTF-8. */
   readonly parts: readonly (string | Buffer)[];
-  /** The connection is not to be used after it. */
+  /** The connection must not be reused after it. */
   readonly closes: boolean;
 };
 
@@ -21,10 +21,10 @@ const asciiValue = /^[\t\x20-\x7e]*$/;
 // RFC 9110, section 5.5: bytes above those of ASCII are allowed, and mean nothing in particular.
 const anyValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What a header of the request is to whoever writes it. */
+/** How the writer treats a header of the request. */
 type HeaderUse = 'plain' | 'host' | 'connection' | 'content-length' | 'accept-encoding' | 'refused';
 
-/** Headers that say how the message is framed or what the connection is for: a second opinion on that is how requests are smuggled. */
+/** Headers that define framing or the connection: conflicting ones make request smuggling possible. */
 const ownUse: Readonly<Record<string, HeaderUse>> = {
   host: 'host',
   connection: 'connection',
@@ -37,7 +37,7 @@ const ownUse: Readonly<Record<string, HeaderUse>> = {
   trailer: 'refused',
 };
 
-/** A longer body is not copied to stand behind its head, in UTF-16 units: writing two parts costs less than that. */
+/** A longer body, in UTF-16 units, is not copied into one part with its head: two writes cost less. */
 const joinedMax = 16 * 1_024;
 
 const usesKeptMax = 1_000;
@@ -87,7 +87,7 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   if (length !== undefined && length !== bodyBytes) {
     throw new InvalidRequestError('writing a request: its content-length is not that of its body');
   }
-  // A method that is not about a body says nothing of one it does not have: RFC 9110, section 8.6.
+  // A method that takes no body sends no length without one: RFC 9110, section 8.6.
   if (bodyBytes > 0 || method !== 'GET') fields += `content-length: ${bodyBytes}\r\n`;
   const connection = closes ? 'close' : 'keep-alive';
   const own = `host: ${ownHost ?? host}\r\nconnection: ${connection}\r\naccept-encoding: ${acceptEncoding}\r\n`;
@@ -109,7 +109,7 @@ function closesAfter(value: string): boolean {
   return said === 'close';
 }
 
-/** Nearly all requests have the same few names: what each is, is found out once. */
+/** Nearly all requests have the same few names: each is classified once. */
 function useOf(name: string): HeaderUse {
   const known = uses.get(name);
   if (known !== undefined) return known;

@@ -95,7 +95,7 @@ test.each([
   [failed('certificate has expired', 'CERT_HAS_EXPIRED'), /has expired/],
   [failed('self-signed', 'SELF_SIGNED_CERT_IN_CHAIN'), /not signed by an authority in DATABASE_CA/],
   [failed('tlsv1 alert decrypt error:…:SSL alert number 51'), /does not accept our certificate: see DATABASE_CERT/],
-])('database: the failure "%s" is told with what to look at', (error, told) => {
+])('database: the failure "%s" is reported with the variables to check', (error, told) => {
   expect(connectFailure(error)?.message).toMatch(told);
 });
 

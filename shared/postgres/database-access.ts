@@ -7,23 +7,23 @@ import { tlsFailure } from '../runtime/tls-failure.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** What a session of PostgreSQL may take, in ms; 0 is as long as the server lets it. */
+/** Timeouts of a PostgreSQL session, in ms; 0: the server's own. */
 export type DatabaseTimeouts = {
   readonly statementMs: number;
   /** Waiting for one lock, of a row or a table. */
   readonly lockMs: number;
-  /** Doing nothing inside a transaction, whose locks others wait for. */
+  /** Being idle inside a transaction, whose locks block others. */
   readonly idleInTransactionMs: number;
 };
 
-/** Of sessions that are told nothing else. */
+/** Timeouts of sessions without their own. */
 export const databaseTimeoutDefaults: DatabaseTimeouts = {
   statementMs: 10_000,
   lockMs: 5_000,
   idleInTransactionMs: 30_000,
 };
 
-/** What a statement may take. */
+/** Timeout of a statement. */
 export const databaseTimeoutsEnv = {
   DATABASE_STATEMENT_TIMEOUT_MS: count(
     'PostgreSQL ends a statement that takes longer; migrations take what they need',
@@ -56,10 +56,10 @@ export const databaseEnv = {
 /** The variables of `databaseEnv`, read. */
 export type DatabaseVariables = Static<TObject<typeof databaseEnv>>;
 
-/** What `?sslmode=` may be. */
+/** Values of `?sslmode=`. */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
-/** What one of PostgreSQL's libraries or the other reads from the address, and ours takes from variables. */
+/** Parameters that PostgreSQL libraries read from the URL and Sluice reads from variables. */
 const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpassword'];
 
 const addressIsClear: EnvRule = ({ DATABASE_URL: url, ...others }) => {
@@ -82,18 +82,18 @@ const addressIsClear: EnvRule = ({ DATABASE_URL: url, ...others }) => {
 
 export const databaseRules: readonly EnvRule[] = [together('DATABASE_CERT', 'DATABASE_KEY'), addressIsClear];
 
-/** Where PostgreSQL is and how to be let in: plain data, so that a process can hand it to its threads. */
+/** Address and credentials of PostgreSQL: plain data, so that a process can pass it to its threads. */
 export type DatabaseAccess = {
-  /** Without any word of TLS. */
+  /** URL without TLS parameters. */
   readonly databaseUrl: string;
-  /** Undefined: not encrypted. */
+  /** Undefined: no TLS. */
   readonly databaseTls?: DatabaseTls;
   /** Those of `databaseTimeoutDefaults` where absent. */
   readonly databaseTimeouts?: DatabaseTimeouts;
 };
 
 export type DatabaseTls = {
-  /** What is checked of the server: nothing, who signed its certificate, or the name in it as well. */
+  /** Checks of the server's certificate: none, its signature, or its name as well. */
   readonly verify: 'nothing' | 'signature' | 'name';
   /** PEM texts. */
   readonly ca?: string;
@@ -101,7 +101,7 @@ export type DatabaseTls = {
   readonly key?: string;
 };
 
-/** What the environment says about reaching PostgreSQL. */
+/** PostgreSQL's address and credentials from the environment. */
 export function databaseAccess(env: DatabaseVariables): DatabaseAccess {
   const { DATABASE_CA: ca, DATABASE_CERT: cert, DATABASE_KEY: key } = env;
   const url = new URL(env.DATABASE_URL);
@@ -129,7 +129,7 @@ export function databaseAccess(env: DatabaseVariables): DatabaseAccess {
   };
 }
 
-/** What `pg` and what builds on it takes for a session's limits. */
+/** Timeouts of a session as options of `pg` and libraries on top of it. */
 export function timeoutOptions(timeouts: DatabaseTimeouts = databaseTimeoutDefaults): {
   readonly statement_timeout: number;
   readonly lock_timeout: number;
@@ -142,7 +142,7 @@ export function timeoutOptions(timeouts: DatabaseTimeouts = databaseTimeoutDefau
   };
 }
 
-/** What `pg` and what builds on it takes as `ssl`. */
+/** The `ssl` option of `pg` and libraries on top of it. */
 export function sslOptions(tls: DatabaseTls | undefined): ConnectionOptions | false {
   if (tls === undefined) return false;
   const { verify, ...texts } = tls;

@@ -50,6 +50,6 @@ test.each<[unknown, boolean]>([
   expect(isUnreachable(error)).toBe(isOfAll);
 });
 
-test('database failure: a lock that is held is told from a statement that takes too long', () => {
+test('database failure: a held lock is distinguished from a statement that takes too long', () => {
   expect([said('55P03'), said('57014')].map(isHeldLock)).toEqual([true, false]);
 });

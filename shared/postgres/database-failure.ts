@@ -7,12 +7,12 @@ import { DatabaseError } from 'pg';
 const passing: ReadonlySet<string> = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT 25006 57P01 57P02 57P03 53300 57014 55P03 40001 40P01'.split(' '),
 );
-// What the driver (pg), its pool and the query builder (Knex) say of a session that is gone or a wait that was too long:
-// plain errors, which have no code.
+// Messages of the driver (pg), its pool and the query builder (Knex) for a lost session or a timeout: plain errors, which
+// have no code.
 const passingWords = /connection (terminated|ended|refused)|^timeout exceeded|^query read timeout/i;
 const poolTimeout = 'KnexTimeoutError';
 
-/** Whether a later try may not meet this failure of the database: the session's, the pool's, a wait that was too long. */
+/** Whether a retry may succeed after this failure: of the session, of the pool, or a timeout. */
 export function isPassingFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
@@ -20,11 +20,11 @@ export function isPassingFailure(error: unknown): boolean {
 }
 
 /**
- * Classes of codes with which a server says that it serves nobody at the moment: 08 connection exception, 28 and 3D no access,
+ * Classes of codes of a server that serves no client at the moment: 08 connection exception, 28 and 3D no access,
  * 42 tables or rights that a migration still has to make, 58 system error of the server's own disk.
  */
 const unreachableClasses: ReadonlySet<string> = new Set('08 28 3D 42 58'.split(' '));
-/** 25006 no writes (yet), 53100 full disk, 53300 too many connections, 57P01 to 57P05 sessions that are ended or not begun. */
+/** 25006 no writes (yet), 53100 full disk, 53300 too many connections, 57P01 to 57P05 sessions that are ended or refused. */
 const unreachable: ReadonlySet<string> = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH 25006 53100 53300 57P01 57P02 57P03 57P04 57P05'.split(
     ' ',
@@ -32,9 +32,9 @@ const unreachable: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a failure is that of the whole database, whatever was asked of it. All others may be those of the rows that were
- * asked for: a statement that took too long (57014, whoever cancelled it), a page that cannot be read (XX001), too little
- * memory (53200), a lock that is held (55P03), and what the answer could not be read for.
+ * Whether a failure affects the whole database, whatever the statement. All others may depend on the rows of the
+ * statement: one that took too long (57014, also if an operator cancelled it), a page that cannot be read (XX001), too
+ * little memory (53200), a held lock (55P03), or an unreadable answer.
  */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -43,7 +43,7 @@ export function isUnreachable(error: unknown): boolean {
   return unreachable.has(code) || (isPassingFailure(error) && !/^query read timeout/i.test(error.message));
 }
 
-/** Whether a statement waited too long for what another transaction holds. */
+/** Whether a statement waited too long for a lock of another transaction. */
 export function isHeldLock(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '55P03';
 }
@@ -54,7 +54,7 @@ export function isWriteConflict(error: unknown): boolean {
 }
 
 /**
- * Whether the database will never take a value: classes 22 data exception, 23 integrity violation, 54 program limit.
+ * Whether the database will never accept a value: classes 22 data exception, 23 integrity violation, 54 program limit.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isRefusedValue(error: unknown): error is DatabaseError {

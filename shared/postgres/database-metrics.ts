@@ -5,12 +5,12 @@ import type { MetricsPage } from '../runtime/metrics/metrics-page.ts';
 export type PoolFigures = {
   readonly used: number;
   readonly idle: number;
-  /** Those who wait for a connection. */
+  /** Requests that wait for a connection. */
   readonly waiting: number;
   readonly connectionsMax: number;
 };
 
-/** What is told of pools of connections to PostgreSQL. */
+/** Metrics of connection pools to PostgreSQL. */
 export const databaseMetrics = {
   connections: gauge('sluice_database_connections', 'Connections to PostgreSQL, by pool and state: used, idle', [
     'pool',

@@ -115,18 +115,18 @@ test('database: a server by another name is refused, unless only the signature c
   }
 });
 
-test('database: without a certificate that the server knows we are told what to look at', async () => {
+test('database: without a certificate that the server trusts, the error names the variables to check', async () => {
   for (const ask of [askPool, askStorage]) {
     await expect(ask(withTls(undefined))).rejects.toThrow(/does not let us in: see .*DATABASE_CERT.*client certif/);
     // Refused after the handshake: the connection may end before the reason has been read.
     const stranger = await other.client('sluice');
     await expect(ask(withTls(stranger))).rejects.toThrow(/see DATABASE_CERT|ECONN|EPIPE|terminated|disconnected/);
-    const namesake = await authority.client('somebody');
+    const namesake = await authority.client('another');
     await expect(ask(withTls(namesake))).rejects.toThrow(/does not let us in/);
   }
 });
 
-test('database: a wrong password is told with its variables and not repeated', async () => {
+test('database: the error for a wrong password names its variables and does not repeat it', async () => {
   const url = new URL(server.url);
   url.password = 'wrong-one';
   const wrong = { ...withTls(client), databaseUrl: url.href };

@@ -4,7 +4,7 @@ import type { DatabaseAccess } from './database-access.ts';
 
 const timeoutMs = 2_000;
 
-/** The id of the deployment a database is of; undefined while the database is away or was not migrated yet. */
+/** The id of the database's deployment; undefined while the database is unavailable or not yet migrated. */
 export async function readDeploymentId({ databaseUrl, databaseTls }: DatabaseAccess): Promise<string | undefined> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -27,7 +27,7 @@ export async function readDeploymentId({ databaseUrl, databaseTls }: DatabaseAcc
 
 export type DeploymentIdWatch = { stop(): void };
 
-/** Asks until it is known. */
+/** Polls until the id is known. */
 export function awaitDeploymentId(
   access: DatabaseAccess,
   everyMs: number,

@@ -60,7 +60,7 @@ export const ApiKey = defineEntity({
 
 export type ApiKeyRow = InferEntity<typeof ApiKey>;
 
-/** Who did what and when. Never a value: only which fields changed. */
+/** Audit trail: actor, action and time. Never a value: only which fields changed. */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entries',
@@ -79,7 +79,7 @@ export const AuditEntry = defineEntity({
 
 export type AuditEntryRow = InferEntity<typeof AuditEntry>;
 
-/** Says that what an account runs has changed and must reach the CONFIG bucket. */
+/** Records that an account's live version has changed and must be written to the CONFIG bucket. */
 export const OutboxRow = defineEntity({
   name: 'OutboxRow',
   tableName: 'outbox',

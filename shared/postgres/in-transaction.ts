@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 
 type TransactionOptions = {
-  /** Whether what it wrote is on disk when it is over. Without it, what a crash of the server takes may be the last second's. */
+  /** Whether its writes are on disk when it ends. Without it a crash of the server may lose the last second's writes. */
   readonly isFlushed?: boolean;
 };
 
@@ -12,8 +12,8 @@ export async function inTransaction<Result>(
   { isFlushed = true }: TransactionOptions = {},
 ): Promise<Result> {
   const client = await pool.connect();
-  // A connection that breaks between two statements says so by an event, which would end the process if nobody
-  // listened; the next statement fails all the same. The pool listens only while it holds the connection itself.
+  // A connection that breaks between two statements emits an event, which would end the process without a listener; the
+  // next statement fails anyway. The pool listens only while it holds the connection itself.
   client.on('error', ignore);
   let broken = false;
   try {

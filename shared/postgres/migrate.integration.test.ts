@@ -56,7 +56,7 @@ test('migrate: what the pipeline relies on is there', async () => {
 /** Notes the limits of the session that migrates. */
 class NoteLimits extends Migration {
   override up(): void {
-    this.addSql(`create table noted as select current_setting('statement_timeout') as statement,
+    this.addSql(`create table observed as select current_setting('statement_timeout') as statement,
       current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle`);
   }
 }
@@ -67,7 +67,7 @@ class IndexConcurrently extends Migration {
   }
 
   override up(): void {
-    this.addSql('create index concurrently if not exists noted_lock on noted (lock)');
+    this.addSql('create index concurrently if not exists observed_lock on observed (lock)');
   }
 }
 
@@ -78,8 +78,8 @@ test('migrate: a migration has all the time it needs, and an index is made concu
     { name: '9002-index-concurrently', class: IndexConcurrently },
   ];
   await Promise.all([1, 2, 3].map(() => migrate(database.url, undefined, list)));
-  expect(await select('select * from noted')).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
-  expect(await select(`select indisvalid from pg_index where indexrelid = 'noted_lock'::regclass`)).toEqual([
+  expect(await select('select * from observed')).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
+  expect(await select(`select indisvalid from pg_index where indexrelid = 'observed_lock'::regclass`)).toEqual([
     { indisvalid: true },
   ]);
 });

@@ -18,8 +18,8 @@ const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransaction
 /**
  * Brings the database's schema up to date, each migration in a transaction of its own unless it says that it needs none,
  * and without limits of time, and gives `roles` the rights of their services in it. Migrators that run at once wait for
- * each other. A database that cannot be connected to is a DatabaseConnectError, a role that cannot be made a RoleError;
- * both say why. Returns the names of the roles that were given rights.
+ * each other. Throws DatabaseConnectError for a failed connection and RoleError for a role that cannot be created; both
+ * messages give the reason. Returns the names of the roles that got rights.
  */
 export async function migrate(
   databaseUrl: string,
@@ -50,8 +50,8 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
 }
 
 /**
- * The lock is the session's, and is asked for again and again. A transaction that waited for it would be one that an index
- * made concurrently waits for, which is then held up by the migrator that it holds up.
+ * The lock belongs to the session and is polled. A transaction that waited for it would deadlock with a migrator that
+ * creates an index concurrently, since that waits for open transactions.
  */
 async function aloneAmongMigrators<Result>(
   access: DatabaseAccess,
@@ -63,7 +63,7 @@ async function aloneAmongMigrators<Result>(
     application_name: 'sluice migration lock',
     keepAlive: true,
   });
-  // A connection that breaks says so by an event, which would end the process if nobody listened.
+  // A connection that breaks emits an event, which would end the process without a listener.
   client.on('error', () => undefined);
   try {
     await client.connect();

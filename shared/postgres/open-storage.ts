@@ -11,21 +11,21 @@ import { assertWritable } from './writable-session.ts';
 
 export type Storage = {
   readonly orm: MikroORM;
-  /** A unit of work of its own: what it loads and changes is seen by nobody else until it is flushed. */
+  /** A separate unit of work: its changes are invisible to others until it is flushed. */
   fork(): EntityManager;
   close(): Promise<void>;
 };
 
 export type StorageOptions = DatabaseAccess & {
-  /** Connections held at most. Default 10. */
+  /** Maximum number of connections. Default 10. */
   readonly connectionsMax?: number;
-  /** What `migrate` applies. Default `migrationList`. */
+  /** Migrations that `migrate` applies. Default `migrationList`. */
   readonly migrations?: MigrationList;
 };
 
-/** Waiting for a connection of the pool. */
+/** Timeout of waiting for a connection of the pool. */
 const acquireTimeoutMs = 10_000;
-/** How often connections that nobody needs any more are looked for, in ms; 1 s of its own wakes an idle process up. */
+/** Interval of the search for unneeded connections, in ms; the default of 1 s wakes an idle process up. */
 const reapEveryMs = 10_000;
 const quiet = (): void => undefined;
 // The query builder writes plain text to stdout when a connection ends; what that broke says so itself.
@@ -67,7 +67,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { orm, fork: () => orm.em.fork(), close: () => orm.close(true) };
 }
 
-/** Before the pool has a new connection; one that is refused is nobody's to end but ours. */
+/** Runs before the pool has a new connection: a refused one has to be closed here, since no other code owns it. */
 function refuseReadOnly(client: Client, done: (error?: unknown) => void): void {
   assertWritable(client).then(
     () => done(),

@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 
-/** The server takes no writes: a standby that is not promoted, or one that is set to be read only. */
+/** The server accepts no writes: a standby that is not promoted, or a read-only server. */
 export class ReadOnlyServerError extends Error {
-  /** PostgreSQL's own for a write there, read_only_sql_transaction: whoever knows that one knows this. */
+  /** PostgreSQL's own code for a write there, read_only_sql_transaction: callers handle both alike. */
   readonly code = '25006';
 
   constructor() {
@@ -12,8 +12,8 @@ export class ReadOnlyServerError extends Error {
 
 /**
  * Throws ReadOnlyServerError where a new session could not write. After a failover an address may lead to the wrong
- * server for a while, and a pool that kept such a session would be refused every write long after all was well. What
- * `target_session_attrs=read-write` is to PostgreSQL's own client library.
+ * server for a while, and writes of a pool that kept such a session would fail long after recovery. The equivalent of
+ * `target_session_attrs=read-write` in PostgreSQL's own client library.
  */
 export async function assertWritable(client: Pick<ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');

@@ -1,10 +1,10 @@
 /**
- * A failure that is the same at every start until somebody changes the settings or the machine. Its message says in one
- * sentence what is wrong and what to do.
+ * A failure that repeats at every start until the operator changes the settings or the machine. Its message names the
+ * problem and the remedy in one sentence.
  */
 export class CannotStartError extends Error {
   readonly code: string = 'cannot_start';
 }
 
-/** What a service that met one ends with (EX_CONFIG of sysexits.h): whoever runs it does not start it again. */
+/** Exit code after such a failure (EX_CONFIG of sysexits.h): the process manager must not restart the service. */
 export const cannotStartExitCode = 78;

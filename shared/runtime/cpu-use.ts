@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** The number the operating system gives the thread that asks; undefined where it does not tell, as anywhere but on Linux. */
+/** The operating system's id of the calling thread; undefined where it is not available, as anywhere but on Linux. */
 export function ownTaskId(): number | undefined {
   try {
     // `<process>/task/<thread>`: a link that is another one to every thread.
@@ -13,13 +13,13 @@ export function ownTaskId(): number | undefined {
 
 const nanosecondsPerMs = 1e6;
 
-/** What a thread has used of the processors, and for how long it could run and was given none, in its life, in ms. */
+/** Processor time of a thread, and time in which it was ready but had no processor, since it started, in ms. */
 export type CpuUse = { readonly ranMs: number; readonly waitedMs: number };
 
 const nothing: CpuUse = { ranMs: 0, waitedMs: 0 };
 
 /**
- * What a thread of this process has used and waited for; nothing where nobody tells. The first two numbers of
+ * Processor use and waits of a thread of this process; undefined where the system has none. The first two numbers of
  * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
  */
 export function cpuUseOf(taskId: number | undefined): CpuUse {

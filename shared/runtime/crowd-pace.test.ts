@@ -43,7 +43,7 @@ test('crowd pace: a thread that hardly runs is not in a crowd', async () => {
   expect(await goOn(20, 8, 500)).toBe(5);
 });
 
-test('crowd pace: a thread that nobody asked for long is as good as new', async () => {
+test('crowd pace: a pace that was not read for long starts afresh', async () => {
   const { use, now, goOn } = open();
   expect(await goOn(10, 200, 600)).toBe(25);
   await vi.advanceTimersByTimeAsync(60_000);

@@ -8,27 +8,27 @@ export type CrowdPaceSettings = {
   readonly crowdedMs: number;
 };
 
-/** How far apart things are to be begun. */
+/** Minimum distance between the starts of two tasks. */
 export type Pace = {
-  /** Time from the start of one to the start of the next as things are now, by `performance.now()`, in ms. */
+  /** Current time from the start of one to the start of the next, at a time of `performance.now()`, in ms. */
   msAt(nowMs: number): number;
 };
 
-/** How often to look at most, in ms. */
+/** Minimum interval between two measurements, in ms. */
 const lookEveryMs = 500;
-/** Of the time in which a thread could run it waits so much for a processor before the distance grows. */
+/** Fraction of its runnable time that a thread waits for a processor before the distance grows. */
 const crowdedFrom = 0.45;
-/** With so much it is as long as it becomes. */
+/** Fraction at which the distance is longest. */
 const crowdedAt = 0.6;
-/** What the last look weighs against all before it: one is short, and moves much by itself. */
+/** Weight of the last measurement against earlier ones: a single one is short and noisy. */
 const newestShare = 0.3;
-/** A thread that ran less between two looks says nothing of the processors. */
+/** A thread that ran less than this between two measurements is no evidence about the processors. */
 const ranMsMin = 10;
 
 /**
- * How far apart a thread begins what costs a wake, a sync or a query however few events it is about. Where all processors
- * are taken, what goes sooner only waits elsewhere, and has everybody's work wait with it. So the share of the time in which
- * this thread could run and was given no processor decides. It looks when it is asked: an idle process is not woken for it.
+ * Distance between tasks that cost a wake-up, a sync or a query however few events they handle. When all processors are
+ * busy, an earlier start only moves the wait elsewhere and delays all other work. So the fraction of time in which this
+ * thread was ready but had no processor decides. It measures when it is read: an idle process is not woken for it.
  */
 export class CrowdPace implements Pace {
   readonly #settings: CrowdPaceSettings;

@@ -3,7 +3,7 @@ import { withDeadline } from './deadline.ts';
 
 const never = new Promise<never>(() => undefined);
 
-test('deadline: waits for work that ends in time, and for other work no longer than told', async () => {
+test('deadline: waits for work that ends in time, and for other work no longer than the deadline', async () => {
   let isDone = false;
   const work = Promise.resolve().then(() => {
     isDone = true;

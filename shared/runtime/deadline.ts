@@ -1,6 +1,6 @@
 /**
- * Waits for work, but not longer than `deadlineMs`: the work goes on, whoever waits does not. A failure within that time
- * is thrown; a later one is nobody's any more.
+ * Waits for work, but not longer than `deadlineMs`; the work itself goes on. A failure within that time is thrown, a later
+ * one is dropped.
  */
 export async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,14 +1,14 @@
-/** With so many owners those whose debts have worn off are forgotten. */
+/** Number of owners from which on those without debts are dropped. */
 const ownersSwept = 1_000;
 
-/** What owners have taken of something, less what has worn off since. */
+/** Use of a resource by owner, reduced at a constant rate. */
 export class Debts {
   readonly #wornPerMs: number;
   readonly #now: () => number;
   readonly #debts = new Map<string, { readonly owed: number; readonly atMs: number }>();
   #sweepAt = ownersSwept;
 
-  /** So much wears off in a millisecond. `now` is in ms, and never goes back. */
+  /** `wornPerMs` is the reduction in a millisecond. `now` is in ms, and never goes back. */
   constructor(wornPerMs: number, now: () => number) {
     this.#wornPerMs = wornPerMs;
     this.#now = now;

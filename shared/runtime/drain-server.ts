@@ -3,7 +3,7 @@ import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Server as NetServer } from 'node:net';
 
-/** Lets the clients of one of Node's own servers go; call it before the server's `close`, which cuts those that are idle. */
+/** Disconnects the clients of one of Node's own servers; call it before the server's `close`, which cuts idle ones. */
 export type DrainServer = (options: DrainOptions) => Promise<void>;
 
 /** Watches a server from its start, so that it can be drained. */
@@ -37,7 +37,7 @@ export function createDrainServer(server: HttpServer | HttpsServer): DrainServer
   return (options) => drainConnections(state, options);
 }
 
-/** A server as those see it who end it. */
+/** A server as the code that stops it sees it. */
 export type Drainable = {
   /** Requests that wait for their answer. */
   readonly open: number;
@@ -50,20 +50,20 @@ export type Drainable = {
 };
 
 export type DrainOptions = {
-  /** How long new connections are still taken. */
+  /** How long new connections are still accepted. */
   readonly acceptMs: number;
-  /** How long connections may stay on which nothing is asked. */
+  /** How long idle connections may stay open. */
   readonly idleMs: number;
-  /** For all of it, in ms. */
+  /** For the whole drain, in ms. */
   readonly deadlineMs: number;
 };
 
 const pollMs = 10;
 
 /**
- * Lets the clients of a server go. A connection that is cut while its client sends a request is a reset, and the client
- * cannot know whether the request was taken: so each is told with an answer that it ends, and those that are idle are given
- * time to ask once more. Resolves when no connection is left, or else when no request waits for its answer.
+ * Disconnects the clients of a server. A client whose connection is cut while it sends a request sees a reset and cannot
+ * know whether the request was accepted: so an answer announces each close, and idle connections have time for one more
+ * request. Resolves when no connection is left, or else when no request waits for its answer.
  */
 export async function drainConnections(server: Drainable, options: DrainOptions): Promise<void> {
   const { acceptMs, idleMs, deadlineMs } = options;
@@ -73,10 +73,10 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
     server.endConnections();
     await pause(Math.min(acceptMs, deadlineMs));
   }
-  // Connections that wait to be taken are reset when listening ends: directly behind a look at them there are the fewest.
+  // Connections that wait to be accepted are reset when listening ends: right after the accept phase there are the fewest.
   await connectionsTaken();
   server.refuseNew();
-  // Not before: whoever is told that its connection ends opens another one at once.
+  // Not before: a client whose connection is about to close opens another one at once.
   server.endConnections();
   const idleUntilMs = passedMs() + idleMs;
   while (server.connections > 0 && passedMs() < deadlineMs) {
@@ -86,5 +86,5 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-/** Immediates run directly behind the part of the event loop that takes connections. */
+/** Immediates run right after the phase of the event loop that accepts connections. */
 const connectionsTaken = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -105,6 +105,6 @@ test('env: rules between variables are checked', () => {
   expect(check({ CERT: 'a', SEAL: 'b' }, atMostOne('CERT', 'SEAL'))).toEqual(['CERT and SEAL are both set: keep one']);
 });
 
-test('env: a value outside a list is told what the list is', () => {
+test('env: the error for a value outside a list names the list', () => {
   expect(() => read({ KEY: 'abc', LEVEL: 'middle' })).toThrow(/LEVEL must be one of low, high/);
 });

@@ -5,7 +5,7 @@ import { CannotStartError } from './cannot-start.ts';
 import { heapEnv } from './heap-option.ts';
 import { count, optionalText } from './variables.ts';
 
-/** Everything wrong with a process's environment, found in one go. */
+/** All problems of a process's environment, found together. */
 export class EnvError extends CannotStartError {
   override readonly code = 'env_invalid';
   readonly problems: readonly string[];
@@ -77,7 +77,7 @@ function describe(
   return `must be one of ${params.allowedValues.join(', ')}`;
 }
 
-/** What the variables of a slice are when none is set. None of them may be required. */
+/** Defaults of a slice's variables. None of them may be required. */
 export function defaultsOf<Slice extends TProperties>(slice: Slice): Static<TObject<Slice>> {
   return readEnv(Type.Object(slice), {}, () => '');
 }
@@ -119,7 +119,7 @@ export const servingEnv = {
 /** Variables that hold something, by name, before they are converted. */
 type GivenVariables = Readonly<Record<string, unknown>>;
 
-/** What must hold between variables. Answers what is wrong, starting with the name of a variable, or nothing. */
+/** A rule between variables. Returns the problem, starting with the name of a variable, or undefined. */
 export type EnvRule = (given: GivenVariables) => string | undefined;
 
 /** Two variables of which one alone does nothing. */
@@ -149,7 +149,7 @@ export const atMostOne =
 
 type VariableSource = Readonly<Record<string, string | undefined>>;
 
-/** The value of a variable, what is wrong with it, or neither when it is not set. */
+/** The value of a variable, its problem, or neither if it is not set. */
 type ReadVariable = { readonly value?: string; readonly problem?: string };
 
 /**

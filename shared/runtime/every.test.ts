@@ -45,7 +45,7 @@ test('every: a period shorter than a tick has a timer of its own', () => {
   expect(turns).toBe(10);
 });
 
-test.each([20, 1_000])('every: turns are passed over while one is under way, at %d ms', async (periodMs) => {
+test.each([20, 1_000])('every: turns are skipped while one is running, at %d ms', async (periodMs) => {
   let turns = 0;
   let end = (): void => undefined;
   const periodic = begin(periodMs, () => {

@@ -1,6 +1,6 @@
-/** Something that is done again and again. */
+/** A repeated task. */
 export type Periodic = {
-  /** It is not begun again; resolves when what is under way is done. */
+  /** Stops the repetition; resolves when the current run has ended. */
   stop(): Promise<void>;
 };
 
@@ -8,11 +8,10 @@ export type Periodic = {
 export const tickMs = 500;
 
 /**
- * Does `run` each `periodMs`, until it is stopped. What a thread does again and again it does on the same ticks, whole
- * multiples of `tickMs` rounded down, so that one that has nothing to do wakes up twice a second however many things it
- * looks after; a period shorter than a tick has a timer of its own. `atOnce` does it now, too. `run` handles its own
- * errors. While it is not done its turns are passed over, and those that a standstill swallowed are not made up for.
- * Keeps no process alive.
+ * Calls `run` each `periodMs`, until it is stopped. The repeated tasks of a thread run on common ticks, multiples of
+ * `tickMs` rounded down, so that an idle thread wakes up twice a second however many tasks it has; a period shorter than a
+ * tick has its own timer. `atOnce` also runs it now. `run` handles its own errors. Turns are skipped while a run is not
+ * finished, and turns lost in a standstill are not made up for. Keeps no process alive.
  */
 export function every(periodMs: number, run: () => void | Promise<void>, { atOnce = false } = {}): Periodic {
   let underWay: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 import type { Machine } from './machine.ts';
 
-/** Settings that are made for the machine a process runs on, where nobody gives them. */
+/** Defaults that depend on the machine of the process. */
 export type FittedSettings = {
   /** Of a log that is made. */
   readonly partitions: number;
@@ -16,12 +16,12 @@ export type FittedSettings = {
 
 const mebibyte = 1024 ** 2;
 const fittedMax = 16;
-/** What a partition's deduplication may take when it is full, 13 bytes an id. */
+/** Memory of a partition's full deduplication, 13 bytes an id. */
 const partitionMib = 100;
 const mainHeap = { min: 256, max: 1_024 };
 const threadHeap = { min: 256, max: 1_024 };
 const logMemory = { min: 320, max: 1_024 };
-/** What a thread takes beside its old heap: new objects, and the cache of visitors. */
+/** Memory of a thread beside its old heap: new objects, and the cache of visitors. */
 const besideHeapMib = 88;
 
 // The rules in words, for the page of all settings.

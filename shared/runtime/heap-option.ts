@@ -3,7 +3,7 @@ import { fitToMachine, mainHeapRule } from './fit-to-machine.ts';
 import { readMachine } from './machine.ts';
 import { fittedCount } from './variables.ts';
 
-/** What bounds the heap of a main thread: whoever starts a service gives it to Node, as it cannot be changed afterwards. */
+/** Option that limits the heap of a main thread: the launcher passes it to Node, as it cannot be changed afterwards. */
 export const heapEnv = {
   MAIN_HEAP_MIB: fittedCount(
     "JavaScript heap of a service's main thread: what starts a service gives it to Node, unless NODE_OPTIONS says --max-old-space-size",
@@ -15,7 +15,7 @@ export const heapEnv = {
 export const readMainHeapMib = (env: Static<TObject<typeof heapEnv>>): number =>
   env.MAIN_HEAP_MIB ?? fitToMachine(readMachine()).mainHeapMib;
 
-/** Whether options of Node bound heaps: those of its threads as well, unless they are set anew. */
+/** Whether options of Node bound heaps: those of its threads as well, unless they set their own. */
 export const givesHeap = (options: string | undefined): boolean =>
   /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
 
@@ -23,7 +23,7 @@ export const givesHeap = (options: string | undefined): boolean =>
 export function heapOptions(source: Readonly<Record<string, string | undefined>>): string[] {
   if (givesHeap(source['NODE_OPTIONS'])) return [];
   const given = source['MAIN_HEAP_MIB'] ?? '';
-  // One that is no number is told by the service itself, with everything else that is wrong.
+  // The service itself reports an invalid number, with all other problems.
   const mib = /^\d+$/.test(given) ? Number(given) : readMainHeapMib({});
   return [`--max-old-space-size=${mib}`];
 }

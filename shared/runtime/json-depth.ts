@@ -1,10 +1,10 @@
 /**
- * How deep the JSON of a client may nest at the most: no JSON_DEPTH_MAX is higher. What walks events may call itself once a
- * level, and how many calls fit on the stack differs from one version of Node to the next.
+ * How deep the JSON of a client may nest at the most: no JSON_DEPTH_MAX is higher. Code that walks events may recurse once a
+ * level, and the depth of the stack differs from one version of Node to the next.
  */
 export const jsonDepthCeiling = 512;
 
-/** Whether arrays and objects of a JSON text nest deeper than `depthMax`. It need not be JSON: it is told before parsing. */
+/** Whether arrays and objects of a JSON text nest deeper than `depthMax`. It need not be JSON: it is checked before parsing. */
 export function textNestsDeeper(text: string, depthMax: number): boolean {
   return opensMoreThan(text, depthMax) && reachesBelow(text, depthMax);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 
-/** What a process may use: of its container or unit where that has less than the machine. */
+/** Cores and memory that a process may use: those of its container or unit if fewer than the machine's. */
 export type Machine = {
   /** Whole cores, or parts of them where there is a quota. */
   readonly cores: number;

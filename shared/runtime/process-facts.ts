@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** What identifies a process beyond its id, which the system gives to others after it has ended. */
+/** Identity of a process beyond its id, which the system reuses after the process has ended. */
 export type ProcessFacts = {
   readonly pid: number;
   readonly command: readonly string[];
   /** Differs between two processes that had the same id one after the other. Only good for comparing. */
   readonly startedAt: string;
-  /** Undefined where the system does not say (another account's process, or not Linux). */
+  /** Undefined where the system does not show it (another account's process, or not Linux). */
   readonly workingDirectory: string | undefined;
 };
 

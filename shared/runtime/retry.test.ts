@@ -27,7 +27,7 @@ test('retry: the failure of the last try that is allowed is thrown', async () =>
   await expect(retry(work, { backoff, isPassing: (_error, attempt) => attempt < 3 })).rejects.toThrow('try 3');
 });
 
-test('retry: ends when told to, in the middle of a pause too, with the reason given', async () => {
+test('retry: ends when aborted, in the middle of a pause too, with the signal’s reason', async () => {
   const abort = new AbortController();
   const options = {
     signal: abort.signal,

@@ -1,9 +1,9 @@
-/** Pauses between tries: each twice as long as the one before, up to the longest. */
+/** Backoff between attempts: each pause is twice as long as the previous one, up to the longest. */
 export type Backoff = { readonly firstMs: number; readonly longestMs: number };
 
 /**
  * The pause after the `tries`-th try in a row that failed, from 1 on, in ms. `random` in [0, 1) takes up to half off, so
- * that many who failed at once do not come back as one.
+ * that many clients that failed at once do not retry at once.
  */
 export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random: number): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries - 1, 30)) * (1 - random / 2);
@@ -12,10 +12,10 @@ export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random
 /** Whether a failure that is tried again is worth a line of the log: soon, and now and then for as long as it lasts. */
 export const isWorthTelling = (attempt: number): boolean => attempt === 3 || attempt % 60 === 0;
 
-/** For what is asked of one server by few. */
+/** For requests of few clients to one server. */
 export const defaultBackoff: Backoff = { firstMs: 50, longestMs: 1_000 };
 
-/** For what many ask at once, as a thousand destinations do of a log that is full. */
+/** For requests of many clients at once, such as a thousand destinations and a full log. */
 export const crowdBackoff: Backoff = { firstMs: 100, longestMs: 5_000 };
 
 export type RetryOptions = {
@@ -24,11 +24,11 @@ export type RetryOptions = {
   readonly backoff?: Backoff | undefined;
   /** Whether it is worth another try after the `attempt`-th, from 1 on, failed so. Otherwise the failure is thrown. */
   isPassing(error: unknown, attempt: number): boolean;
-  /** Told before each pause. */
+  /** Called before each pause. */
   onRetry?(error: unknown, attempt: number): void;
 };
 
-/** Does the work, again and again while its failures may pass, with growing pauses. */
+/** Does the work, with retries and growing pauses while its failures may pass. */
 export async function retry<Result>(
   work: (attempt: number) => Promise<Result>,
   { signal, backoff = defaultBackoff, isPassing, onRetry }: RetryOptions,

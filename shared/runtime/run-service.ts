@@ -28,7 +28,7 @@ export async function runService<Env extends ServiceEnv>(
     await start(env, logger, scope);
   } catch (error) {
     const isFinal = error instanceof CannotStartError;
-    // What is wrong with the machine is in no stack.
+    // A problem of the machine needs no stack trace.
     logger.fatal(isFinal ? { reason: error.message } : { err: error }, isFinal ? 'cannot start' : 'start failed');
     await scope.end('start failed');
     process.exit(isFinal ? cannotStartExitCode : 1);
@@ -37,7 +37,7 @@ export async function runService<Env extends ServiceEnv>(
 
 const mebibyte = 1024 ** 2;
 
-/** What the settings that nobody gave are made for, and the heap that the main thread was started with. */
+/** The machine that the defaults were computed for, and the heap of the main thread. */
 function describeMachine() {
   const { cores, memoryBytes } = readMachine();
   const heapMaxMib = Math.round(getHeapStatistics().heap_size_limit / mebibyte);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TBoolean, TInteger, TOptional, TSchema, TString } from 'typebox';
 
-/** What the number of a variable counts. Without one it counts what its name says. */
+/** Unit of a variable's number. Without one its name implies the unit. */
 export type Unit = 'ms' | 's' | 'bytes' | 'MiB' | '%';
 
 type Limits = { readonly unit?: Unit; readonly minimum?: number; readonly maximum?: number };

@@ -1,6 +1,6 @@
 import { every } from './every.ts';
 
-/** What the wall clock did, against the monotonic one that nobody sets. */
+/** Jumps of the wall clock against the monotonic clock, which cannot be set. */
 export type ClockWatch = {
   readonly jumps: number;
   /** The last jump, in ms; below 0 the clock was set back. 0 before the first. */
@@ -11,8 +11,8 @@ export type ClockWatch = {
 const everyMs = 1_000;
 
 /**
- * Compares the two clocks each second, and tells of every change of more than `jumpMinMs`. What waits here goes by the
- * monotonic clock; times that are data (of events, health, expiry) are the wall clock's, and wrong while it is.
+ * Compares the two clocks each second and reports every change of more than `jumpMinMs`. Waits in this process use the
+ * monotonic clock; times that are data (of events, health, expiry) come from the wall clock and are wrong while it is.
  */
 export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void): ClockWatch {
   let apartMs = Date.now() - performance.now();
@@ -38,7 +38,7 @@ export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void):
   };
 }
 
-/** Tells of a jump in the process's log. */
+/** Reports a jump in the process's log. */
 export function logJump(logger: { warn(fields: object, message: string): void }): (jumpMs: number) => void {
   return (jumpMs) => {
     const seconds = Math.round(jumpMs) / 1_000;

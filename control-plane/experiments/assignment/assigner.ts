@@ -23,9 +23,9 @@ export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
 /** Gives visitors their variants. */
 export type Assigner = {
   /**
-   * The visitor's variant, stored before it is told while the account has room, and its impression in the log; undefined
+   * The visitor's variant, stored before it is returned while the account has room, and its impression in the log; undefined
    * when the visitor is not in the experiment. Throws PublishError when the impression could not be stored, a 429 where
-   * the account has spent what it may, a 400 where the page takes too much work, and TooManyWaitingError.
+   * the account exceeds a rate limit, a 400 where the page takes too much work, and TooManyWaitingError.
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
   /**
@@ -42,7 +42,7 @@ export type Assigner = {
 };
 
 export type Personalized = Personalization & {
-  /** When the visitor was assigned, by experiment id; those that are everybody's are not there. */
+  /** When the visitor was assigned, by experiment id; without variants rolled out to all visitors. */
   readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
@@ -96,7 +96,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
     if (!decision.assigned || decision.store === undefined) return decision;
     // A test key changes nothing of a visitor.
     if (token.kind === 'source' && token.test) return decision;
-    // The algorithm gives the visitor the same one the next time, for as long as nobody changes the weights.
+    // The algorithm returns the same variant the next time, as long as the weights do not change.
     if (!(await shares.hasRoom(accountId))) return decision;
     limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });
@@ -152,7 +152,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
   };
 }
 
-/** A completed experiment without a rollout is over for everybody. */
+/** A completed experiment without a rollout is over for all visitors. */
 const isServed = ({ status, rollout }: PlannedExperiment): boolean => status !== 'Completed' || rollout !== undefined;
 
 const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };

@@ -23,13 +23,13 @@ test('assignment shares: an account with as many as it may have stores none, and
   stored.set('full', 9);
   expect(await shares.hasRoom('full')).toBe(false);
   nowMs = 600_000;
-  // Nobody waits for another count: what was counted last holds meanwhile.
+  // No request waits for another count: the last count holds meanwhile.
   expect(await shares.hasRoom('full')).toBe(false);
   await expect.poll(() => shares.hasRoom('full'), { timeout: 30_000 }).toBe(true);
   expect(counts).toBe(3);
 });
 
-test('assignment shares: a later count that fails keeps nobody from storing, and is made again', async () => {
+test('assignment shares: a later count that fails does not prevent storing, and is repeated', async () => {
   let [counts, nowMs] = [0, 0];
   const shares = createAssignmentShares({
     assignmentsMax: 1,
@@ -47,7 +47,7 @@ test('assignment shares: a later count that fails keeps nobody from storing, and
   expect(counts).toBe(3);
 });
 
-test('assignment shares: a first count that fails is told, and asked for again', async () => {
+test('assignment shares: a first count that fails is reported, and repeated', async () => {
   let fails = true;
   const shares = createAssignmentShares({
     assignmentsMax: 1,

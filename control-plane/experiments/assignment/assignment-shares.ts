@@ -8,7 +8,7 @@ export type AssignmentShares = {
    */
   hasRoom(accountId: string): Promise<boolean>;
   noteStored(accountId: string): void;
-  /** Assignments that were told and not stored, since the start. */
+  /** Assignments that were returned and not stored, since the start. */
   readonly unstored: number;
 };
 

@@ -100,7 +100,7 @@ test('assignment store: accounts and experiments do not meet, though visitors an
   ]);
 });
 
-test('assignment store: what a visitor was told before it was merged stays, whichever of its ids is asked with', async () => {
+test('assignment store: a visitor’s variant from before a merge stays, whichever of its ids a request uses', async () => {
   const account = randomUUID();
   await storeAssignments(one, wanted(account, ['alias'], 'blue'));
   await addVisitors(account, ['survivor', 'fresh']);

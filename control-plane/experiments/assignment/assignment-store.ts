@@ -67,8 +67,8 @@ export type FirstAssignment = VisitorAsked & { readonly experimentId: string; re
 export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'>;
 
 /**
- * Stores first assignments, of those who have none by now and were not erased; one answer an assignment. Of any number
- * of writers at once one wins, and all of them are told of it: who was not first reads what is there.
+ * Stores first assignments of visitors that have none yet and were not erased; returns one result an assignment. Of
+ * concurrent writers one wins, and all return its variant: the others read the stored row.
  */
 export function storeAssignments(
   pool: Pool,
@@ -89,7 +89,7 @@ export function storeAssignments(
 
 const nothingStored: WrittenAssignment = { erased: false, assignments: new Map() };
 
-/** Inserts those that nobody was before; returns their variants by `keyOf` the visitor they are stored with. */
+/** Inserts assignments that do not exist yet; returns their variants by `keyOf` the visitor they are stored with. */
 async function insertAssignments(
   client: PoolClient,
   wanted: readonly FirstAssignment[],

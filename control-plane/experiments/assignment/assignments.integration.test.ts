@@ -149,7 +149,7 @@ test('assignment: two control planes that are asked for the same new visitors at
   );
 });
 
-test('assignment: a test key is told the variant, and stores none', async () => {
+test('assignment: a test key gets the variant, and stores none', async () => {
   const asked = await ask('tried', { token: testToken });
   expect(asked.body['variant_id']).toBe(bucketed('tried'));
   expect(await storedOf('tried')).toEqual([]);
@@ -181,7 +181,7 @@ test('impression: an event of the account that names experiment and variant, of 
   expect(tried).toMatchObject({ source: live?.source, test: true });
 });
 
-test('impression: none when it is not asked for, when nobody is assigned, and for a personalization', async () => {
+test('impression: none when it is not requested, when the visitor is not assigned, and for a personalization', async () => {
   await ask('quiet', { track_impression: false });
   await post('/experiments/assignments/unknown', { token, visitor_id: 'quiet' });
   await personalize('quiet');
@@ -254,7 +254,7 @@ test('failures: every body says success false', async () => {
 });
 
 test.each(['x'.repeat(2_000), 'a%00b', '%00', 'a%2Fb', '__proto__', '%F0%9F%8E%89'.repeat(400)])(
-  'experiment keys: nobody is in one that is not there, whatever it is called: %s',
+  'experiment keys: a visitor is never in an unknown experiment, whatever its name: %s',
   async (key) => {
     const answer = await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' });
     expect(answer).toMatchObject({ status: 200, body: { success: true, in_experiment: false } });
@@ -356,7 +356,7 @@ test('a log that takes nothing: 503, because an impression would be lost', async
   expect(await impressionsOf('unlucky')).toHaveLength(1);
 });
 
-test('sticky: a change of weights and allocation moves nobody, also after a restart', async () => {
+test('sticky: a change of weights and allocation moves no visitor, also after a restart', async () => {
   const visitor = visitorWith(ids.green, 'sticky');
   await ask(visitor);
   await client.patch(`${query}/${ids.green}`, { weight: 0 });
@@ -368,7 +368,7 @@ test('sticky: a change of weights and allocation moves nobody, also after a rest
   expect((await ask(visitor, {}, another)).body['variant_id']).toBe(ids.green);
 });
 
-test('lifecycle: paused keeps old assignments, completed has nobody in it but for a rollout', async () => {
+test('lifecycle: paused keeps old assignments, completed has no visitors except for a rollout', async () => {
   const visitor = visitorWith(ids.green, 'sticky');
   const path = `/collections/experiments/${ids.experiment}`;
   const step = async (kind: string, body?: object): Promise<void> => {

@@ -14,7 +14,7 @@ test('batch: calls of one turn share the work, and each has its own result', asy
   expect(batches).toEqual([[1, 2, 3], [4]]);
 });
 
-test('batch: no more are under way than may be, and what waits comes next', async () => {
+test('batch: no more calls are in flight than the limit, and waiting ones come next', async () => {
   const releases: (() => void)[] = [];
   const call = batchCalls(
     async (items: readonly string[]) => {
@@ -34,7 +34,7 @@ test('batch: no more are under way than may be, and what waits comes next', asyn
   expect(await Promise.all(others)).toEqual(['second', 'third']);
 });
 
-test('batch: a failure is everybody’s in it, and ends nothing', async () => {
+test('batch: a failure fails all calls of the batch, and ends nothing else', async () => {
   let fails = true;
   const call = batchCalls(
     async (items: readonly string[]) => {

@@ -6,9 +6,9 @@ import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import { badRequest, tooMany } from '../../api/api-error.ts';
 
 /**
- * What visitors of one account may cost: whoever knows a token, which stands in every page, can make up any number of
- * them. `lookups` read the database, `assignments` write a row, `impressions` an event; `work` is what looking at their
- * pages takes, in units of `Work`.
+ * Costs of an account's visitors, which are limited because anyone with the token, which every page shows, can invent
+ * visitors. `lookups` read the database, `assignments` write a row, `impressions` an event; `work` is the evaluation of
+ * their pages, in units of `Work`.
  */
 export const experimentCosts = ['lookups', 'assignments', 'impressions', 'work'] as const;
 export type ExperimentCost = (typeof experimentCosts)[number];
@@ -86,7 +86,7 @@ export const experimentLimitsEnv = {
     { minimum: 100_000 },
   ),
   EXPERIMENT_ASSIGNMENTS_MAX: count(
-    'Assignments stored of one account. Beyond, a visitor is told the variant that the algorithm gives, and it is not stored',
+    'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',
     10_000_000,
   ),
   EXPERIMENT_WAITING_MAX: count(

@@ -21,7 +21,7 @@ export type ImpressionLog = {
 
 export type ImpressionLogOptions = {
   readonly connection: LogConnection;
-  /** Asked each time: a log that was lost may be made anew with another number. */
+  /** Called each time: a log that was lost may be recreated with another number. */
   partitions(): number;
 };
 
@@ -63,7 +63,7 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
     for (const { settle } of taken) settle(failure);
   };
 
-  // Never rejects: whoever waits is told by `settle`.
+  // Never rejects: `settle` notifies the callers.
   const drain = async (partition: number, lane: Lane): Promise<void> => {
     lane.publishing = true;
     // Requests that arrived together share a frame.
@@ -88,7 +88,7 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
   };
 }
 
-/** A visitor was told a variant. */
+/** The event of a visitor that got a variant. */
 type Impression = {
   /** The event's id. */
   readonly id: string;

@@ -5,9 +5,9 @@ import { authorized } from './authorized.ts';
 import type { TokenResult, TokenSource } from './token-source.ts';
 
 /**
- * A sender that gets requests the token they need. One that the platform does not take is replaced, once a request. Where
- * there is none to be had nothing is sent, and the events are to be tried again; where the platform refuses to
- * give one, the destination is held until somebody mends its credentials.
+ * A sender that obtains the token a request needs. A token that the platform rejects is replaced, once a request. Without a
+ * token nothing is sent and the events are retried; if the platform refuses to issue one, the destination is paused until
+ * the operator fixes its credentials.
  */
 export function withOAuth(sender: Sender, tokens: TokenSource): Sender {
   const sendWithToken = async (
@@ -24,7 +24,7 @@ export function withOAuth(sender: Sender, tokens: TokenSource): Sender {
     return sender.send(authorized(request, second.accessToken), mayBegin);
   };
   return {
-    // Nearly all need none, and each promise more is felt.
+    // Nearly all requests need no token, and each additional promise costs measurable time.
     send: (request, mayBegin) =>
       request.oauth === undefined ? sender.send(request, mayBegin) : sendWithToken(request, request.oauth, mayBegin),
     close: () => sender.close(),

@@ -63,7 +63,7 @@ function refreshGrant(): OAuthGrant {
   return { tokenUrl: `${platform.url}/token`, by, client: clientOf() };
 }
 
-/** Answers each request for a token with the next one, and the others by what token they have. */
+/** Answers each token request with the next token, and other requests according to their token. */
 function giveTokens(more: Readonly<Record<string, unknown>> = {}, isGood = (_token: string) => true): () => number {
   let given = 0;
   platform.answer(({ path, headers }) => {
@@ -116,7 +116,7 @@ test('token: client credentials in the header, with a scope and a parameter of t
   });
 });
 
-test('token: a service account signs who it is, and for what', async () => {
+test('token: a service account signs its identity and scope', async () => {
   giveTokens();
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const grant: OAuthGrant = {
@@ -148,7 +148,7 @@ test('token: a service account signs who it is, and for what', async () => {
   expect(claims.iat).toBeLessThanOrEqual(nowMs / 1_000);
 });
 
-test('shared: of several processes one asks, and what it got is sealed', async () => {
+test('shared: one of several processes requests, and the stored token is sealed', async () => {
   const given = giveTokens();
   const grant = refreshGrant();
   const results = await Promise.all([newSource(), newSource(), newSource()].map((source) => source.get(grant, plain)));
@@ -162,7 +162,7 @@ test('shared: of several processes one asks, and what it got is sealed', async (
   for (const value of values) expect(value).toMatch(/^enc:v1:[\w-]+\.[\w-]+$/);
 });
 
-test('ends: a token is replaced before it does, and nobody waits for that', async () => {
+test('ends: a token is replaced before it expires, and no request waits for that', async () => {
   const given = giveTokens();
   const source = newSource();
   const grant = refreshGrant();
@@ -185,7 +185,7 @@ test('refresh token: one that the platform replaced is used from then on, by eve
 });
 
 test.each([
-  [400, { error: 'invalid_grant', error_description: 'of somebody@example.com' }, true, 'invalid_grant'],
+  [400, { error: 'invalid_grant', error_description: 'of owner@example.com' }, true, 'invalid_grant'],
   [401, { error: 'invalid_client' }, true, 'invalid_client'],
   [200, { error: 'invalid_code' }, true, 'invalid_code'],
   [200, { error: 'Access Denied', error_description: 'too many requests' }, false, 'Access Denied'],
@@ -193,11 +193,11 @@ test.each([
   [429, { error: 'slow_down' }, false, 'slow_down'],
   [503, 'no', false, 'status 503'],
   [200, { token_type: 'Bearer' }, false, expect.any(String)],
-])('no token: %i with %j says whether it is refused', async (status, body, isRefused, reason) => {
+])('no token: %i with %j shows whether it is refused', async (status, body, isRefused, reason) => {
   platform.answer(() => ({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
   const result = await newSource().get(refreshGrant(), plain);
   expect(result).toEqual({ kind: 'none', reason, isRefused });
-  expect(JSON.stringify(result)).not.toContain('somebody');
+  expect(JSON.stringify(result)).not.toContain('owner');
 });
 
 test('refused: the platform is asked again after a minute, and not by every event', async () => {
@@ -216,7 +216,7 @@ test('refused: the platform is asked again after a minute, and not by every even
   expect(await source.get(grant, plain)).toMatchObject({ kind: 'token' });
 });
 
-test('asked: who waits for a process that died asks by itself after a while', async () => {
+test('asked: a process that waits for one that died requests the token itself after a while', async () => {
   const grant = refreshGrant();
   platform.answer(() => 'hang');
   const dying = newSource().get(grant, plain);

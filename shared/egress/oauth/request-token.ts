@@ -15,28 +15,28 @@ import type { OAuthGrant } from '../oauth-grant.ts';
 import { decodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { Sender } from '../sender.ts';
 
-/** What came of asking for a token. Reasons hold nothing of the platform's sentences, and no secret. */
+/** Result of a token request. Reasons contain no text of the platform and no secret. */
 export type TokenAnswer =
   | {
       readonly kind: 'token';
       readonly accessToken: string;
-      /** How long it is good for, in ms. */
+      /** How long it is valid, in ms. */
       readonly lifetimeMs: number;
-      /** A new one, where the platform gives one out with each token. */
+      /** A new refresh token, if the platform issues one with each token. */
       readonly refreshToken: string | undefined;
     }
-  /** The credentials are not taken, or no longer: asking again changes nothing until somebody changes them. */
+  /** The credentials are not accepted, or no longer: a retry is useless until the operator changes them. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** There was no answer that says either. */
+  /** No answer decided it. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-// RFC 6749, section 5.1, recommends to say it; platforms that do not have tokens of an hour.
+// RFC 6749, section 5.1, recommends `expires_in`; platforms that omit it issue tokens for one hour.
 const standardLifetimeSeconds = 3_600;
 const assertionSeconds = 3_600;
 /** How far the clock here may be ahead of the platform's. */
 const clockSkewSeconds = 60;
 
-/** Asks the token endpoint of a grant, through the sender and so through the rules of egress. */
+/** Requests a token from a grant's endpoint, through the sender and thus within the rules of egress. */
 export async function requestToken(
   grant: OAuthGrant,
   refreshToken: string | undefined,
@@ -48,7 +48,7 @@ export async function requestToken(
   const { type, parameters } = askFor(grant, refreshToken, nowMs);
   try {
     const response = await genericTokenEndpointRequest(server, client, authenticationOf(grant), type, parameters, {
-      // Where requests may go is for the rules of egress to say.
+      // The rules of egress decide where requests may go.
       [allowInsecureRequests]: true,
       [customFetch]: (url, options) => fetchBySender(sender, url, options.headers, options.body),
     });
@@ -91,10 +91,10 @@ function askFor(grant: OAuthGrant, refreshToken: string | undefined, nowMs: numb
 }
 
 function authenticationOf({ client }: OAuthGrant): ClientAuth {
-  // What is signed says who asks.
+  // The signed assertion identifies the client.
   if (client === undefined) return () => undefined;
   if (client.sentIn === 'body') return ClientSecretPost(client.secret);
-  // As they are: the standard has both encoded as in a form before, which platforms do not undo.
+  // Not encoded: the standard form-encodes both first, which platforms do not decode.
   const authorization = basicAuthorization(client.id, client.secret);
   return (_server, _client, _body, headers) => headers.set('authorization', authorization);
 }
@@ -118,11 +118,11 @@ async function fetchBySender(
   });
   if (sent.kind === 'failed') throw new TokenSendError(sent.reason);
   const { answer } = sent;
-  // Zoho says with a 200 that it gives no token.
+  // Zoho refuses a token with status 200.
   const said = decodeJson(Buffer.from(answer.body));
   const isRefusal = answer.status === 200 && isJsonObject(said) && typeof said['error'] === 'string';
   const status = isRefusal ? 400 : answer.status;
-  // Viant leaves out the type, which the standard wants said.
+  // Viant omits the type, which the standard requires.
   const isUntyped = isJsonObject(said) && 'access_token' in said && said['token_type'] === undefined;
   const text = isUntyped ? JSON.stringify({ ...said, token_type: 'bearer' }) : answer.body;
   return new Response(text, { status, headers: { 'content-type': 'application/json' } });
@@ -144,7 +144,7 @@ function failureOf(error: unknown): TokenAnswer {
   return { kind: isRefusal ? 'refused' : 'unavailable', reason: `status ${cause.status}` };
 }
 
-/** Errors of RFC 6749, section 5.2, and of platforms, that pass by themselves. */
+/** Temporary errors of RFC 6749, section 5.2, and of platforms. */
 const passing: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'Access Denied']);
 
 function codeOf(error: string): string {

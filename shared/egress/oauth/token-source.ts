@@ -10,12 +10,12 @@ import type { TokenStore } from './token-store.ts';
 
 export type TokenResult =
   | { readonly kind: 'token'; readonly accessToken: string }
-  /** None for now. `isRefused`: the platform does not take the credentials; somebody has to change them. */
+  /** No token now. `isRefused`: the platform rejects the credentials; the operator has to change them. */
   | { readonly kind: 'none'; readonly reason: string; readonly isRefused: boolean };
 
-/** Gives out access tokens: each is asked for once, by one of all processes, and before the one in use ends. */
+/** Provides access tokens: one process requests each token once, before the current one expires. */
 export type TokenSource = {
-  /** A token of the grant. `rejected` is one the platform took no longer: another is asked for in its place. */
+  /** A token of the grant. `rejected`: a token that the platform no longer accepts and that is replaced. */
   get(grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
 };
 
@@ -26,19 +26,19 @@ export type TokenSourceOptions = {
 
 /** Grants known at a time. */
 const grantsMax = 10_000;
-/** A token is replaced this long before it ends, and used until the new one is there. */
+/** A token is replaced this long before it expires, and used until the new one arrives. */
 const renewMs = 5 * 60_000;
-/** With less than this a token may end under way. */
+/** A token with less time left may expire during the request. */
 const usableMs = 30_000;
-/** One that asks and dies holds the others up for as long. */
+/** A process that dies while it requests a token delays the others for this long. */
 const askingMs = 20_000;
 const lookEveryMs = 200;
-/** A refusal is believed for as long; then one process asks again. */
+/** A refusal counts for this long; then one process requests again. */
 const refusalMs = 60_000;
 
 /**
- * Tokens of all destinations of a thread. What is known is shared with other threads and processes through the store:
- * platforms limit how often they give out tokens, and some take a refresh token only once.
+ * Tokens of all destinations of a thread. They are shared with other threads and processes through the store:
+ * platforms limit how often they issue tokens, and some accept a refresh token only once.
  */
 export function createTokenSource({ store, now = Date.now }: TokenSourceOptions): TokenSource {
   const known = new LRUCache<string, OAuthEntry>({ max: grantsMax });
@@ -80,7 +80,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
     }
   };
 
-  /** One at a time for each grant. */
+  /** One request at a time for each grant. */
   const obtainOnce = (key: string, grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult> => {
     const running = asking.get(key);
     if (running !== undefined) return running;
@@ -100,13 +100,13 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       if (fresh !== undefined) return fresh;
       const obtained = obtainOnce(key, grant, sender, rejected);
       const usable = entry === undefined ? undefined : resultOf(entry, nowMs, usableMs, rejected);
-      // Nobody waits for the next token while the last one is good.
+      // No request waits for the next token while the current one is valid.
       return usable ?? obtained;
     },
   };
 }
 
-/** What an entry says for now; undefined where a token has to be asked for. */
+/** Result from a stored entry; undefined if a token has to be requested. */
 function resultOf(
   { token, refusal }: OAuthEntry,
   nowMs: number,
@@ -131,7 +131,7 @@ function nextEntry(
   return { v: 1, token, ...(refreshToken === undefined ? {} : { refreshToken }) };
 }
 
-/** What stays of an entry while a token is asked for. */
+/** The part of an entry that is kept while a token is requested. */
 function kept(entry: OAuthEntry | undefined): OAuthEntry {
   const { askedUntilMs: _, refusal: _refusal, ...rest } = entry ?? { v: 1 as const };
   return rest;
@@ -143,7 +143,7 @@ function unavailable(reason: string): TokenResult {
 
 const keys = new WeakMap<OAuthGrant, string>();
 
-/** The same for the same credentials, whichever destination has them. */
+/** Equal for equal credentials, whatever the destination. */
 function keyOf(grant: OAuthGrant): string {
   const known = keys.get(grant);
   if (known !== undefined) return known;

@@ -5,14 +5,14 @@ import type { Bucket } from '../../nats/buckets/bucket.ts';
 
 export type StoredEntry = { readonly entry: OAuthEntry | undefined; readonly revision: number };
 
-/** Where the processes share what they know of tokens, by the hash of the grant. */
+/** Store in which processes share tokens, by the hash of the grant. */
 export type TokenStore = {
   read(grantHash: string): Promise<StoredEntry>;
-  /** Writes only if nobody did since `revision`; the new revision, or undefined. */
+  /** Writes only if the entry is still at `revision`; returns the new revision, or undefined. */
   write(grantHash: string, entry: OAuthEntry, revision: number): Promise<number | undefined>;
 };
 
-/** Over the TOKENS bucket, sealed. `bucket` is asked for anew each time: it is opened again with the log. */
+/** Over the TOKENS bucket, sealed. `bucket` is called each time: the bucket is reopened with the log. */
 export function createBucketTokenStore(bucket: () => Bucket, box: SecretBox): TokenStore {
   return {
     async read(grantHash) {

@@ -44,7 +44,7 @@ export async function fetchDebianPackages(
   return contents;
 }
 
-/** What apt must be told to keep to its own folders below `folder`. */
+/** Options that make apt use only its own folders below `folder`. */
 export function renderAptConfig(folder: string, isRoot: boolean): string {
   return [
     `Dir::State "${folder}/state";`,
@@ -56,7 +56,7 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
     'Dir::Etc::preferencesparts "/dev/null";',
     'Acquire::Languages "none";',
     'Acquire::Retries "1";',
-    // An update that could not fetch the lists is an error here, told with its reason.
+    // An update that could not fetch the lists is an error here and carries apt's reason.
     'APT::Update::Error-Mode "any";',
     'Acquire::http::Timeout "10";',
     'Acquire::https::Timeout "10";',

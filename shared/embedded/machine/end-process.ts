@@ -38,12 +38,15 @@ export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]
       await delay(pollMs);
     }
   }
-  throw new EmbeddedServerError('stop_failed', `process ${target.pid} of an earlier run did not end when told to`);
+  throw new EmbeddedServerError(
+    'stop_failed',
+    `process ${target.pid} of an earlier run did not end after the last signal`,
+  );
 }
 
 /**
  * Clears a folder of the server an earlier run left on it. Only after taking over that run's claim is the server known
- * to be an orphan; one that is there without any claim is somebody's, and an error.
+ * to be an orphan; one without any claim belongs to another program, and is an error.
  */
 export async function endOrphan(
   server: ProcessFacts | undefined,

@@ -22,7 +22,7 @@ export function readEmbeddedEnv(): EmbeddedEnv {
   };
 }
 
-/** What a server inherits beside what it is told. */
+/** Variables that a server inherits beside its own settings. */
 export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }
@@ -48,6 +48,6 @@ export function defaultEmbeddedCacheDir(): string {
   if (HOME !== undefined && isAbsolute(HOME)) {
     return join(HOME, '.cache', 'sluice');
   }
-  // By account, so that nobody runs a program somebody else has put into a shared temporary folder under our name.
+  // By account, so that no user runs a program that another user put into a shared temporary folder under our name.
   return join(tmpdir(), `sluice-cache-${userInfo().uid}`);
 }

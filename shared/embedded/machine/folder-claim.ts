@@ -52,7 +52,7 @@ export async function isFolderClaimed(folder: string): Promise<boolean | undefin
 }
 
 // The claim is a symbolic link whose target is text, not a path: making one is atomic and carries its content along,
-// so nobody ever reads a half-written claim.
+// so no process ever reads a half-written claim.
 async function createLink(text: string, file: string, folder: string): Promise<boolean> {
   try {
     await symlink(text, file);

@@ -48,7 +48,7 @@ async function occupy(port: number, host: string): Promise<void> {
   await once(server, 'listening');
 }
 
-test('free port: one that was found is not found again, so that whoever asked for it may listen on it later', async () => {
+test('free port: a port that was found is not found again, so that its caller may listen on it later', async () => {
   const ports = new Set<number>();
   for (let n = 0; n < 400; n += 1) ports.add(await findFreePort());
   expect(ports.size).toBe(400);

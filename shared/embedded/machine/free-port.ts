@@ -11,7 +11,7 @@ const portMax = 32_000;
 const attemptsMax = 64;
 
 /**
- * A TCP port nobody listens on: `preferred` if it is free, else a random one, which no process of this machine is given
+ * A TCP port without a listener: `preferred` if it is free, else a random one, which no process of this machine is given
  * by this function for a while. The caller must still expect to lose a race for it to another program.
  */
 export async function findFreePort(preferred?: number): Promise<number> {
@@ -30,7 +30,7 @@ export async function findFreePort(preferred?: number): Promise<number> {
   );
 }
 
-/** Until then whoever asked for a port listens on it, or has ended; it may start again on it a few times. */
+/** By then the caller listens on its port, or has ended; it may restart on it a few times. */
 const reservedMs = 600_000;
 
 /**

@@ -9,7 +9,7 @@ import type { EndStep } from './end-process.ts';
 import { killStep } from './end-process.ts';
 import type { FolderClaim } from './folder-claim.ts';
 
-/** A server child process: its output goes to a log file, and it ends only when told to. */
+/** A server child process: its output goes to a log file, and it ends only on `stop`. */
 export type ServerProcess = {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
@@ -85,7 +85,7 @@ function supervise(
         return;
       }
     }
-    throw new EmbeddedServerError('stop_failed', `${label} (process ${child.pid}) did not end when told to`);
+    throw new EmbeddedServerError('stop_failed', `${label} (process ${child.pid}) did not end after the last signal`);
   };
 
   const stop = (): Promise<void> => end([...stopSteps, killStep]);

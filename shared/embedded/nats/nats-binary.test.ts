@@ -81,7 +81,7 @@ test('nats binary: a cached program that was changed is not run, and is fetched 
   await expect(access(ran)).rejects.toThrow('ENOENT');
 });
 
-test('nats binary: a program in the cache that nobody recorded the sum of is not run', async () => {
+test('nats binary: a cached program without a recorded checksum is not run', async () => {
   await writeProgram(join(options.cacheDir, 'nats-server'), '2.15.99');
   const unrecorded = join(options.cacheDir, `nats-server-${tag}-${process.platform}-${process.arch}`);
   await rename(join(options.cacheDir, 'nats-server'), unrecorded);

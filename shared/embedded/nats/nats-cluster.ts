@@ -21,7 +21,7 @@ export async function startNatsCluster(name: string, nodes: readonly NodeOptions
     try {
       return await startFormed(name, nodes);
     } catch (error) {
-      // Nodes begin to listen for one another last, and end where somebody has taken that port since it was found free.
+      // Nodes open their cluster port last, and end if another process has taken it since it was found free.
       const mayHaveLostRace = error instanceof EmbeddedServerError && error.code === 'start_failed';
       if (!mayHaveLostRace || attempt >= startAttemptsMax) throw error;
     }

@@ -37,7 +37,7 @@ test('nats config: options that are off leave no line', () => {
   expect(renderNatsConfig({ ...alone, syncAlways: false })).not.toContain('sync_interval');
 });
 
-test('nats config: a cluster node names all routes, and lets nobody in without the password', () => {
+test('nats config: a cluster node names all routes, and refuses connections without the password', () => {
   const cluster = { name: 'three', port: 6222, routes: [6222, 6223], password: 'a b' };
   expect(renderNatsConfig({ ...alone, cluster })).toContain(
     `cluster {
@@ -75,7 +75,7 @@ test.each([
   expect(fileStoreBytes(diskBytes, atLeastBytes)).toBe(limit);
 });
 
-test('file store limit: the same at every start, in a number nobody takes for a server’s own choice', async () => {
+test('file store limit: the same at every start, and distinguishable from a server’s own choice', async () => {
   const limit = await chooseFileStoreBytes(tmpdir());
   expect(await chooseFileStoreBytes(tmpdir())).toBe(limit);
   expect(looksGiven(limit)).toBe(true);

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** What a nats-server of ours is told. Ports are on 127.0.0.1 only. */
+/** Configuration of an embedded nats-server. Ports are on 127.0.0.1 only. */
 export type NatsConfig = {
   readonly serverName: string;
   readonly port: number;
@@ -59,7 +59,7 @@ function renderCluster(cluster: NatsClusterConfig): string[] {
     `  name: ${quote(cluster.name)}`,
     `  listen: "127.0.0.1:${cluster.port}"`,
     `  authorization { user: ${quote(nodeUser)}, password: ${quote(cluster.password)} }`,
-    // Clients know their nodes by NATS_URL, and go to no other that somebody names.
+    // Clients know their nodes by NATS_URL, and ignore nodes that a server announces.
     '  no_advertise: true',
     ...(cluster.advertise === undefined ? [] : [`  advertise: ${quote(cluster.advertise)}`]),
     '  routes: [',

@@ -8,7 +8,7 @@ daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 `;
 
-test('postgres account: postgres is preferred, then nobody', () => {
+test('postgres account: postgres is preferred, then an account without rights', () => {
   expect(pickAccount(parsePasswd(passwd))).toEqual({ name: 'nobody', uid: 65_534, gid: 65_534 });
   const withPostgres = `${passwd}postgres:x:101:104::/var/lib/postgresql:/bin/bash\n`;
   expect(pickAccount(parsePasswd(withPostgres))).toEqual({ name: 'postgres', uid: 101, gid: 104 });

@@ -104,7 +104,7 @@ async function assertOwned(clusterDir: string, account: Account | undefined): Pr
   }
 }
 
-/** What a PostgreSQL server of ours is told on its command line, so that data of an older version follow new settings. */
+/** Settings on the command line of an embedded PostgreSQL server, so that they also apply to data of an older version. */
 export function postgresSettings({ port, durable }: { port: number; durable: boolean }): Record<string, string> {
   return {
     port: String(port),

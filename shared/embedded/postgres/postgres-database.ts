@@ -15,7 +15,7 @@ const duplicateDatabase = '42P04';
 const readOnlyServer = '25006';
 const wrongPassword = '28P01';
 
-/** Whether a session can be opened. A refused password is an error, since waiting does not mend it. */
+/** Whether a session can be opened. A refused password is an error, since waiting does not fix it. */
 export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
   try {
     await withSession(address, async () => undefined);

@@ -47,7 +47,7 @@ async function placeElsewhere(
   account: Account,
   onProgress: (line: string) => void,
 ): Promise<string> {
-  // Fails if somebody's data are in the folder already, which is right: they must not be hidden behind a link.
+  // Fails if the folder already contains data, as it should: a link must not hide them.
   await rmdir(wanted);
   const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
   for (const parent of fallbackParents) {

@@ -48,7 +48,7 @@ test('postgres server: rows are there after a stop and after a kill, with the sa
   expect(await query(third.url, 'SELECT number FROM kept ORDER BY number')).toEqual([{ number: 1 }, { number: 2 }]);
 });
 
-test('postgres server: runs as an ordinary account with a password nobody else can read', async () => {
+test('postgres server: runs as an ordinary account with a password that no other account can read', async () => {
   const server = await start({});
   const password = await stat(join(server.home, 'password'));
   expect(password.mode & 0o077).toBe(0);

@@ -35,7 +35,7 @@ export type PostgresServerOptions = {
   readonly durable?: boolean;
   /** Settings beside those made here: certificates, who may connect and how. The url's user must stay welcome. */
   readonly furtherSettings?: Readonly<Record<string, string>>;
-  /** Told, in one line, when data or programs had to be put elsewhere. */
+  /** Called with one line if data or programs had to be put elsewhere. */
   readonly onProgress?: (line: string) => void;
 };
 

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Who saw an experiment and who converted, from which results are counted. Both times only ever take the earliest and
- * the newest of what they are told, so events may come twice, in any order and from several writers. A row goes when
+ * Visitors who saw an experiment and who converted; results are counted from them. The times only ever become the earliest
+ * and the newest of those written, so events may come twice, in any order and from several writers. A row goes when
  * its visitor is erased. Neither accounts nor visitors are referenced: the event path waits for no other table's lock.
  */
 export class CreateExperimentVisitors extends Migration {

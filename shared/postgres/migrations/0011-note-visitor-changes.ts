@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Which visitors were changed, by the transaction that did it: whoever keeps visitors in memory reads what was committed
- * since it last looked, instead of asking whether each of them still stands. Triggers write it, so that nobody who changes
- * a visitor can forget to. New visitors are no change: that one is not there is kept by nobody. One row a statement.
+ * Changed visitors, by the transaction that changed them: a process that caches visitors reads the changes committed since
+ * its last poll, instead of checking each visitor. Triggers write them, so that no writer can forget to. New visitors are
+ * no change: no process caches that a visitor does not exist. One row a statement.
  */
 export class NoteVisitorChanges extends Migration {
   override up(): void {
@@ -15,8 +15,8 @@ export class NoteVisitorChanges extends Migration {
         versions integer[] not null
       )`);
     this.addSql('create index visitor_changes_xid on visitor_changes (xid)');
-    // Whoever changes a visitor notes it, whatever rights it has. A visitor that is gone has changed whatever its version was;
-    // where all are gone no row names them.
+    // Every writer records its changes, whatever its rights. A deleted visitor has changed whatever its version was; if all
+    // are deleted no row names them.
     this.addSql(`
       do $make$ begin execute format($format$
         create function note_visitor_changes() returns trigger language plpgsql

@@ -54,7 +54,7 @@ test.each(forbidden)('roles: %s may not %s', async (service, _what, sql) => {
   await expect(run(urls[service], sql)).rejects.toMatchObject({ code: '42501' });
 });
 
-test('roles: every table of the schema is somebody’s, and none that is named is missing', async () => {
+test('roles: every table of the schema belongs to a role, and each named table exists', async () => {
   const tables = await run(
     database.url,
     `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
@@ -88,18 +88,18 @@ test('roles: another password is that of the role from then on', async () => {
   expect(await run(url.href, 'select * from deployment')).toHaveLength(1);
 });
 
-test('roles: a service that finds nothing to migrate starts as its role, and nobody loses a right', async () => {
+test('roles: a service that finds nothing to migrate starts as its role, and no role loses a right', async () => {
   const roles = [{ service: 'controlPlane', name: new URL(urls.controlPlane).username }] as const;
   expect(await migrate(urls.controlPlane, undefined, migrationList, roles)).toEqual([]);
   expect(await run(urls.controlPlane, 'select * from accounts')).toEqual([]);
 });
 
-test('roles: names of roles that are not there are passed over', async () => {
+test('roles: names of roles that do not exist are skipped', async () => {
   const roles = [{ service: 'pipeline', name: 'nobody_of_that_name' }] as const;
   expect(await migrate(database.url, undefined, migrationList, roles)).toEqual([]);
 });
 
-test('roles: who may not make one is told how to go on', async () => {
+test('roles: an account that may not create roles gets an error with advice', async () => {
   const roles = [{ service: 'pipeline', name: 'a_new_role', password: 'password' }] as const;
   const failed = migrate(urls.controlPlane, undefined, migrationList, roles);
   await expect(failed).rejects.toThrow(RoleError);

@@ -12,7 +12,7 @@ export type RoleLogin = {
   readonly password?: string;
 };
 
-/** A role that cannot be made or given its rights; says what to do. */
+/** A role that cannot be created or granted its rights; the message gives advice. */
 export class RoleError extends Error {
   readonly code = 'database_role';
 }
@@ -21,8 +21,8 @@ const insufficientPrivilege = '42501';
 
 /**
  * Makes the roles there are passwords for, and gives each role that is there the rights of its service and no other, in
- * one transaction. Returns the names of those. Does nothing as somebody who does not own the tables, unless there are
- * passwords; then, and where making a role is not allowed, throws RoleError.
+ * one transaction. Returns the names of those. Does nothing without ownership of the tables, unless there are
+ * passwords; then, and if it may not create a role, throws RoleError.
  */
 export async function grantRoles(client: pg.Client, roles: readonly RoleLogin[]): Promise<readonly string[]> {
   const owner = await readOwner(client);

@@ -5,7 +5,8 @@ const saltBytes = 16;
 const keyBytes = 32;
 
 /**
- * What PostgreSQL stores of a password (RFC 5803). Sent in its place, the password itself is in no statement and no log.
+ * The verifier that PostgreSQL stores for a password (RFC 5803). Sent instead of the password, which thus appears in no
+ * statement and no log.
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(saltBytes)): string {
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, iterations, keyBytes, 'sha256');

@@ -1,4 +1,4 @@
-/** What a role may do with the rows of a table. A row that is read to be locked needs `update` as well. */
+/** Rights of a role on the rows of a table. Locking a row needs `update` as well. */
 export type TableRight = 'select' | 'insert' | 'update' | 'delete';
 
 /** By table. */
@@ -9,11 +9,11 @@ const add = ['select', 'insert'] as const;
 const all = ['select', 'insert', 'update', 'delete'] as const;
 
 /**
- * What each service does in PostgreSQL, and all that its role may do. None of them makes, changes or drops a table: that
- * is the owner's, as whom migrations run. Gateways have no database.
+ * Rights of each service's role in PostgreSQL. None may create, change or drop a table: migrations do, as the owner.
+ * Gateways have no database.
  */
 export const serviceRights = {
-  /** The configuration, and what people look at. What was audited it cannot change. */
+  /** The configuration, and the data that the console shows. It cannot change the audit trail. */
   controlPlane: {
     accounts: all,
     api_keys: all,
@@ -24,7 +24,7 @@ export const serviceRights = {
     erasure_keys: [],
     erasures: all,
     event_outcomes: read,
-    // Of a visitor who is erased nothing stays behind.
+    // Nothing of an erased visitor remains.
     experiment_assignments: ['select', 'insert', 'delete'],
     experiment_visitors: ['select', 'delete'],
     migrations: read,
@@ -40,7 +40,7 @@ export const serviceRights = {
     // To lock a row takes `update`.
     visitors: ['select', 'update', 'delete'],
   },
-  /** Visitors and what became of their events; nothing of the configuration, which comes over the log. */
+  /** Visitors and the outcomes of their events; not the configuration, which comes over the log. */
   pipeline: {
     deployment: read,
     erasures: read,

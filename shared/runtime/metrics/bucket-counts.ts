@@ -1,7 +1,7 @@
-/** A histogram in plain numbers, cheap enough to count every event in; read when somebody looks. */
+/** A histogram in plain numbers, cheap enough to count every event; read at a scrape. */
 export class BucketCounts {
   readonly #bounds: Float64Array;
-  /** By bucket, the last one for what is above all bounds; behind them the sum of all values. */
+  /** By bucket, the last one for values above all bounds; then the sum of all values. */
   readonly #numbers: Float64Array;
 
   /** `bounds` rise; a value equal to a bound is below it. */
@@ -26,7 +26,7 @@ export class BucketCounts {
   }
 }
 
-/** Counts by bucket, one more than there are bounds, and behind them the sum of all values. */
+/** Counts by bucket, one more than there are bounds, then the sum of all values. */
 export type BucketNumbers = ArrayLike<number>;
 
 /** Adds one histogram to another of the same bounds; makes a copy for the first. */

@@ -1,11 +1,11 @@
 /**
- * What a metric is, apart from where its numbers come from: the reference table, the pages and the checks of alerts and
+ * Definition of a metric, apart from the source of its numbers: the reference table, the pages and the checks of alerts and
  * dashboards are made from it. Labels are closed sets; an id of a destination may stand in one, a visitor, an event's
  * name or an address never does.
  */
 export type MetricDefinition<Label extends string = string> = {
   readonly kind: 'counter' | 'gauge';
-  /** `sluice_<noun>_<unit>`, a counter with `_total` behind it. */
+  /** `sluice_<noun>_<unit>`, for a counter with the suffix `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels: readonly Label[];
@@ -19,7 +19,7 @@ export type HistogramDefinition<Label extends string = string> = Omit<MetricDefi
 
 export type AnyMetric = MetricDefinition | HistogramDefinition;
 
-/** Something that only grows. */
+/** A counter, which only grows. */
 export function counter<const Labels extends readonly string[] = readonly []>(
   name: string,
   help: string,
@@ -28,7 +28,7 @@ export function counter<const Labels extends readonly string[] = readonly []>(
   return { kind: 'counter', name, help, labels: labels ?? [] };
 }
 
-/** Something that goes up and down. */
+/** A gauge, which goes up and down. */
 export function gauge<const Labels extends readonly string[] = readonly []>(
   name: string,
   help: string,
@@ -37,7 +37,7 @@ export function gauge<const Labels extends readonly string[] = readonly []>(
   return { kind: 'gauge', name, help, labels: labels ?? [] };
 }
 
-/** How often something took how long. */
+/** A histogram, usually of durations. */
 export function histogram<const Labels extends readonly string[] = readonly []>(
   name: string,
   help: string,

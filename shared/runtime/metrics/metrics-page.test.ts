@@ -7,7 +7,7 @@ const taken = counter('sluice_taken_events_total', 'Events taken', ['kind']);
 const open = gauge('sluice_open_requests', 'Open requests');
 const took = histogram('sluice_took_seconds', 'How long it took', [0.1, 1], ['route']);
 
-test('metrics page: shows what is counted at the moment somebody looks', async () => {
+test('metrics page: shows the counts at the moment of the scrape', async () => {
   const counts = new Map([['a', 0]]);
   const page = new MetricsPage();
   page.show(taken, (add) => {

@@ -11,9 +11,8 @@ export type Add<Label extends string, What = number> = (what: What, ...labels: L
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: Labels<Label>];
 
 /**
- * The text of /metrics. What is counted is counted where it happens, in plain numbers; each definition is shown with a
- * function that reads them when somebody looks. So a series is there as long as what it is about, and there is no second
- * bookkeeping that could differ.
+ * The text of /metrics. Code counts in plain numbers where things happen; each definition is shown with a function that
+ * reads them at the scrape. So a series exists as long as its subject, and no second set of counts can differ.
  */
 export class MetricsPage {
   /** Of Node's own figures, which prom-client collects. They stand first on the page. */

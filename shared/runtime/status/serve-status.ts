@@ -6,7 +6,7 @@ import { createDrainServer } from '../drain-server.ts';
 import { text } from '../variables.ts';
 import { version } from '../version.ts';
 
-/** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
+/** One condition of readiness. `detail` gives the reason of a failure, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
 
 export const statusEnv = {
@@ -18,7 +18,7 @@ export type StatusOptions = {
   readonly host: string;
   /** Variable the port came from, for the error when it is busy. */
   readonly portVariable: string;
-  /** What /metrics shows; the checks are added to it. */
+  /** Content of /metrics; the checks are added to it. */
   readonly page: MetricsPage;
   readonly checks: readonly ReadyCheck[];
 };
