@@ -29,6 +29,8 @@ export const scopeNames: readonly string[] = [
   'version:delete',
   'event:list',
   'visitor:find',
+  // To merge and split visitors.
+  'visitor:update',
   'visitor:delete',
   'key:list',
   'key:create',

@@ -68,3 +68,52 @@ test('visitor merges: listed page by page under any id of the visitor, audited, 
   expect((await other.get('/visitors/d2/merges')).status).toBe(404);
   expect((await (await plane.newKey(client, ['visitor:delete'])).get('/visitors/d2/merges')).status).toBe(403);
 });
+
+test('visitor merges: two known people are merged and split by the API, in one account alone, and audited', async () => {
+  const other = await plane.newAccount();
+  for (const account of [client, other]) {
+    await touch({ userId: 'ann', externalIds: ['x1'], emails: ['ann@example.com'] }, { city: 'Bern' }, account);
+    await touch({ userId: 'bob', externalIds: ['x2'] }, { city: 'Oslo' }, account);
+  }
+  const answer = await client.call('POST', '/visitors/bob/merge', { body: { visitorId: 'ann' } });
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { mergeId: expect.any(String), survivorId: 'ann', loserId: 'bob' },
+  ]);
+  const { mergeId } = answer.body;
+  expect(await touch({ externalIds: ['x2'] })).toMatchObject({ id: 'ann', properties: { value: { city: 'Oslo' } } });
+  expect((await other.get('/visitors/bob')).body).toMatchObject({ id: 'bob', properties: { city: 'Oslo' } });
+  expect((await client.call('POST', '/visitors/bob/merge', { body: { visitorId: 'ann' } })).status).toBe(409);
+  expect((await other.call('POST', '/visitors/bob/split', { body: { mergeId } })).status).toBe(404);
+
+  const undone = await client.call('POST', '/visitors/bob/split', { body: { mergeId } });
+  expect([undone.status, undone.body]).toEqual([200, { survivorId: 'ann', loserId: 'bob', takenIdentities: [] }]);
+  expect(await touch({ externalIds: ['x2'] })).toMatchObject({ id: 'bob', properties: { value: { city: 'Oslo' } } });
+  expect(await touch({ emails: ['ann@example.com'] })).toMatchObject({
+    id: 'ann',
+    properties: { value: { city: 'Bern', external_id: 'x1' } },
+  });
+  const again = await client.call('POST', '/visitors/ann/split', { body: { mergeId } });
+  expect([again.status, again.body.error]).toEqual([409, 'mergeId: the merge was undone already']);
+  const { body } = await client.get('/visitors/bob/merges');
+  expect(body.entities).toMatchObject([{ id: mergeId, cause: { kind: 'api' }, undoneAt: expect.any(String) }]);
+  expect(body.entities[0].undoneBy).toBe(body.entities[0].cause.principal);
+  for (const action of ['visitor.merge', 'visitor.split']) {
+    expect((await client.get(`/audit?action=${action}`)).body.entities).toHaveLength(1);
+  }
+});
+
+test.each([
+  ['merge', { visitorId: 'nobody' }, 404, 'visitorId not found'],
+  ['merge', { visitorId: '' }, 400, 'visitorId'],
+  ['merge', {}, 400, 'visitorId'],
+  ['merge', { visitorId: 'ann', into: 'ann' }, 400, 'into'],
+  ['split', { mergeId: '1' }, 400, 'mergeId'],
+  ['split', { mergeId: '00000000-0000-0000-0000-000000000000' }, 404, 'mergeId not found'],
+])('visitor merges: %s with %j is a %i that names the field', async (action, body, status, error) => {
+  await touch({ userId: 'ann' });
+  const answer = await client.call('POST', `/visitors/ann/${action}`, { body });
+  expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining(error)]);
+  const reader = await plane.newKey(client, ['visitor:find', 'visitor:delete']);
+  expect((await reader.call('POST', `/visitors/ann/${action}`, { body })).status).toBe(403);
+});

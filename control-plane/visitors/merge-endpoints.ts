@@ -3,10 +3,14 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { clusterOf, findRoot } from '../../shared/visitors/find-visitor.ts';
 import { listMerges } from '../../shared/visitors/merge-records.ts';
 import type { RecordedMerge } from '../../shared/visitors/merge-records.ts';
-import { found } from '../api/api-error.ts';
+import { joinVisitors } from '../../shared/visitors/join-visitors.ts';
+import { splitVisitors } from '../../shared/visitors/split-visitors.ts';
+import type { TakenIdentity } from '../../shared/visitors/split-visitors.ts';
+import { conflict, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { recordRead } from './audit-visitors.ts';
+import { insertAudit } from '../audit/record-audit.ts';
+import { hashedId, recordRead } from './audit-visitors.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -44,6 +48,33 @@ const viewMerge = (merge: RecordedMerge) => ({
   undoneBy: merge.undone_by,
 });
 
+const mergedReply = Type.Object({
+  mergeId: Type.String({ description: 'For POST /rest/v1/visitors/{id}/split.' }),
+  survivorId: Type.String({ description: 'The older visitor.' }),
+  loserId: Type.String(),
+});
+
+const splitReply = Type.Object({
+  survivorId: Type.String(),
+  loserId: Type.String(),
+  takenIdentities: Type.Array(
+    Type.Object({
+      kind: Type.Union([Type.Literal('externalId'), Type.Literal('email')]),
+      value: Type.String(),
+      visitorId: Type.String({ description: 'The visitor that has it.' }),
+    }),
+    { description: 'Identifiers of the restored visitor that another one has since, and keeps.' },
+  ),
+});
+
+const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+
+const viewTaken = ({ kind, value, visitorId }: TakenIdentity) => ({
+  kind: kind === 'external_id' ? ('externalId' as const) : kind,
+  value,
+  visitorId,
+});
+
 export const mergeEndpoints = [
   defineEndpoint({
     method: 'GET',
@@ -67,6 +98,77 @@ export const mergeEndpoints = [
       const merges = await listMerges(pool, accountId, ids, { before, limit: limit + 1 });
       await recordRead(services, principal, visitor.id, { by: 'merges', isFound: true });
       return paginator.page(list, limit, merges, ({ number }) => [number], viewMerge);
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/visitors/{id}/merge',
+    scope: 'visitor:update',
+    id: 'mergeVisitors',
+    tag: 'Visitors',
+    summary:
+      'Merge a visitor with another one, known people as well. The older one survives and the other id becomes an alias; ' +
+      'of two values of a property the one of the visitor written last stays. 409 where both ids lead to one visitor, or ' +
+      'the merged one would be larger than 32 KiB and than both',
+    body: Type.Object(
+      { visitorId: Type.String({ minLength: 1, maxLength: 1_000, description: 'Any id of the other visitor.' }) },
+      { additionalProperties: false },
+    ),
+    reply: mergedReply,
+    async handle({ params, body, principal }, { pool, now }) {
+      const { accountId, keyId } = principal;
+      const audited = { action: 'visitor.merge', entityId: hashedId(params.id) };
+      const joined = await joinVisitors(
+        pool,
+        { accountId, ids: [params.id, body.visitorId], cause: { kind: 'api', principal: keyId } },
+        (client) => insertAudit(client, principal, audited, now()),
+      );
+      switch (joined.kind) {
+        case 'missing':
+          throw notFound(joined.at === 0 ? 'visitor' : 'visitorId');
+        case 'same':
+          throw conflict('visitorId leads to the same visitor already');
+        case 'tooLarge':
+          throw conflict('visitorId: the properties of both are too large for one visitor');
+        case 'merged':
+          return { mergeId: joined.mergeId, survivorId: joined.survivor, loserId: joined.loser };
+      }
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/visitors/{id}/split',
+    scope: 'visitor:update',
+    id: 'splitVisitors',
+    tag: 'Visitors',
+    summary:
+      'Undo a merge of a visitor. Both get back the properties and identifiers they had; what the survivor was given since ' +
+      'stays with it, and events do not merge the two again. 409 where the merge was undone already, or a later merge of ' +
+      'the survivor has to be undone first',
+    body: Type.Object(
+      { mergeId: Type.String({ pattern: uuidPattern, description: 'From GET /rest/v1/visitors/{id}/merges.' }) },
+      { additionalProperties: false },
+    ),
+    reply: splitReply,
+    async handle({ params, body, principal }, { pool, now }) {
+      const { accountId, keyId } = principal;
+      const { mergeId } = body;
+      const audited = { action: 'visitor.split', entityId: hashedId(params.id), details: { mergeId } };
+      const split = await splitVisitors(pool, { accountId, id: params.id, mergeId, undoneBy: keyId }, (client) =>
+        insertAudit(client, principal, audited, now()),
+      );
+      switch (split.kind) {
+        case 'missing':
+          throw notFound('mergeId');
+        case 'undone':
+          throw conflict('mergeId: the merge was undone already');
+        case 'later':
+          throw conflict(`mergeId: the later merge ${split.mergeId} of the survivor has to be undone first`);
+        case 'stuck':
+          throw conflict('mergeId: the survivor was merged into another visitor, and there is no record of that');
+        case 'split':
+          return { survivorId: split.survivor, loserId: split.loser, takenIdentities: split.taken.map(viewTaken) };
+      }
     },
   }),
 ];

@@ -11,21 +11,22 @@ const identitiesMax = 1_000;
 
 /**
  * Records merges, before the rows are written: what the rows had is copied by PostgreSQL, so that a split gives it back byte for
- * byte. Where a row is not as it was read any more, the write fails and this is rolled back with it.
+ * byte. Where a row is not as it was read any more, the write fails and this is rolled back with it. Returns the ids.
  */
-export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[]): Promise<void> {
+export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[]): Promise<readonly string[]> {
   const rows = merges.flatMap(({ accountId, from, into, record }) =>
     record === undefined ? [] : [{ accountId, from, into, record }],
   );
-  if (rows.length === 0) return;
+  if (rows.length === 0) return [];
   const accountIds = rows.map(({ accountId }) => accountId);
   const survivors = rows.map(({ into }) => into);
+  const ids = rows.map(() => uuidv7());
   await db.query({
     name: 'insert-merges',
     text: insertStatement,
     values: [
       accountIds,
-      rows.map(() => uuidv7()),
+      ids,
       survivors,
       rows.map(({ from }) => from),
       rows.map(({ record }) => JSON.stringify(record.cause)),
@@ -39,6 +40,7 @@ export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[
     ],
   });
   await db.query({ name: 'trim-merges', text: trimStatement, values: [accountIds, survivors] });
+  return ids;
 }
 
 const insertStatement = `

@@ -17,10 +17,8 @@ import {
   isServerSet,
   isSignedInByServer,
   keptFromPublic,
-  mergedBits,
-  ruledByServer,
 } from './server-set.ts';
-import { apartAfterMerge, causeOf, isKnown, isOlder, root, serverSetOf, stateOf } from './working-visitor.ts';
+import { becomeOne, causeOf, isKnown, mergeOf, root, serverSetOf, stateOf, workingOf } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { identifiersOf, identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
@@ -323,18 +321,7 @@ class AccountBatch {
     const stored = this.#known.visitor(id);
     if (stored === undefined) return undefined;
     const rootId = this.#storedRoot(id);
-    return this.#hold({
-      id,
-      stored,
-      properties: stored.properties,
-      mergedInto: rootId === id ? undefined : this.#row(rootId),
-      signedInAs: stored.signedInAs,
-      setByServer: stored.setByServer,
-      apart: stored.apart,
-      isSeen: true,
-      changed: false,
-      writtenAt: stored.updatedAtUs - Number.MAX_SAFE_INTEGER,
-    });
+    return this.#hold(workingOf(stored, rootId === id ? undefined : this.#row(rootId)));
   }
 
   /** The visitor that an id led to before this batch. */
@@ -410,24 +397,14 @@ class AccountBatch {
 
   /** Makes one visitor of two; undefined, and they stay two, where the one would be larger than it may be. */
   #merge(a: Working, b: Working): Working | undefined {
-    const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
-    const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
-    const properties = earlier.properties
-      .mergedWith(later.properties)
-      .with(ruledByServer(serverSetOf(earlier), serverSetOf(later)));
+    const { survivor, loser, properties } = mergeOf(a, b);
     if (this.#isTooLarge(properties)) {
       this.#leftOut.oversized += 1;
       return undefined;
     }
     this.#record(survivor, loser, properties);
     this.#change(survivor, properties);
-    survivor.apart = apartAfterMerge(survivor.apart, loser.apart);
-    const bits = mergedBits(survivor.setByServer, loser.setByServer);
-    survivor.setByServer = bits.survivor;
-    loser.setByServer = bits.loser;
-    loser.properties = VisitorProperties.none;
-    loser.mergedInto = survivor;
-    loser.changed = true;
+    becomeOne(survivor, loser);
     this.#losers.push(loser);
     return survivor;
   }

@@ -5,7 +5,7 @@ import { cleanEmail } from './visitor-identity.ts';
  * Identifiers and contact data that a server source has set are not overwritten through a public key, since every visitor of
  * a page can read that. Each visitor's row has a bit for each of them.
  */
-const bitOfProperty = { external_id: 1, email: 2, phone_number: 4 } as const;
+export const bitOfProperty = { external_id: 1, email: 2, phone_number: 4 } as const;
 
 type ProtectedProperty = keyof typeof bitOfProperty;
 

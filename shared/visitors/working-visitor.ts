@@ -1,4 +1,5 @@
-import type { VisitorProperties } from './visitor-properties.ts';
+import { mergedBits, ruledByServer } from './server-set.ts';
+import { VisitorProperties } from './visitor-properties.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { MergeCause, MergedState, StoredVisitor } from './visitor-rows.ts';
 import type { VisitorTouch } from './visitor-store.ts';
@@ -21,6 +22,44 @@ export type Working = {
   writtenAt: number;
 };
 
+/** A visitor as its row is. */
+export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined): Working {
+  const { id, properties, signedInAs, setByServer, apart } = stored;
+  return {
+    id,
+    stored,
+    properties,
+    mergedInto,
+    signedInAs,
+    setByServer,
+    apart,
+    isSeen: true,
+    changed: false,
+    writtenAt: stored.updatedAtUs - Number.MAX_SAFE_INTEGER,
+  };
+}
+
+/** What two visitors would be as one: the older one with the properties of both, those written later first. */
+export function mergeOf(a: Working, b: Working) {
+  const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
+  const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
+  const properties = earlier.properties
+    .mergedWith(later.properties)
+    .with(ruledByServer(serverSetOf(earlier), serverSetOf(later)));
+  return { survivor, loser, properties };
+}
+
+/** Makes an alias of the loser; the survivor has the properties already. */
+export function becomeOne(survivor: Working, loser: Working): void {
+  survivor.apart = apartAfterMerge(survivor.apart, loser.apart);
+  const bits = mergedBits(survivor.setByServer, loser.setByServer);
+  survivor.setByServer = bits.survivor;
+  loser.setByServer = bits.loser;
+  loser.properties = VisitorProperties.none;
+  loser.mergedInto = survivor;
+  loser.changed = true;
+}
+
 /** A known person: a visitor that was given an externalId. */
 export const isKnown = ({ properties }: Working): boolean => typeof properties.value['external_id'] === 'string';
 
@@ -33,7 +72,7 @@ export function root(visitor: Working): Working {
 }
 
 // Rows of the database are older than what the batch makes; made in the same moment, the smaller id counts as older.
-export function isOlder(a: Working, b: Working): boolean {
+function isOlder(a: Working, b: Working): boolean {
   const aUs = a.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
   const bUs = b.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
   return aUs === bUs ? a.id < b.id : aUs < bUs;
@@ -55,7 +94,7 @@ export function causeOf({ isAlias, externalIds }: VisitorClaim, event: VisitorTo
 const apartMax = 100;
 
 /** Merges between the two that were undone are so no longer, now that they are one. */
-export function apartAfterMerge(survivor: readonly string[], loser: readonly string[]): readonly string[] {
+function apartAfterMerge(survivor: readonly string[], loser: readonly string[]): readonly string[] {
   if (loser.length === 0) return survivor;
   const both = [...survivor, ...loser];
   return both

@@ -1766,6 +1766,16 @@ export type Replies = {
     }[];
     readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
   };
+  readonly mergeVisitors: { readonly mergeId: string; readonly survivorId: string; readonly loserId: string };
+  readonly splitVisitors: {
+    readonly survivorId: string;
+    readonly loserId: string;
+    readonly takenIdentities: readonly {
+      readonly kind: 'externalId' | 'email';
+      readonly value: string;
+      readonly visitorId: string;
+    }[];
+  };
   readonly getAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly updateAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly listKeys: {

@@ -17,6 +17,7 @@ import { CreateErasures } from './0015-create-erasures.ts';
 import { CreateSessions } from './0016-create-sessions.ts';
 import { TellRecentEventsApart } from './0017-tell-recent-events-apart.ts';
 import { KeyRecentEventsByOrigin } from './0018-key-recent-events-by-origin.ts';
+import { IndexJoinedAliases } from './0019-index-joined-aliases.ts';
 import { RecordMerges } from './0019-record-merges.ts';
 
 export type MigrationList = readonly MigrationObject[];
@@ -48,4 +49,5 @@ export const migrationList: MigrationList = [
   { name: '0017-tell-recent-events-apart', class: TellRecentEventsApart },
   { name: '0018-key-recent-events-by-origin', class: KeyRecentEventsByOrigin },
   { name: '0019-record-merges', class: RecordMerges },
+  { name: '0019-index-joined-aliases', class: IndexJoinedAliases },
 ];

@@ -1,0 +1,87 @@
+import type { Pool, PoolClient } from 'pg';
+import { inTransaction } from '../postgres/in-transaction.ts';
+import { holdForWriting } from './erasure-lock.ts';
+import { findRoot } from './find-visitor.ts';
+import { insertMerges } from './merge-records.ts';
+import type { MergeCause, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
+import { lockVisitors, updateVisitors } from './visitor-statements.ts';
+import type { Queryable } from './visitor-statements.ts';
+import { becomeOne, mergeOf, stateOf, workingOf } from './working-visitor.ts';
+import type { Working } from './working-visitor.ts';
+
+export type JoinRequest = {
+  readonly accountId: string;
+  /** Any ids of the two visitors. */
+  readonly ids: readonly [string, string];
+  readonly cause: MergeCause;
+};
+
+export type Joined =
+  | { readonly kind: 'merged'; readonly survivor: string; readonly loser: string; readonly mergeId: string }
+  /** Nobody has the id in this place of `ids`. */
+  | { readonly kind: 'missing'; readonly at: 0 | 1 }
+  | { readonly kind: 'same' | 'tooLarge' };
+
+/** What a merge may make of two visitors that were smaller, in bytes of JSON. */
+const mergedBytesMax = 32 * 1024;
+
+/** Makes one visitor of two, known people as well: the older one survives. `audit` is part of the transaction. */
+export async function joinVisitors(
+  pool: Pool,
+  { accountId, ids, cause }: JoinRequest,
+  audit: (client: PoolClient) => Promise<void>,
+): Promise<Joined> {
+  return inTransaction(pool, async (client) => {
+    // An erasure or a split waits.
+    await holdForWriting(client, [accountId]);
+    const [a, b] = await lockRoots(client, accountId, ids);
+    if (a === undefined) return { kind: 'missing', at: 0 };
+    if (b === undefined) return { kind: 'missing', at: 1 };
+    if (a.id === b.id) return { kind: 'same' };
+    if (a.isUnreadable === true || b.isUnreadable === true) return { kind: 'tooLarge' };
+    const { survivor, loser, properties } = mergeOf(workingOf(a, undefined), workingOf(b, undefined));
+    if (properties.bytes > Math.max(mergedBytesMax, a.properties.bytes, b.properties.bytes))
+      return { kind: 'tooLarge' };
+    const record = {
+      cause,
+      survivor: stateOf(survivor),
+      loser: stateOf(loser),
+      loserIdentities: [],
+      mergedProperties: properties,
+    };
+    const [mergeId] = await insertMerges(client, [{ accountId, from: loser.id, into: survivor.id, record }]);
+    survivor.properties = properties;
+    becomeOne(survivor, loser);
+    const written = await updateVisitors(client, [asWrite(accountId, survivor), asWrite(accountId, loser)]);
+    if (mergeId === undefined || written.length !== 2) throw new Error('merging visitors: a locked row was changed');
+    await audit(client);
+    return { kind: 'merged', survivor: survivor.id, loser: loser.id, mergeId };
+  });
+}
+
+function asWrite(accountId: string, working: Working): VisitorWrite {
+  const { id, stored, properties, mergedInto, signedInAs, setByServer, apart } = working;
+  return { accountId, id, stored, properties, mergedInto: mergedInto?.id, signedInAs, setByServer, apart };
+}
+
+const triesMax = 10;
+
+/** The visitors that two ids lead to, locked until the transaction ends. */
+async function lockRoots(
+  db: Queryable,
+  accountId: string,
+  ids: readonly [string, string],
+): Promise<readonly [StoredVisitor | undefined, StoredVisitor | undefined]> {
+  let locked = '';
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const [one, other] = ids;
+    const roots = [await findRoot(db, accountId, { id: one }), await findRoot(db, accountId, { id: other })] as const;
+    const found = roots.filter((row) => row !== undefined);
+    const now = JSON.stringify(found.map(({ id, version }) => [id, version]));
+    if (now === locked) return roots;
+    // A resolver may have written one of them while the lock was waited for.
+    await lockVisitors(db, found);
+    locked = now;
+  }
+  throw new Error(`merging visitors: they were written ${triesMax} times meanwhile`);
+}

@@ -1,0 +1,134 @@
+import type { Pool, PoolClient } from 'pg';
+import { inTransaction } from '../postgres/in-transaction.ts';
+import { rootOf } from './alias-chains.ts';
+import { selectChain } from './alias-statements.ts';
+import { holdForErasure } from './erasure-lock.ts';
+import { restoreAliases, restoreLoser, restoreSurvivor } from './split-statements.ts';
+import type { IdentityKind } from './visitor-identity.ts';
+import { lockVisitors } from './visitor-statements.ts';
+import type { Queryable } from './visitor-statements.ts';
+
+export type SplitRequest = {
+  readonly accountId: string;
+  /** Any id of one of the visitors. */
+  readonly id: string;
+  readonly mergeId: string;
+  /** The id of the API key. */
+  readonly undoneBy: string;
+};
+
+export type TakenIdentity = { readonly kind: IdentityKind; readonly value: string; readonly visitorId: string };
+
+export type Split =
+  | {
+      readonly kind: 'split';
+      readonly survivor: string;
+      readonly loser: string;
+      /** Identities of the loser that another visitor has since. */
+      readonly taken: readonly TakenIdentity[];
+    }
+  | {
+      readonly kind:
+        | 'missing'
+        | 'undone'
+        /** The survivor is an alias since, by a merge of which there is no record. */
+        | 'stuck';
+    }
+  /** A later merge of the survivor has to be undone before. */
+  | { readonly kind: 'later'; readonly mergeId: string };
+
+/**
+ * Undoes a merge: both visitors are what they were, and what the survivor was given since stays with it. Merges of one survivor
+ * are undone the newest first: what each overwrote is what the one before had made. `audit` is part of the transaction.
+ */
+export async function splitVisitors(
+  pool: Pool,
+  { accountId, id, mergeId, undoneBy }: SplitRequest,
+  audit: (client: PoolClient) => Promise<void>,
+): Promise<Split> {
+  return inTransaction(pool, async (client) => {
+    // No chain is shortened and nobody erased meanwhile.
+    await holdForErasure(client, accountId);
+    const merge = await selectMerge(client, accountId, mergeId);
+    if (merge === undefined) return { kind: 'missing' };
+    const { survivor, loser, isUndone } = merge;
+    const root = await rootOf(client, accountId, id);
+    const roots = [await rootOf(client, accountId, survivor), await rootOf(client, accountId, loser)];
+    if (!roots.includes(root)) return { kind: 'missing' };
+    if (isUndone) return { kind: 'undone' };
+    await lockVisitors(client, [
+      { accountId, id: survivor },
+      { accountId, id: loser },
+    ]);
+    const later = await laterMerge(client, accountId, { survivor, mergeId });
+    if (later !== undefined) return { kind: 'later', mergeId: later };
+    // It reads the loser's row as the merge left it.
+    const { rowCount } = await client.query(restoreSurvivor, [accountId, survivor, mergeId]);
+    if (rowCount !== 1) return { kind: 'stuck' };
+    await client.query(restoreLoser, [accountId, loser, mergeId]);
+    await client.query(restoreAliases, [accountId, loser]);
+    const taken = await restoreIdentities(client, accountId, { loser, mergeId });
+    await client.query(
+      'update visitor_merges set undone_at = now(), undone_by = $3 where account_id = $1 and id = $2',
+      [accountId, mergeId, undoneBy],
+    );
+    await audit(client);
+    return { kind: 'split', survivor, loser, taken };
+  });
+}
+
+type Merge = { readonly survivor: string; readonly loser: string; readonly isUndone: boolean };
+
+async function selectMerge(db: Queryable, accountId: string, mergeId: string): Promise<Merge | undefined> {
+  const { rows } = await db.query<{ survivor: string; loser: string; is_undone: boolean }>(
+    `select survivor, loser, undone_at is not null as is_undone from visitor_merges
+      where account_id = $1 and id = $2 for update`,
+    [accountId, mergeId],
+  );
+  return rows[0] && { survivor: rows[0].survivor, loser: rows[0].loser, isUndone: rows[0].is_undone };
+}
+
+/** The newest merge that the survivor of one was part of after it. */
+async function laterMerge(
+  db: Queryable,
+  accountId: string,
+  { survivor, mergeId }: { readonly survivor: string; readonly mergeId: string },
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `select o.id from visitor_merges m
+      join visitor_merges o on o.account_id = $1 and o.number > m.number and o.undone_at is null
+        and (o.survivor = $2 or o.loser = $2)
+      where m.account_id = $1 and m.id = $3
+      order by o.number desc limit 1`,
+    [accountId, survivor, mergeId],
+  );
+  return rows[0]?.id;
+}
+
+/** Gives a visitor back what was taken from it and nobody has; returns what others have. */
+async function restoreIdentities(
+  db: Queryable,
+  accountId: string,
+  { loser, mergeId }: { readonly loser: string; readonly mergeId: string },
+): Promise<readonly TakenIdentity[]> {
+  const recorded = `
+    select r.kind, r.value from visitor_merges m
+    cross join lateral jsonb_to_recordset(m.loser_identities) as r (kind text, value text)
+    where m.account_id = $1 and m.id = $2`;
+  await db.query(
+    `insert into visitor_identities (account_id, kind, value, visitor_id)
+      select distinct $1::uuid, r.kind, r.value, $3 from (${recorded}) r order by 2, 3
+      on conflict do nothing`,
+    [accountId, mergeId, loser],
+  );
+  const { rows } = await db.query<TakenIdentity>(
+    `select r.kind, r.value, c.id as "visitorId"
+      from (${recorded}) r
+      join visitor_identities i on i.account_id = $1 and i.kind = r.kind and i.value = r.value and i.visitor_id <> $3
+      cross join lateral (select id from (${selectChain('$1::uuid', 'i.visitor_id')}) c order by hop desc limit 1) c
+      where c.id <> $3
+      order by 1, 2`,
+    [accountId, mergeId, loser],
+  );
+  return rows;
+}
