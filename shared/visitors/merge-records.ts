@@ -4,7 +4,7 @@ import type { MergeCause, VisitorMerge } from './visitor-rows.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { uuidArray } from './visitor-statements.ts';
 
-/** Merges into one visitor that can be undone; with the next one the record of the oldest goes. */
+/** Records of merges into one visitor, undone ones too; with the next one the oldest goes. */
 export const recordsMax = 100;
 /** Identities that a record names, at most. */
 const identitiesMax = 1_000;
@@ -81,7 +81,7 @@ const trimStatement = `
   using (select distinct * from unnest($1::uuid[], $2::text[]) as k (account_id, survivor)) k
   cross join lateral (
     select o.id from visitor_merges o
-    where o.account_id = k.account_id and o.survivor = k.survivor and o.undone_at is null
+    where o.account_id = k.account_id and o.survivor = k.survivor
     order by o.number desc offset ${recordsMax}
   ) o
   where m.account_id = k.account_id and m.id = o.id`;
