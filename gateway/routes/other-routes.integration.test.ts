@@ -184,6 +184,23 @@ test('encodings: x-gzip is gzip, and a 415 names the encodings that are read', a
   expect(['packed-own', 'packed-hook', 'packed-spec'].filter((id) => !stored.has(id))).toEqual([]);
 });
 
+test('batches: an object with numbered members is a list with gaps, any other object is refused', async () => {
+  const { token } = testSources.web;
+  const post = async (path: string, body: object): Promise<number> =>
+    (await fetch(`${rig.gateway.url}${path}`, { method: 'POST', body: JSON.stringify(body) })).status;
+  const track = (messageId: string) => ({ type: 'track', event: 'Numbered', anonymousId: 'a', messageId });
+  const capture = (uuid: string) => ({ event: 'Numbered', distinct_id: 'a', uuid });
+  const spec = { 0: track('numbered-0'), 2: track('numbered-2') };
+  expect(await post('/v1/batch', { writeKey: token, batch: spec })).toBe(200);
+  expect(await post('/batch/', { api_key: token, batch: { 7: capture('numbered-7') } })).toBe(200);
+  for (const batch of [{}, { a: track('numbered-a') }, { 0: track('numbered-b'), length: 1 }, 'x', 1]) {
+    expect([batch, await post('/v1/batch', { writeKey: token, batch })]).toEqual([batch, 400]);
+    expect([batch, await post('/batch/', { api_key: token, batch })]).toEqual([batch, 400]);
+  }
+  const stored = (await rig.log.envelopes()).map(({ id }) => id).filter((id) => id.startsWith('numbered'));
+  expect(stored.toSorted()).toEqual(['numbered-0', 'numbered-2', 'numbered-7']);
+});
+
 test.each([
   { name: 'an unknown key', path: '/pixel/nobody.gif?event=a', status: 401 },
   { name: 'no event', path: `/pixel/${testSources.web.token}.gif`, status: 400 },

@@ -20,7 +20,7 @@ export function describeCompat(
               `The body has ${bodyBytesMax} bytes at most and is JSON under any content type; gzip is read. The source ` +
               'key is the user of HTTP Basic authentication, or stands in the body, or in `writeKey` of the query. A ' +
               'message that is no event is left out and counted; what lies outside the time window is moved to its edge ' +
-              'and says so in `time_clamped_from` of its context.',
+              'and says so in `time_clamped_from` of its context. The text of a time that cannot be read is kept as `original_time`.',
             requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
             responses: {
               200: answer('Stored', 'Success'),

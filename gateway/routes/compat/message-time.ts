@@ -1,16 +1,28 @@
 import type { Arrival } from './translation.ts';
 
 /** What an event that was moved into the window says of when it claims to have happened, in ms since the epoch. */
-export const clampedFromKey = 'time_clamped_from';
+const clampedFromKey = 'time_clamped_from';
+
+/** The text of a time that cannot be read, in the context of its event. */
+const originalTimeKey = 'original_time';
+const originalTimeCharactersMax = 100;
 
 export type MessageTime = {
   /** Undefined: when it arrived. */
   readonly timeMs: number | undefined;
   /** What it was before it was moved into the window in which events are taken; undefined where it was not. */
   readonly clampedFromMs: number | undefined;
+  /** The text of a time that cannot be read. */
+  readonly unread?: string;
 };
 
 const arrivalTime: MessageTime = { timeMs: undefined, clampedFromMs: undefined };
+
+/** Records in the context of an event what its sender said of a time that was not taken as it is. */
+export function recordTime(context: Record<string, unknown>, { clampedFromMs, unread }: MessageTime): void {
+  if (clampedFromMs !== undefined) context[clampedFromKey] = clampedFromMs;
+  if (unread !== undefined) context[originalTimeKey] = unread;
+}
 
 /**
  * When an event happened by its sender's clock, corrected by what that clock said when the request was sent: the sender
@@ -18,7 +30,11 @@ const arrivalTime: MessageTime = { timeMs: undefined, clampedFromMs: undefined }
  * these senders count a refused event as delivered.
  */
 export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival): MessageTime {
-  return messageTimeOf(readTime(original), readTime(sentAt) ?? arrival.sentAtMs, arrival);
+  const happenedMs = readTime(original);
+  if (happenedMs === undefined && typeof original === 'string' && original !== '') {
+    return { ...arrivalTime, unread: original.slice(0, originalTimeCharactersMax) };
+  }
+  return messageTimeOf(happenedMs, readTime(sentAt) ?? arrival.sentAtMs, arrival);
 }
 
 /** The same of times that were read. */

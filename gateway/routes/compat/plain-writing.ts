@@ -108,7 +108,7 @@ export function addMember({ index }: PlainSource, member: number, out: JsonWrite
 
 const timeKey = keyOf('time');
 
-/** Writes when a message happened; false where that has to be moved into the window. `sentAtMs` is the request's. */
+/** Writes when a message happened; false where that cannot be read, or has to be moved into the window. `sentAtMs` is the request's. */
 export function addTime(
   source: PlainSource,
   original: number,
@@ -120,8 +120,7 @@ export function addTime(
   const { bytes, index, arrival } = source;
   const sentMs = isGiven(source, sentAt) ? readTimeAt(bytes, index, sentAt) : sentAtMs;
   const { timeMs, clampedFromMs } = messageTimeOf(readTimeAt(bytes, index, original), sentMs, arrival);
-  if (clampedFromMs !== undefined || (timeMs ?? 0) < 0) return false;
-  if (timeMs === undefined) return true;
+  if (timeMs === undefined || clampedFromMs !== undefined || timeMs < 0) return false;
   out.add(timeKey);
   out.whole(timeMs);
   out.byte(comma);

@@ -6,14 +6,14 @@ import type { PostRoute, Route } from '../../http/route.ts';
 import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
 import type { CompatIntake } from './compat-intake.ts';
 import { describeCompat } from './describe-compat.ts';
-import { clampedFromKey, messageTime, messageTimeOf } from './message-time.ts';
+import { messageTime, messageTimeOf, recordTime } from './message-time.ts';
 import type { MessageTime } from './message-time.ts';
 import { completePage } from './spec-context.ts';
 import { writePlainCapture } from './plain-capture.ts';
 import { fromPosthog as contextNames } from '../../../shared/contracts/events/posthog-names.ts';
 import { specEventNames } from './spec-message.ts';
 import { userPropertiesOf } from './spec-traits.ts';
-import { idProblem, readId } from './translation.ts';
+import { idProblem, messagesIn, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /**
@@ -93,10 +93,7 @@ export const posthogCapture: Dialect = {
   keyOfMessages,
   takesListsAndForms: true,
   sentAtOf,
-  messagesOf: (body) => {
-    if (Array.isArray(body['batch'])) return body['batch'];
-    return body['batch'] === undefined ? [body] : undefined;
-  },
+  messagesOf: (body) => (body['batch'] === undefined ? [body] : messagesIn(body['batch'])),
   translate: translateCapture,
   writePlain: writePlainCapture,
 };
@@ -120,7 +117,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   }
   const { defaultProperties, eventProperties, identityContext } = divide(properties);
   const time = timeOf(message, body['sent_at'] ?? message['sent_at'], arrival);
-  if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
+  recordTime(defaultProperties, time);
   const isAnonymous = distinctId !== undefined && distinctId === readId(properties, '$device_id');
   const given = properties['$set'] ?? message['$set'];
   const set = isJsonObject(given) ? userPropertiesOf(given) : undefined;

@@ -3,11 +3,11 @@ import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
-import { clampedFromKey, messageTime } from './message-time.ts';
+import { messageTime, recordTime } from './message-time.ts';
 import { writePlainTrack } from './plain-track.ts';
 import { addPage, pageOf, translateContext } from './spec-context.ts';
 import { userPropertiesOf } from './spec-traits.ts';
-import { idProblem, readId } from './translation.ts';
+import { idProblem, messagesIn, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /** The calls of the event specification that Segment wrote and RudderStack took over. */
@@ -34,7 +34,7 @@ export function specCall(call: SpecCall): Dialect {
 /** A request with many messages; what it says beside them stands in where a message does not. */
 export const specBatch: Dialect = {
   keyOf: ({ writeKey }) => writeKey,
-  messagesOf: ({ batch }) => (Array.isArray(batch) ? batch : undefined),
+  messagesOf: ({ batch }) => messagesIn(batch),
   translate(message, body, arrival) {
     const { type } = message;
     const call = specCalls.find((name) => name === type);
@@ -61,7 +61,7 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     message['sentAt'] ?? batch['sentAt'],
     arrival,
   );
-  if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
+  recordTime(defaultProperties, time);
   if (message['channel'] !== undefined && (defaultProperties['channel'] ?? undefined) === undefined)
     copyMember(defaultProperties, 'channel', message);
   const properties = objectOf(message['properties']);

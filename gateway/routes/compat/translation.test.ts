@@ -217,6 +217,41 @@ test.each([
   expect((body['defaultProperties'] as JsonObject)['time_clamped_from']).toBe(clampedFrom);
 });
 
+test.each([
+  ['half a day', '3:04 pm'],
+  ['Arabic digits', '٢٠٢٦-١١-٢٢T١١:٥٩:٠٠Z'],
+  ['a short zone', '2026-11-21T11:59:00+05'],
+  ['a long text', 'x'.repeat(500)],
+])('translation: a time that cannot be read (%s) is that of arrival, and its text is kept', (_, timestamp) => {
+  const kept = { original_time: timestamp.slice(0, 100) };
+  expect(bodyOf({ type: 'track', event: 'e', timestamp })).toMatchObject({ defaultProperties: kept });
+  const { body } = translated(posthogCapture.translate({ event: 'e', timestamp }, {}, arrival));
+  expect(body).toMatchObject({ time: undefined, defaultProperties: kept });
+  for (const none of ['', null, undefined, {}]) {
+    const { defaultProperties } = bodyOf({ type: 'track', event: 'e', timestamp: none });
+    expect(defaultProperties).not.toHaveProperty('original_time');
+  }
+});
+
+test.each([1_000, 30_000, 3_600_000])(
+  'translation: %s ms between sending and arrival are all added to the time',
+  (ms) => {
+    const [timestamp, sentAt] = [new Date(atMs - 60_000 - ms).toISOString(), new Date(atMs - ms).toISOString()];
+    expect(bodyOf({ type: 'track', event: 'e', timestamp }, { sentAt })['time']).toBe(atMs - 60_000);
+    const capture = posthogCapture.translate({ event: 'e', timestamp }, { sent_at: sentAt }, arrival);
+    expect(translated(capture).body['time']).toBe(atMs - 60_000);
+  },
+);
+
+test('translation: an id that is an object, a list or a boolean is left out, and the event is kept', () => {
+  for (const id of [{ id: 1 }, ['u'], true, false]) {
+    const { identity } = ofBatch({ type: 'track', event: 'e', userId: id, anonymousId: id });
+    expect(identity).toMatchObject({ userId: undefined, externalId: undefined });
+    const capture = translated(posthogCapture.translate({ event: 'e', distinct_id: id }, {}, arrival));
+    expect(capture.identity).toMatchObject({ userId: undefined, externalId: undefined });
+  }
+});
+
 test('spec: a single call has no type of its own, and the page of a page call is its context too', () => {
   const message = { name: 'Home', category: null, properties: { url: 'https://a.test/x', title: 'X' } };
   const { body } = translated(specCall('page').translate(message, message, arrival));

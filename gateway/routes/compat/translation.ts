@@ -1,6 +1,7 @@
 import { numberText } from '../../../shared/json/exact-numbers.ts';
 import type { EnvelopeKind } from '../../../shared/contracts/events/envelope.ts';
 import type { EventIdentity } from '../../../shared/contracts/events/partition.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonWriter } from '../../../shared/json/json-writer.ts';
 import type { MemberIndex } from '../../../shared/json/member-index.ts';
@@ -71,6 +72,19 @@ export type WrittenContext = { member: number; start: number; end: number };
  * where it goes into its row; false, whatever it wrote, where a closer look is needed: then it is to be parsed.
  */
 export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;
+
+const wholeNumber = /^\d{1,9}$/;
+
+/**
+ * The messages of a batch: a list, or an object whose members are numbered, which is how PHP writes a list with gaps.
+ * Undefined for everything else.
+ */
+export function messagesIn(batch: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(batch)) return batch;
+  if (!isJsonObject(batch)) return undefined;
+  const names = Object.keys(batch);
+  return names.length > 0 && names.every((name) => wholeNumber.test(name)) ? Object.values(batch) : undefined;
+}
 
 /** An identifier: text as it is, a number by its digits as they were sent; what is empty or something else is none. */
 export function readId(holder: JsonObject, name: string): string | undefined {
