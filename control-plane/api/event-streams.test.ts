@@ -69,3 +69,20 @@ test('event streams: a check on request is of one account, and nothing is sent t
   expect([checked, text]).toEqual([['a'], 'retry: 2000\n\n']);
   streams.stop();
 });
+
+test('event streams: where all are taken, the account with the most makes room for one with fewer', async () => {
+  const streams = createEventStreams({ streamsMax: 4, streamsOfAccountMax: 3, keepAliveMs });
+  const open = (accountId: string) => {
+    const stream = streams.open({ accountId, isValid: async () => true }, quiet);
+    stream.resume();
+    return stream;
+  };
+  const [first, , newest] = [open('greedy'), open('greedy'), open('greedy')];
+  open('other');
+  expect(() => open('greedy')).toThrow(/4 live views are open/);
+  const late = open('late');
+  await vi.waitFor(() => expect(newest?.destroyed).toBe(true));
+  expect([first.destroyed, late.destroyed, streams.openCount]).toEqual([false, false, 4]);
+  // Two are not two more than one.
+  for (const account of ['greedy', 'other', 'late']) expect(() => open(account)).toThrow(/4 live views are open/);
+});

@@ -14,7 +14,8 @@ export type Feed<Value = unknown> = {
 export type EventStreams = {
   /**
    * The body of such an answer. It ends when its reader's credentials no longer hold, which is checked with each
-   * keep-alive. Throws a 429 at the limit of open streams, over all accounts or of this one.
+   * keep-alive. Throws a 429 at the limit of open streams of this account, or over all accounts where no account has more
+   * streams than this one: else the account with the most loses its newest.
    */
   open(reader: StreamReader, feed: Feed): Readable;
   /** Checks the readers of an account now; when it resolves, those whose credentials have ended get nothing more. */
@@ -79,12 +80,23 @@ export function createEventStreams({
   const refuse = (most: number, whose: string): never => {
     throw tooMany(`${most} live views${whose} are open: close one, or try again later`);
   };
+  /** Ends the newest stream of the account with the most, where that has two more than this one, or says that none has. */
+  const makeRoom = (accountId: string): boolean => {
+    const byAccount = new Map<string, PassThrough[]>([[accountId, []]]);
+    for (const [stream, one] of opened) byAccount.set(one.accountId, [...(byAccount.get(one.accountId) ?? []), stream]);
+    const most = [...byAccount.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    const newest = most.at(-1);
+    if (newest === undefined || most.length < (byAccount.get(accountId)?.length ?? 0) + 2) return false;
+    opened.delete(newest);
+    newest.destroy();
+    return true;
+  };
   return {
     get openCount() {
       return opened.size;
     },
     open({ accountId, isValid }, feed) {
-      if (opened.size >= streamsMax) refuse(streamsMax, '');
+      if (opened.size >= streamsMax && !makeRoom(accountId)) refuse(streamsMax, '');
       const ofAccount = [...opened.values()].filter((one) => one.accountId === accountId).length;
       if (ofAccount >= streamsOfAccountMax) refuse(streamsOfAccountMax, ' of the account');
       const stream = new PassThrough();

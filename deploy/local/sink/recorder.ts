@@ -12,8 +12,8 @@ export type RecordedRequest = {
 
 export type Recorder = {
   add(request: RecordedRequest, bodyBytes: number): void;
-  /** The newest first. */
-  newest(limit: number): readonly RecordedRequest[];
+  /** The newest first: at most `limit`, whose bodies fit `bytesMax` together; at least one where any is kept. */
+  newest(limit: number, bytesMax: number): readonly RecordedRequest[];
   clear(): void;
   stats(): SinkStats;
 };
@@ -61,8 +61,14 @@ export function createRecorder(requestsMax: number, bytesMax: number): Recorder 
       increment(byStatus, request.status === null ? 'none' : String(request.status));
       increment(byPath, byPath.has(request.path) || byPath.size < pathsMax ? request.path : 'other');
     },
-    newest(limit) {
-      const from = Math.max(first, kept.length - limit);
+    newest(limit, listedBytesMax) {
+      let from = kept.length;
+      let bytes = 0;
+      while (from > Math.max(first, kept.length - limit)) {
+        bytes += kept[from - 1]?.bytes ?? 0;
+        if (bytes > listedBytesMax && from < kept.length) break;
+        from -= 1;
+      }
       return kept
         .slice(from)
         .map((entry) => entry.request)

@@ -63,11 +63,14 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   }
 }
 
+/** Of the bodies in one list, which is one text in memory. */
+const listedBytesMax = 16 * 1024 ** 2;
+
 function listEvents(response: ServerResponse, url: URL, recorder: Recorder): void {
   const limit = Number(url.searchParams.get('limit') ?? '100');
   if (!Number.isInteger(limit) || limit < 1)
     return reply(response, 400, { error: 'limit must be a whole number above 0' });
-  reply(response, 200, { events: recorder.newest(limit) });
+  reply(response, 200, { events: recorder.newest(limit, listedBytesMax) });
 }
 
 function setBehaviour(response: ServerResponse, url: URL, body: Buffer, behaviours: Behaviours): void {

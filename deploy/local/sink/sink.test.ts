@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listen } from '../../../shared/runtime/status/serve-status.ts';
+import { createRecorder } from './recorder.ts';
 import { createSink } from './server.ts';
 
 let server: Server;
@@ -33,6 +34,18 @@ test('sink: keeps the newest requests, newest first, with bodies parsed', async 
   expect(kept.map((event) => event.body)).toEqual([{ n: 4 }, { n: 3 }, { n: 2 }]);
   expect(kept[0]).toMatchObject({ method: 'POST', path: '/demo' });
   expect(await events('?limit=1')).toHaveLength(1);
+});
+
+test('sink: a list holds the newest requests whose bodies fit, and one that fits nowhere by itself', () => {
+  const recorder = createRecorder(100, 10_000);
+  const request = { time: '', method: 'POST', path: '/', headers: {}, body: null, status: 200 };
+  for (const [index, bytes] of [900, 40, 30, 20].entries()) recorder.add({ ...request, path: `/${index}` }, bytes);
+  const listed = (limit: number, bytesMax: number) => recorder.newest(limit, bytesMax).map(({ path }) => path);
+  expect(listed(10, 90)).toEqual(['/3', '/2', '/1']);
+  expect(listed(10, 89)).toEqual(['/3', '/2']);
+  expect(listed(1, 89)).toEqual(['/3']);
+  expect(listed(10, 1)).toEqual(['/3']);
+  expect(listed(10, 990)).toHaveLength(4);
 });
 
 test('sink: drops the oldest requests when their bodies are too many bytes', async () => {
