@@ -139,6 +139,21 @@ test('compose: every file that is mounted is there, and every volume and network
   }
 });
 
+test('compose: every container is read-only and has no capabilities but those that PostgreSQL begins with', () => {
+  const begins = { postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'] } as Record<string, string[]>;
+  for (const [name, service] of Object.entries(compose.services)) {
+    const { read_only: readOnly, cap_drop: dropped, cap_add: added = [], security_opt: options, privileged } = service;
+    expect({ name, readOnly, dropped, added, options, privileged }).toEqual({
+      name,
+      readOnly: true,
+      dropped: ['ALL'],
+      added: begins[name] ?? [],
+      options: ['no-new-privileges:true'],
+      privileged: undefined,
+    });
+  }
+});
+
 test('compose: what waits for another waits for something that comes about', () => {
   for (const { depends_on: needs } of Object.values(compose.services)) {
     if (needs === undefined || Array.isArray(needs)) continue;
