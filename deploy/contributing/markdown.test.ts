@@ -8,8 +8,11 @@ import { slugOf } from '../docs/page.ts';
 const top = join(import.meta.dirname, '../..');
 /** Made from data: `npm run generate`. */
 const generated = new Set(['deploy/runbook/alerts.md', 'deploy/runbook/faults.md', 'bench/results/README.md']);
-/** Of pages. Records of decisions are counted one by one, at 2 KB each: a new one is no reason to shorten another page. */
-const handWrittenBytesMax = 180 * 1024;
+/**
+ * Of pages. Records of decisions are counted one by one, at 2 KB each, and the changelog grows with each release: neither
+ * is a reason to shorten another page.
+ */
+const handWrittenBytesMax = 168 * 1024;
 
 const pages = new Map<string, string>();
 let files: ReadonlySet<string>;
@@ -36,7 +39,9 @@ function writtenBytes(page: string): number {
 
 test('Markdown: what is written by hand stays small enough to be read and kept true', () => {
   for (const path of generated) expect(pages.has(path)).toBe(true);
-  const counted = [...pages].filter(([path]) => !generated.has(path) && !path.includes('/decisions/'));
+  const counted = [...pages].filter(
+    ([path]) => !generated.has(path) && path !== 'CHANGELOG.md' && !path.includes('/decisions/'),
+  );
   const sizes = counted.map(([, page]) => writtenBytes(page));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(handWrittenBytesMax);
   expect(writtenBytes('| a   | b |\n| --- | ------ |\n')).toBe(writtenBytes('| a | b |\n| --- | --- |\n'));
