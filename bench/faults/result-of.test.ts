@@ -58,7 +58,7 @@ test.each([
   ['lost', { lost: 1 }, '1 lost'],
   ['doubled', { doubled: 2 }, '2 doubled under another key'],
   ['disordered', { disordered: 3 }, '3 out of order'],
-  ['invented', { invented: 4 }, '4 that nobody sent'],
+  ['invented', { invented: 4 }, '4 that no visitor sent'],
   ['mixed', { mixed: 5 }, '5 with properties of another, or not whole'],
 ])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
   const outcome = ran(counts);

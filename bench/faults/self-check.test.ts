@@ -25,7 +25,7 @@ afterEach(async () => {
   server.closeAllConnections();
 });
 
-/** Visitors, a path that does as it is told in place of a stack, and the verdict on it. */
+/** Visitors, a scripted path in place of a stack, and the verdict on it. */
 async function verdictOn(path: Path, answer: (count: number) => number = () => 200): Promise<Verdict> {
   let requests = 0;
   let events = 0;
@@ -118,7 +118,7 @@ test('self-check: a path that forgets one in fifty after its 200 is found to, ev
   expect(counted(verdict)).toMatchObject({ lost: forgotten, doubled: 0, disordered: 0 });
 });
 
-test('self-check: a path that delivers again is told apart from one that does so under another key', async () => {
+test('self-check: a path that repeats deliveries is distinguished from one that repeats them under another key', async () => {
   let [repeated, doubled] = [0, 0];
   const verdict = await verdictOn(async (events, send) => {
     for (const event of events) {

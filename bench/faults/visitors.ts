@@ -15,10 +15,10 @@ export type LoadOptions = {
   readonly seed: number;
 };
 
-/** Visitors that send until they are told to stop. */
+/** Visitors that send until `stop`. */
 export type Load = {
   readonly ledger: Ledger;
-  /** No new requests; resolves when those under way were answered, or given up. */
+  /** Sends no new requests; resolves when those in flight were answered or have timed out. */
   stop(): Promise<void>;
 };
 
@@ -78,7 +78,7 @@ export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions)
         isNamed && route !== 'identify',
       );
       next += numbers.length;
-      // What could not be sent while nobody answered is not made up for.
+      // Requests that could not be sent during an outage are not made up for.
       dueMs = Math.max(dueMs + everyMs * numbers.length, performance.now());
     }
   };

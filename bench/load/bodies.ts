@@ -1,6 +1,6 @@
 import { slots } from './slots.ts';
 
-/** What an event of the bench carries, about 390 bytes as a track: what a shop's server sends. */
+/** Content of a bench event, about 390 bytes as a track: like that of a shop's server. */
 function eventFields() {
   return {
     event: 'Product Viewed',
@@ -17,7 +17,7 @@ function eventFields() {
   };
 }
 
-/** Body of a track. */
+/** Body of a track of a known visitor. */
 export function trackBody(token: string): string {
   return JSON.stringify({ token, ...eventFields() });
 }
@@ -33,7 +33,7 @@ export function batchBody(token: string, rows: number): string {
   return JSON.stringify({ token, events: Array.from({ length: rows }, () => row) });
 }
 
-/** What these libraries say of every message and request; times are corrected by each other, so they do not grow old. */
+/** Fields that these libraries set in every message and request; times are corrected by each other, so they do not expire. */
 const happened = '2026-11-22T12:00:00.000Z';
 const sent = '2026-11-22T12:00:00.250Z';
 

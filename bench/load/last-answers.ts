@@ -6,8 +6,8 @@ const lastAnswersMs = 5_000;
 const pollMs = 1;
 
 /**
- * Waits for what is on its way when a measurement ends: the slowest must not be left out. Returns how many had no answer
- * even then; they stand in the percentiles with the time they have waited.
+ * Waits for the requests in flight when a measurement ends, since the slowest must not be left out. Returns the number
+ * still without an answer; they count in the percentiles with the time they have waited.
  */
 export async function takeLastAnswers(
   pool: Pick<ConnectionPool, 'inFlight' | 'waitingSince'>,

@@ -3,14 +3,14 @@ import type { LoadWindow } from './load-recorder.ts';
 import type { LoadResult } from './load-result.ts';
 import type { WarmUp } from './steady.ts';
 
-/** What a load process is asked to do. */
+/** Order of a load process. */
 export type LoadOrder = WarmUp & {
   readonly url: string;
   /** Bodies with slots; connections take them in turn. */
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly measureMs: number;
-  /** Requests a second, whatever becomes of them. Without it every connection sends as soon as it was answered. */
+  /** Requests a second, independent of answers. Without it every connection sends as soon as it was answered. */
   readonly ratePerS?: number;
   /** With a rate: a request that waited this long for a connection is dropped, in ms. By default each is sent, however late. */
   readonly givesUpAfterMs?: number;
@@ -34,8 +34,8 @@ const sequencesPerLoad = 1_000_000_000;
 let loads = 0;
 
 /**
- * Generates load in a process of its own, so that it never shares an event loop with what it measures. `ending` ends it
- * before its time.
+ * Generates load in a separate process, so that it never shares an event loop with the measured service. `ending` ends it
+ * early.
  */
 export async function runLoad(
   stage: Stage,

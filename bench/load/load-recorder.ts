@@ -14,7 +14,7 @@ export type Percentiles = {
 export type LoadWindow = Percentiles & { readonly atS: number; readonly perSecond: number };
 
 const none = Number.NaN;
-/** Of nothing: not zero, which would pass for fast. */
+/** Percentiles without any value: not zero, which would look fast. */
 export const noPercentiles: Percentiles = { p50: none, p90: none, p99: none, p999: none, max: none };
 
 const microsPerMs = 1_000;
@@ -90,7 +90,7 @@ export class LoadRecorder {
     recordMs(this.#all, waitedMs);
   }
 
-  /** Ends a window; one too short to say anything is left out. */
+  /** Ends a window; one that is too short to be meaningful is left out. */
   closeWindow(nowMs: number): LoadWindow | undefined {
     const seconds = (nowMs - this.#windowStartedMs) / 1000;
     if (seconds < 0.2) return undefined;

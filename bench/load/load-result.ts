@@ -2,7 +2,7 @@ import type { ConnectionPool } from './connection-pool.ts';
 import type { LoadRecorder, LoadWindow, Percentiles } from './load-recorder.ts';
 import type { WarmedUp } from './steady.ts';
 
-/** What a load generator measured. */
+/** Measurements of a load generator. */
 export type LoadResult = {
   readonly answersPerS: number;
   readonly answers: number;

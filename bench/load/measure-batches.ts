@@ -10,9 +10,9 @@ import { runWatchedLoad } from './run-watched-load.ts';
 import { assertAllAccepted } from './load-result.ts';
 import type { LoadResult } from './load-result.ts';
 
-/** A way to send batches to a gateway. */
+/** An API through which batches are sent to a gateway. */
 export type BatchWay = {
-  /** In the words of a person who waits. */
+  /** Name for progress messages. */
   readonly name: string;
   readonly path: string;
   readonly rows: number;

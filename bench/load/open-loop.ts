@@ -10,10 +10,10 @@ import { warmUp } from './steady.ts';
 
 const tickMs = 1;
 
-/** How requests come. */
+/** Arrival of requests. */
 export type Arriving = {
   readonly ratePerS: number;
-  /** One that had no connection for so long is not sent any more, in ms. By default each is sent in the end. */
+  /** A request that waited this long for a connection is dropped, in ms. By default each is sent. */
   readonly givesUpAfterMs?: number | undefined;
 };
 
@@ -40,7 +40,7 @@ export async function openLoop(
     while (free.length > 0) {
       const dueMs = arrivals?.take(nowMs);
       if (dueMs === undefined) return;
-      // The one that was free for longest: connections, and the bodies they bring, take turns at low rates too.
+      // The connection that was idle for longest: connections, and the bodies they bring, take turns at low rates too.
       const lane = free.shift();
       if (lane === undefined) return;
       pool.send(lane, dueMs);
@@ -65,7 +65,7 @@ export async function openLoop(
   const endedMs = performance.now();
   const seconds = (endedMs - measureFromMs) / 1000;
   const unsent = givenUp + recordUnsent(arrivals, recorder, endedMs);
-  // Nothing more is due.
+  // No further request becomes due.
   arrivals = undefined;
   clearInterval(timer);
   const unanswered = await takeLastAnswers(pool, recorder);
@@ -74,7 +74,7 @@ export async function openLoop(
   return result;
 }
 
-/** Those who could not even ask have waited as well, at least until now. */
+/** Requests that could not be sent have waited as well, at least until now. */
 function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: number): number {
   let unsent = 0;
   for (let dueMs = arrivals.take(endedMs); dueMs !== undefined; dueMs = arrivals.take(endedMs)) {
@@ -86,7 +86,8 @@ function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: numbe
 
 /**
  * Schedule of requests at a constant rate. A request that is due and cannot be sent yet keeps its due time: a server that
- * stands still for a second is charged with the waits of all requests due in that second (coordinated omission, see Gil Tene, "How NOT to Measure Latency").
+ * stands still for a second is charged with the waits of all requests due in that second (coordinated omission,
+ * see Gil Tene, "How NOT to Measure Latency").
  */
 export class Arrivals {
   readonly #intervalMs: number;

@@ -1,6 +1,6 @@
 /**
- * Places in a body that get a new value with every send, each of a fixed width: so a request is made once, and sending
- * it costs a few digits and no serialising.
+ * Slots of a body that get a new value with every send, each of a fixed width: a request is built once, and each send
+ * writes a few digits without serialising.
  */
 export const slots = {
   /** A number no other send has; makes ids unique. */
@@ -26,7 +26,7 @@ function writeDigits(bytes: Buffer, at: number, width: number, value: number): v
 /** A request's bytes with the places that change. A connection has one of its own, since a write may still read it. */
 export class RequestTemplate {
   readonly bytes: Buffer;
-  /** Ids a send takes. */
+  /** Number of ids that one send uses. */
   readonly sequences: number;
   readonly #sequenceAt: readonly number[];
   readonly #visitorAt: readonly number[];

@@ -1,4 +1,4 @@
-/** Windows compared: so many against as many before them. */
+/** Number of windows compared with as many earlier ones. */
 const windowsCompared = 2;
 const changeMax = 0.05;
 
@@ -15,23 +15,23 @@ export function isSteady(perS: readonly number[]): boolean {
 }
 
 export type WarmUp = {
-  /** The least it takes. */
+  /** Minimum duration. */
   readonly warmUpMs: number;
-  /** It ends then, steady or not; by default at its least. */
+  /** Maximum duration, steady or not; by default the minimum. */
   readonly warmUpMaxMs?: number | undefined;
 };
 
 export type WarmedUp = {
   readonly tookMs: number;
-  /** False where it ended for its time only: what is measured then may still have been getting faster. */
+  /** False if it ended at its maximum: the rate may still have been rising. */
   readonly isSteady: boolean;
 };
 
 const windowMs = 400;
 
 /**
- * Waits until what `count` counts grows at a steady rate, within the bounds given. `isOver`: whether past the least it ends
- * with so much counted.
+ * Waits until `count` grows at a steady rate, within the given bounds. `isOver`: whether it ends, past its minimum, at this
+ * count.
  */
 export async function warmUp(
   { warmUpMs, warmUpMaxMs = warmUpMs }: WarmUp,

@@ -16,20 +16,20 @@ import type { WholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 32;
-/** The generator and the destination have been at it for so long when the first event is sent, as they would be. */
+/** The generator and the destination run for this long before the first event, so that they are warm. */
 const rehearsalMs = 5_000;
-/** What counts as the first moments. */
+/** Length of the first moments. */
 const firstSeconds = 5;
-/** From the first event until it counts as warm. */
+/** Time from the first event until the process counts as warm. */
 const warmAfterSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8 : 20);
 const windowMs = 500;
-/** Share of the warm rate that comes while the pipeline is started anew. */
+/** Fraction of the warm rate during a restart of the pipeline. */
 const restartShare = 0.4;
 /** Between its stop and its start. */
 const awayMs = 3_000;
 /** From when it is ready; a backlog that is longer in going is measured so far. */
 const recoveryMsMaxOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8_000 : 20_000);
-/** A backlog is gone when no more is on its way than so much time brings. */
+/** A backlog is gone when no more events wait than arrive in this time. */
 const onItsWayS = 0.25;
 
 type Cold = {
@@ -212,7 +212,7 @@ async function watchDelivered(sink: Sink, ms: number): Promise<readonly Point[]>
   return points;
 }
 
-/** Stops the pipeline under load, starts it again, and sees how fast it works off what came meanwhile. */
+/** Restarts the pipeline under load and measures how fast it works off the backlog. */
 async function measureRestart(
   stage: Stage,
   path: WholePath,

@@ -39,7 +39,7 @@ const subjects: readonly Subject[] = [
   { name: `batches of ${batchRows} in, of ${batchOut} out, 10,000/s`, eventsPerS: 10_000, isBatched: true },
 ];
 
-/** CPU by process: what a machine has to have for a given rate, whoever else runs on it. */
+/** CPU by process: the needs of a given rate, independent of other programs on the machine. */
 export const cost: Scenario = {
   name: 'cost',
   summary: 'CPU an event takes of each process on its way to one destination, at several rates: what to size by',

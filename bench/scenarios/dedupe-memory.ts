@@ -44,7 +44,7 @@ export const dedupeMemory: Scenario = {
       const env = {
         LOG_PARTITIONS: String(partitions),
         RESOLVER_DEDUPLICATION_IDS_MAX: String(idsMax),
-        // What is resolved leaves the log as it goes: ids are counted here, not gigabytes.
+        // Resolved events leave the log at once: the scenario counts ids, not gigabytes.
         LOG_EVENTS_BYTES_MAX: String(2 * gibibyte),
         RETENTION_EVERY_MS: '1000',
       };

@@ -16,11 +16,11 @@ import { startPipeline, whilePaused } from '../system/services.ts';
 const destinationCounts: readonly number[] = [1, 10, 100, 1_000];
 const batchSizes = [1, 100] as const;
 const connections = 64;
-/** What a backlog is sized for, so that it outlasts the measurement: one destination is sent to by one thread. */
+/** Rate for which the backlog is sized, so that it outlasts the measurement: one thread sends to one destination. */
 const deliveriesPerS = { 1: 24_000, 100: 150_000 } as const;
 const deliveriesPerSOfMany = { 1: 24_000, 100: 400_000 } as const;
 
-/** Whose CPU is looked at. */
+/** Processes whose CPU is measured. */
 const processes = ['sender', 'log', 'PostgreSQL', 'sink'] as const;
 
 type BatchSize = (typeof batchSizes)[number];

@@ -55,7 +55,13 @@ export const experiments: Scenario = {
       ask: 'at-least',
     },
     { id: 'gateway-first-p99', text: 'the same, p99', limit: 50, unit: 'ms', ask: 'at-most' },
-    { id: 'stored', text: 'first assignments stored, of those told', limit: 1, unit: 'ratio', ask: 'at-least' },
+    {
+      id: 'stored',
+      text: 'stored fraction of the returned first assignments',
+      limit: 1,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
     { id: 'bucketing', text: 'bucketing alone, one thread', limit: 1_000_000, unit: 'per_s', ask: 'at-least' },
   ],
   async run(context) {
@@ -96,7 +102,7 @@ export const experiments: Scenario = {
   },
 };
 
-/** Adds what it measured to `loads`; returns which share of the first assignments that were told are stored. */
+/** Adds its measurements to `loads`; returns the stored fraction of the first assignments that were returned. */
 function measureOnce(
   context: ScenarioContext,
   round: number,

@@ -13,7 +13,7 @@ import { openWorkMeter, workCounts } from '../whole-path/read-work.ts';
 import type { WorkCount } from '../whole-path/read-work.ts';
 import { startWholeStack } from '../whole-path/whole-stack.ts';
 
-/** What an installation may take at a rate: of a core in all, and CPU of an event. */
+/** Limits of an installation at a rate: fraction of a core in all, and CPU of an event. */
 type Subject = { readonly ratePerS: number; readonly shareMax: number; readonly eventMsMax?: number };
 
 const subjects: readonly Subject[] = [

@@ -14,7 +14,7 @@ import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 64;
-/** What counts as in time, from when a request was due to its arrival at the sink. */
+/** Limit for a delivery in time, from when its request was due to its arrival at the sink. */
 const p99MsMax = 100;
 /** The first rate that is tried is four fifths of it. */
 const guessPerS = 5_000;

@@ -39,7 +39,7 @@ type Measured = { readonly drained: Arrived; readonly paced: Paced };
 const alone: Arm = { name: `${healthy} destinations alone`, isDisturbed: false };
 const disturbed: Arm = { name: `the same ${healthy} beside a dead and a slow one`, isDisturbed: true };
 
-/** What destinations that are fine notice of two that are not. */
+/** Effect of two failing destinations on healthy ones. */
 export const isolation: Scenario = {
   name: 'isolation',
   summary: `${healthy} destinations with and without a dead and a slow one (30 s) beside them, round by round`,

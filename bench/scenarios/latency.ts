@@ -14,7 +14,7 @@ import { timesOf } from '../system/scenario.ts';
 import { startGateway } from '../system/services.ts';
 
 const connections = 256;
-/** Of fewer than this nothing is said: the last tick of a measurement always leaves some. */
+/** Fewer than this are not reported: the last tick of a measurement always leaves some. */
 const unsentShareMax = 0.01;
 
 type Pair = { readonly most: LoadResult; readonly half: LoadResult; readonly bareAtHalf: LoadResult };

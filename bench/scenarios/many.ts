@@ -24,7 +24,7 @@ const activeAccountsMax = 250;
 const publishes = 10;
 const liveDeadlineMs = 60_000;
 const arriveDeadlineMs = 120_000;
-/** What a message of the log may weigh by default, and so a published configuration. */
+/** Default size limit of a message of the log, and thus of a published configuration. */
 const documentBytesMax = 8 * 1024 ** 2;
 /** By which a quick run is smaller. */
 const quickDivisor = 10;

@@ -22,7 +22,7 @@ const accounts = 100;
 const destinationsEach = 10;
 const destinations = accounts * destinationsEach;
 const connections = 64;
-/** Far from what the gateway takes: what is looked for is a stall, not a lack of CPU. */
+/** Far below the gateway's capacity: the scenario looks for stalls, not for a lack of CPU. */
 const ratePerS = 1_000;
 /** Prometheus asks every 15 s by default. */
 const everyMs = 1_000;
@@ -36,7 +36,7 @@ type Round = {
   readonly scrapes: readonly (readonly Scrape[])[];
 };
 
-/** What rendering /metrics of many destinations costs, and whether those who send events feel it. */
+/** Cost of rendering /metrics of many destinations, and its effect on senders of events. */
 export const metrics: Scenario = {
   name: 'metrics',
   summary: `${destinations.toLocaleString('en-US')} destinations: ingest with and without every service scraped each second`,
@@ -69,7 +69,7 @@ export const metrics: Scenario = {
         settings: { accounts, destinations, ratePerS, connections, everyMs, syncInterval: 'always' },
         rows: [
           loadRow(
-            'track, nobody looks',
+            'track, not scraped',
             rounds.map(({ quiet }) => quiet),
           ),
           loadRow(
@@ -141,8 +141,8 @@ async function measureOnce(stage: Stage, context: ScenarioContext, running: Runn
     }
   };
   // The order changes from round to round, so that neither always has the warmer machine.
-  if (round % 2 === 1) return { quiet: await load('nobody looks'), ...(await loadScraped()) };
-  return { ...(await loadScraped()), quiet: await load('nobody looks') };
+  if (round % 2 === 1) return { quiet: await load('not scraped'), ...(await loadScraped()) };
+  return { ...(await loadScraped()), quiet: await load('not scraped') };
 }
 
 function scrapesOf(rounds: readonly Round[], at: number): readonly (readonly Scrape[])[] {

@@ -5,7 +5,7 @@ import type { Scenario } from '../system/scenario.ts';
 
 const tasksAbout = 15;
 
-/** The pieces of the hot paths by themselves, on one thread, with nothing else going on. */
+/** The pieces of the hot paths in isolation, on one thread, without other load. */
 export const micro: Scenario = {
   name: 'micro',
   summary: 'time an event takes in the codec, validation, windows, predicates, mappings and bucketing, one thread',

@@ -22,14 +22,14 @@ type Measured = {
 const busyBatchesPerS = 10;
 const busyRows = 500;
 /**
- * Its paths are compiled as it goes, at its low rate: for so many times as long as other loads. With twice as long the
- * first slice, which is alone, had two or three times the p99 of those behind it, and flattered every attack.
+ * Factor on the warm-up of other loads, since code is compiled slowly at this low rate. With a factor of two the first
+ * slice, which is alone, had two or three times the p99 of the later ones, and flattered every attack.
  */
 const warmUpShare = 5;
 /** A p99 of fewer slices moves by half by itself; of these the median is judged. */
 const judged = { seconds: 4, rounds: 5 };
 
-/** What an account that behaves notices of one that attacks, an attack at a time. */
+/** Effect of an attacking account on a well-behaved one, an attack at a time. */
 export const neighbours: Scenario = {
   name: 'neighbours',
   summary: `an account of ${quietPerS} events a second beside one that attacks, by turns with and without; --attacks chooses some`,
@@ -157,7 +157,7 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
   const p99Of = ({ latencies }: QuietRun): number => percentilesOf(latencies).p99;
   const after = attacked.flatMap((run) => run.after ?? []);
   const [p99Alone, p99Attacked] = [of('ms', alone, p99Of), of('ms', attacked, p99Of)];
-  // What an attack leaves to be tried again goes on behind it: only the first slice is certain to be alone.
+  // Retries that an attack leaves continue after it: only the first slice is certain to be alone.
   const p99Undisturbed = Math.min(p99Alone.value, p99Alone.values?.[0] ?? Number.NaN);
   return {
     name,

@@ -32,7 +32,7 @@ const names: Readonly<Record<Kind, string>> = {
   new: 'a new visitor with every event',
 };
 
-/** Single events of visitors nobody has seen, beside those of known ones: each is a row in PostgreSQL before it is delivered. */
+/** Single events of new visitors, beside those of known ones: each is a row in PostgreSQL before it is delivered. */
 export const newVisitors: Scenario = {
   name: 'new-visitors',
   summary: 'single events of new visitors beside those of known ones, from the first sent to the last delivered',

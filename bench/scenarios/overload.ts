@@ -12,7 +12,7 @@ const group = 'in';
 const connections = 64;
 /** Requests a second of the overload: what is taken by itself, and a multiple of what can be delivered beside it. */
 const ratePerS = 20_000;
-/** Who could not ask for so long does not: what waits in front of the gateway is no delay of ours. */
+/** A request that waited this long for a connection is dropped: waits before the gateway are not its delay. */
 const givesUpAfterMs = 100;
 const ageMaxMs = 2_000;
 /** The wait for the resolver is known as often as it is looked for. */

@@ -14,7 +14,7 @@ const liveDeadlineMs = 60_000;
 /** Each look at the pipeline's metrics takes it some milliseconds: closer together they would take the processors from what is measured. */
 const pollMs = 10;
 const createdAtOnce = 8;
-/** Who publishes again and again has its share of the threads that read configurations; after so long nobody owes any. */
+/** Frequent publishing uses up the account's cost budget of the configuration readers; after this time it has recovered. */
 const calmMs = 5_000;
 
 /** Times of each publish of one round, in ms from when the publish was asked for. */

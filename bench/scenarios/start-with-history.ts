@@ -115,7 +115,7 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
   await connection.close();
 }
 
-/** A server is ready before it has recovered streams of that size: until then nobody answers for them. */
+/** A server is ready before it has recovered streams of that size: until then requests for them get no answer. */
 async function untilServed(natsUrl: string): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {

@@ -1,4 +1,4 @@
-/** What is used of a library that comes without types. */
+/** Types of the used part of a library without its own. */
 declare module 'jstat' {
   const jStat: {
     readonly normal: { inv(probability: number, mean: number, deviation: number): number };

@@ -43,7 +43,7 @@ const sampleRatio = Type.Object(
   },
 );
 
-/** What an experiment has shown so far. */
+/** Current results of an experiment. */
 export const readExperimentResults = defineEndpoint({
   method: 'GET',
   path: '/rest/v1/experiments/{id}/results',

@@ -10,10 +10,10 @@ export type MeasuredExperiment = {
   readonly variants: readonly ExperimentVariant[];
 };
 
-/** Below this probability a spread is no chance any more: the convention for this test. */
+/** Below this probability a spread does not count as chance: the convention for this test. */
 const mismatchBelow = 0.001;
 
-/** What an experiment's counts say, ready to be read. Variants stand in the order in which they are bucketed. */
+/** Statistics of an experiment's counts. Variants stand in the order of bucketing. */
 export function summarizeResults(
   { id, body, variants }: MeasuredExperiment,
   counts: readonly VariantCount[],
@@ -79,8 +79,8 @@ type RatioTest = { readonly chiSquare: number; readonly degreesOfFreedom: number
 const expectedMin = 5;
 
 /**
- * Pearson's chi-square test of whether visitors are spread as their shares say: how likely a spread at least as uneven
- * is by chance. Groups without a share stay out. Undefined with fewer than two groups, or too few visitors to tell.
+ * Pearson's chi-square test of whether visitors are spread according to the weights: the probability of a spread at least
+ * as uneven by chance. Groups without a weight are excluded. Undefined with fewer than two groups, or too few visitors.
  */
 export function testSampleRatio(
   groups: readonly { readonly visitors: number; readonly share: number }[],

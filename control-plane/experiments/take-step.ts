@@ -11,7 +11,7 @@ import { requireEntity } from '../draft/entity-store.ts';
 import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
 import { liveContent } from '../versions/version-store.ts';
 
-/** Takes an experiment of the draft through its lifecycle. Throws a 400 for a step that its state does not allow. */
+/** Moves an experiment of the draft through its lifecycle. Throws a 400 for a step that its state does not allow. */
 export async function takeStep(editing: Editing, id: string, action: LifecycleAction): Promise<StepTaken> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
@@ -20,7 +20,7 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
   if (!step.allowed) throw badRequest(`${step.problem.field} ${step.problem.problem}`);
   const { status, rolloutVariantId } = step;
   const next = { ...experiment, status, rolloutVariantId };
-  // To hold back or end what runs must always be possible.
+  // Pausing or ending a running experiment must always be possible.
   if (action.kind !== 'pause' && action.kind !== 'stop') {
     const variants = await loadVariants(em, accountId, id);
     refuseProblems(status === 'Running' ? checkStart(next, variants) : checkVariants(next, variants));
@@ -37,14 +37,14 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
   return { row, published };
 }
 
-/** An experiment that was taken a step on. */
+/** An experiment after a step. */
 export type StepTaken = {
   readonly row: ConfigEntityRow;
-  /** Whether the version the account runs says the same of the experiment's status. */
+  /** Whether the experiment has the same status in the live version. */
   readonly published: boolean;
 };
 
-/** When it began and when it ended: a pause changes neither. */
+/** Start and end times: a pause changes neither. */
 function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatus, now: string) {
   return {
     startedAt: next === 'Running' ? (startedAt ?? now) : startedAt,
@@ -52,7 +52,7 @@ function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatu
   };
 }
 
-/** What an operator can do to an experiment, beside changing its fields. */
+/** Actions of an operator on an experiment, beside changing its fields. */
 export type LifecycleAction =
   | { readonly kind: 'start' | 'pause' | 'resume' | 'stop' }
   /** Ends it and gives every visitor one variant. */

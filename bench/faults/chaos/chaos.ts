@@ -2,13 +2,13 @@ import { sleep } from '../../machine/wait-until.ts';
 import type { Fault, FaultContext, Harmed } from '../families/fault.ts';
 import type { Chaos, DrawnFault } from './draw-faults.ts';
 
-/** Random faults that overlap, as one fault. Two that harm the same thing take turns. */
+/** Random overlapping faults, as one fault. Two that affect the same part take turns. */
 export function createChaos({ shape, drawn }: Chaos): Fault {
   return {
     name: 'chaos',
     about: `${drawn.length} faults drawn at random, on ${shape.nodes} node${shape.nodes === 1 ? '' : 's'} of the log`,
-    sees: 'What the faults in it show, together.',
-    does: 'What they ask for, one after the other; most of them nothing.',
+    sees: 'The signs of its faults, together.',
+    does: 'The steps of its faults, one after the other; most need none.',
     harms: [],
     shape,
     needs: {},
@@ -29,7 +29,7 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
     const pick = <Kind>(parts: readonly Kind[]): Kind => pickOf(parts, choice);
     const done: Promise<void> = fault
       .run({ ...context, pick, say: (line) => context.say(`${fault.name}: ${line}`) })
-      // Others may have left nothing to do harm to for a while, or no way to ask for it.
+      // Other faults may leave nothing to affect for a while, or no way to request it.
       .catch((error: unknown) => {
         undone += 1;
         context.say(`${fault.name} could not be done: ${(error as Error).message}`);
@@ -42,12 +42,12 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
     running.add(done);
   }
   await Promise.all(running);
-  // Known only when all of it is over, so that nothing stays broken.
+  // Checked only after all faults have ended, so that nothing stays broken.
   if (undone > drawn.length / 2)
     throw new Error(`${undone} of ${drawn.length} faults that were drawn could not be done`);
 }
 
-/** The part at so much of the way through a list. */
+/** The part at a fraction of a list. */
 export function pickOf<Kind>(parts: readonly Kind[], choice: number): Kind {
   const part = parts[Math.floor(choice * parts.length)];
   if (part === undefined) throw new Error('the stack of this fault has no such part');

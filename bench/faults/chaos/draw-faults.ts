@@ -1,23 +1,23 @@
 import type { Fault } from '../families/fault.ts';
 import type { StackShape } from '../stack/stack.ts';
 
-/** One of the faults that were drawn. */
+/** One drawn fault. */
 export type DrawnFault = {
   readonly fault: Fault;
-  /** When it begins, in ms from the first; later where it has to wait for another one. */
+  /** Start in ms after the first one; later if it has to wait for another fault. */
   readonly atMs: number;
-  /** In [0, 1): which of several parts it harms. */
+  /** In [0, 1): selects the part that it affects. */
   readonly choice: number;
 };
 
-/** A stack and what is done to it; the same for the same seed. */
+/** A stack and its faults; the same for the same seed. */
 export type Chaos = { readonly shape: StackShape; readonly drawn: readonly DrawnFault[] };
 
-/** Between the beginnings of two faults, in ms: most last longer than that, and overlap. */
+/** Time between the starts of two faults, in ms: most last longer, and overlap. */
 const gapMs = { least: 500, most: 8_000 };
 const clusterShare = 0.5;
 
-/** Draws faults for so long. `random` gives numbers in [0, 1). */
+/** Draws faults for a duration. `random` returns numbers in [0, 1). */
 export function drawFaults(faults: readonly Fault[], durationMs: number, random: () => number): Chaos {
   const shape = { ...chaosShape, nodes: random() < clusterShare ? 1 : 3 };
   const fitting = faults.filter((fault) => fits(fault, shape));
@@ -30,7 +30,7 @@ export function drawFaults(faults: readonly Fault[], durationMs: number, random:
   return { shape, drawn };
 }
 
-/** Everything that can be harmed without a disk of its own. */
+/** All parts that a fault can affect without a separate disk. */
 const chaosShape: StackShape = {
   nodes: 1,
   pipelines: 2,
@@ -43,7 +43,7 @@ const chaosShape: StackShape = {
   hasCertificates: true,
 };
 
-/** Whether it can be done to a stack beside others: it wants nothing that others do not, and destroys nothing. */
+/** Whether a fault can overlap with others: it needs no means of its own and destroys no data. */
 export function fits(fault: Fault, { nodes }: Pick<StackShape, 'nodes'>): boolean {
   return (
     fault.harms.length > 0 &&

@@ -10,13 +10,12 @@ const withoutQuorumMs = 6_000;
 const electionDeadlineMs = 30_000;
 const cutMs = 15_000;
 
-const doctor =
-  'Wait until `npm run doctor` says nothing of copies that are not up to date before another node is touched.';
+const doctor = 'Do not touch another node until `npm run doctor` reports all copies up to date.';
 
 export const clusterFollowerKilled = defineFault({
   name: 'cluster-follower-killed',
   about: 'of three nodes one that does not lead INGEST gets SIGKILL',
-  sees: 'Nearly nothing: two of three copies are enough. `sluice_log_server_check` names the node; services that were connected to it connect to another.',
+  sees: 'Almost nothing: two of three copies are enough. `sluice_log_server_check` names the node; services that were connected to it connect to another.',
   does: `Bring the node back. ${doctor}`,
   harms,
   nodes,
@@ -91,7 +90,7 @@ export const clusterAllKilled = defineFault({
   name: 'cluster-all-killed',
   about: 'all three nodes get SIGKILL in one moment',
   sees: 'As `nats-killed`, and some seconds longer, until there are leaders.',
-  does: `Nothing for the data: each node syncs before it says yes. ${doctor}`,
+  does: `Nothing for the data: each node syncs before it acknowledges. ${doctor}`,
   harms,
   nodes,
   async run({ stack }) {

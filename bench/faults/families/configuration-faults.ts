@@ -33,7 +33,7 @@ export const rolledBack = defineFault({
   name: 'rolled-back-under-load',
   about: 'a version with a third destination and the one before it are made live in turn, five times',
   sees: 'Nothing at the destinations that both versions have. The third one gets events while it is live; where it is gone, its dispatcher ends.',
-  does: 'Nothing. What a destination was to get while it was not live it does not get later.',
+  does: 'Nothing. A destination never gets the events of the time in which it was not live.',
   harms,
   async run({ stack }) {
     const { control } = stack;
@@ -69,7 +69,7 @@ export const sourceKeyRotated = defineFault({
   harms: ['configuration', 'control-plane'],
   async run({ stack }) {
     const id = await untilAnswered(() => sourceIdOf(stack.control));
-    // Again where the answer was lost: keys that nobody knows would keep every visitor out.
+    // Repeated if the answer was lost: unknown keys would reject every visitor.
     const { token } = await untilAnswered(() => stack.control.call('POST', `sources/${id}/tokens/rotate`));
     if (typeof token !== 'string') throw new Error('rotating the source keys: the answer has no token');
     stack.token = token;
@@ -80,8 +80,8 @@ export const secretsKeyRotated = defineFault({
   name: 'secrets-key-rotated',
   about:
     'SECRETS_KEY is replaced by a new one as the runbook says, in three rounds of restarts, with `reseal` before the last',
-  sees: 'Nothing but the restarts. The doctor’s `key rotation` says what is left.',
-  does: 'What [rotate-secrets-key.md](rotate-secrets-key.md) says, in its order.',
+  sees: 'Nothing but the restarts. The doctor’s `key rotation` shows the remaining rows.',
+  does: 'Follow the steps of [rotate-secrets-key.md](rotate-secrets-key.md), in their order.',
   harms,
   isAlone: true,
   async run({ stack, say }) {
@@ -109,7 +109,7 @@ export const secretsKeyRotated = defineFault({
 const answerDeadlineMs = 60_000;
 const againMs = 500;
 
-/** Asks again until the control plane answers, which may be on its way up; throws its last failure. */
+/** Retries until the control plane answers, which may still be starting; throws its last failure. */
 async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const deadline = performance.now() + answerDeadlineMs;
   for (;;) {
@@ -122,7 +122,7 @@ async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer
   }
 }
 
-/** Has a third destination live while `work` runs, and deletes it. What it gets nobody judges. */
+/** Keeps a third destination live while `work` runs, then deletes it. Its deliveries are not judged. */
 async function withBystander(stack: FaultStack, work: (id: string) => Promise<void>): Promise<void> {
   const { control } = stack;
   const bystander = await startFaultDestination('bystander');
@@ -144,7 +144,7 @@ async function withBystander(stack: FaultStack, work: (id: string) => Promise<vo
   }
 }
 
-/** Makes the draft live, whatever waits for a destination that it leaves out. */
+/** Publishes the draft, even if events wait for a destination that it removes. */
 async function publishAllTheSame(control: ControlAccess): Promise<void> {
   const { id } = await control.call('POST', 'versions', { name: 'without the bystander' });
   await control.call('POST', `versions/${String(id)}/publish`, { force: true });

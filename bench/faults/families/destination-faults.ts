@@ -6,11 +6,11 @@ import type { Fault } from './fault.ts';
 const troubleMs = 10_000;
 
 const general =
-  'Other destinations notice nothing, and events go on being taken. Its health shows the failed attempts with their reason; events wait in its retry log (`sluice_destination_retries_waiting_frames`), in order, and `SluiceDestinationUnhealthy` fires if it lasts. It catches up by itself.';
+  'Other destinations are not affected, and events are still accepted. Its health shows the failed attempts with their reason; events wait in its retry log (`sluice_destination_retries_waiting_frames`), in order, and `SluiceDestinationUnhealthy` fires if it lasts. It catches up by itself.';
 
 const harms = ['destination'] as const;
 
-/** One of the two destinations behaves so for a while; the other is well all the time. */
+/** One of the two destinations behaves like this for a while; the other stays healthy. */
 const troubled = (name: string, about: string, words: Pick<Fault, 'sees' | 'does'>, behaviour: Behaviour): Fault =>
   defineFault({
     name,
@@ -61,7 +61,7 @@ export const destinationThrottling = troubled(
   'destination-throttling',
   'takes 50 a second and answers 429 with Retry-After: 2 beyond that',
   {
-    sees: `${general} The reason is 429; the wait that it asks for is kept.`,
+    sees: `${general} The reason is 429; the requested wait is observed.`,
     does: 'Ask the platform for a higher limit, or send it less (rules, sampling) if the backlog never empties.',
   },
   { kind: 'throttle', perS: 50, retryAfterS: 2 },
@@ -71,8 +71,8 @@ export const destinationResetting = troubled(
   'destination-resetting',
   'breaks connections, half of them in the middle of an answer that says 200',
   {
-    sees: `${general} The reason is \`network ECONNRESET\` or the like. What it took before the connection broke it is sent once more, under the same \`Idempotency-Key\`.`,
-    does: 'Look at what stands in front of the platform, a proxy for the most part.',
+    sees: `${general} The reason is \`network ECONNRESET\` or the like. Events that it accepted before the connection broke are sent once more, under the same \`Idempotency-Key\`.`,
+    does: 'Check the proxy in front of the platform, the usual cause.',
   },
   { kind: 'reset' },
 );
@@ -81,8 +81,8 @@ export const destinationEndless = troubled(
   'destination-endless',
   'says 200 and sends a body without an end',
   {
-    sees: 'Nothing, or attempts that end by their deadline: of an answer only the first kilobytes are kept, and the connection is ended. Memory stays where it is.',
-    does: 'See what answers there: it is hardly the platform.',
+    sees: 'Nothing, or attempts that end by their deadline: only the first kilobytes of an answer are kept, and the connection is closed. Memory does not grow.',
+    does: 'Check which server answers at this address: it is hardly the platform.',
   },
   { kind: 'endless' },
 );
@@ -90,7 +90,7 @@ export const destinationEndless = troubled(
 export const destinationWrongCertificate = defineFault({
   name: 'destination-wrong-certificate',
   about: `one of two destinations shows a certificate that has run out, for ${troubleMs / 1_000} s`,
-  sees: `${general} The reason is \`network CERT_HAS_EXPIRED\`, or what else is wrong with it. Nothing is sent to it meanwhile.`,
+  sees: `${general} The reason is \`network CERT_HAS_EXPIRED\`, or another problem of the certificate. Nothing is sent to it meanwhile.`,
   does: 'The platform has to renew its certificate; of a private authority, see that `NODE_EXTRA_CA_CERTS` names it.',
   harms,
   hasCertificates: true,

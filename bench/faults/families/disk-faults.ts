@@ -11,7 +11,7 @@ const readOnlyMs = 10_000;
 const syncMs = 50;
 const slowForMs = 15_000;
 
-/** What the streams and buckets may take together is less than the disk has. */
+/** The limits of streams and buckets together are below the size of the disk. */
 const smallStreams = {
   LOG_INGEST_BYTES_MAX: String(128 * mebibyte),
   LOG_EVENTS_BYTES_MAX: String(128 * mebibyte),
@@ -23,7 +23,7 @@ const smallStreams = {
 const harms = ['log'] as const;
 
 const refused =
-  'Gateways answer 503 with `Retry-After` and are not ready; nothing is acknowledged that could not be written.';
+  'Gateways answer 503 with `Retry-After` and are not ready; an event that could not be written is not acknowledged.';
 
 export const diskFull = defineFault({
   name: 'disk-full',
@@ -44,7 +44,7 @@ export const diskFull = defineFault({
 export const diskFullRestart = defineFault({
   name: 'disk-full-restart',
   about: `the log's disk is full, nats-server gets SIGKILL and stands on the full disk for ${fullMs / 1_000} s; then there is room`,
-  sees: `As \`disk-full\`. A server that chooses its limit itself (no \`max_file_store\`) stays at the room it found when it started; ours are told.`,
+  sees: `As \`disk-full\`. A server that chooses its limit itself (no \`max_file_store\`) stays at the free space of its start; the nats-server configuration of Sluice sets one.`,
   does: 'Make room; then everything goes on by itself. If it does not: `npm run doctor` names the setting.',
   harms,
   needs: { root: true },
@@ -63,7 +63,7 @@ export const diskFullRestart = defineFault({
 
 export const diskReadOnly = defineFault({
   name: 'disk-read-only',
-  about: `the log's file system finds an error in itself and turns read-only, while nothing is being synced; ${readOnlyMs / 1_000} s later it is checked and mounted anew, and nats-server started`,
+  about: `the log's file system finds an error in itself and turns read-only, while nothing is being synced; ${readOnlyMs / 1_000} s later it is checked and mounted again, and nats-server started`,
   sees: `${refused} The kernel’s log says that the file system was remounted read-only.`,
   does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. What was acknowledged was synced before, but for what was being synced in that very moment: ext4 (Linux 6.18) may say yes to it and lose it, in 2 of 30 tries with no server but a program that writes and syncs. On one node nothing above the kernel helps; three keep the other copies. `SluiceLogLostMessages` tells of what the check threw away.',
   harms,
@@ -73,7 +73,7 @@ export const diskReadOnly = defineFault({
   async run({ stack, pick, disk }) {
     const node = pick(stack.log);
     const { starts } = node;
-    // A sync that is under way just then may say yes to what is lost, which is the kernel's doing.
+    // A sync in flight at that moment may succeed although its data is lost, which is a fault of the kernel.
     await onceStill([node], () => disk.block.makeReadOnly());
     await node.signalFamily('SIGCONT');
     await sleep(readOnlyMs);
@@ -87,8 +87,8 @@ export const diskReadOnly = defineFault({
 export const powerCut = defineFault({
   name: 'power-cut',
   about:
-    'the machine loses its power: what the log has written and not synced is gone, every process with it; then all start anew',
-  sees: 'As `all-killed`: what was acknowledged had been synced. Every service says at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires where it is less than this.',
+    'the machine loses its power: what the log has written and not synced is lost, and every process ends; then all restart',
+  sees: 'As `all-killed`: what was acknowledged had been synced. Every service logs at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires where it is less than this.',
   does: 'Nothing for the data, on a disk that does not lie about its syncs. Of one that does, [backup-restore.md](backup-restore.md).',
   harms,
   needs: { root: true, programs: ['mkfs.ext4', 'e2fsck', 'perl'] },
@@ -109,7 +109,7 @@ export const diskSlow = defineFault({
   name: 'disk-slow',
   about: `each sync of nats-server takes ${syncMs} ms longer, for ${slowForMs / 1_000} s`,
   sees: 'Every request waits for its sync: `sluice_gateway_publish_duration_seconds` rises, frames grow, and throughput falls far less than the time suggests. The doctor times the disk.',
-  does: 'See what else writes to that disk; give the log one of its own.',
+  does: 'Check which other programs write to that disk; give the log its own.',
   harms,
   needs: { root: true, programs: ['strace'] },
   async run({ stack, pick }) {

@@ -6,24 +6,24 @@ import type { LogDisk } from '../stack/log-disk.ts';
 import type { FaultStack, StackShape } from '../stack/stack.ts';
 import type { Verdict } from '../judge/judge.ts';
 
-/** What a fault is given once its stack is under load. */
+/** Context of a fault once its stack is under load. */
 export type FaultContext = {
   readonly stack: FaultStack;
   readonly say: (line: string) => void;
-  /** The part to do harm to: the first one, and among random faults any. */
+  /** The part to affect: the first one, and among random faults any. */
   pick<Kind>(parts: readonly Kind[]): Kind;
-  /** What is sent from now on must arrive, if it is acknowledged; what was before may have been destroyed. */
+  /** Events acknowledged from now on must arrive; earlier ones may have been destroyed. */
   mayMissUntilNow(): void;
-  /** The disk that the fault asked for. */
+  /** The disk that the fault requires. */
   readonly disk: FaultDisks;
   /** Folder of the other checkout, for a fault that needs one. */
   readonly previous: string;
 };
 
-/** A disk of its own for the streams of the log's first node; those that were not asked for throw. */
+/** A separate disk for the streams of the log's first node; methods of a kind that was not required throw. */
 export type FaultDisks = { readonly memory: LogDisk; readonly block: BlockDisk };
 
-/** What a fault has to itself while it lasts, where faults overlap. */
+/** Parts that a fault has exclusively while it lasts, if faults overlap. */
 export type Harmed =
   | 'gateways'
   | 'pipelines'
@@ -35,7 +35,7 @@ export type Harmed =
   | 'clocks'
   | 'configuration';
 
-/** What a fault takes beside an ordinary account; it is skipped, with a word, where that is missing. */
+/** Requirements of a fault beside an ordinary account; without them it is skipped with a message. */
 export type Needs = {
   readonly root?: true;
   readonly programs?: readonly string[];
@@ -43,30 +43,30 @@ export type Needs = {
   readonly previous?: true;
 };
 
-/** One thing that goes wrong: a file that says all of it, with a line in the registry. */
+/** A fault: one file that describes all of it, with a line in the registry. */
 export type Fault = {
   readonly name: string;
   readonly about: string;
-  /** What whoever runs Sluice notices of it, and what heals by itself. For the runbook; Markdown. */
+  /** Signs that an operator sees, and effects that recover by themselves. For the runbook; Markdown. */
   readonly sees: string;
-  /** What there is to do. */
+  /** The operator's steps. */
   readonly does: string;
   readonly harms: readonly Harmed[];
   readonly shape: StackShape;
   readonly needs: Needs;
   /** A file system for the streams of the log's first node: in memory, or one whose unsynced writes can be thrown away. */
   readonly disk?: { readonly kind: 'memory' | 'block'; readonly mib: number };
-  /** Is never one of several that overlap: half of it done would break what comes after. */
+  /** Never overlaps with others: an incomplete run would break the following faults. */
   readonly isAlone?: true;
   /** The stack begins with the services of the other checkout. */
   readonly beginsWithPrevious?: true;
-  /** How long both destinations take to answer while there is load, in ms. */
+  /** Answer time of both destinations under load, in ms. */
   readonly answerAfterMs?: number;
-  /** Destroys what was acknowledged, which no other fault may. */
+  /** Destroys acknowledged events, which no other fault may. */
   readonly destroys?: true;
-  /** Does the harm and, where it does not heal by itself, undoes it: when it resolves the fault is over. */
+  /** Causes the fault and undoes it unless it recovers by itself: when it resolves the fault is over. */
   run(context: FaultContext): Promise<void>;
-  /** What is wrong beyond loss, doubles and disorder; undefined: nothing. Asked when all that will come has come. */
+  /** A problem beside loss, duplicates and disorder; undefined: none. Called after the last delivery. */
   check?(context: FaultContext, verdict: Verdict): Promise<string | undefined>;
 };
 
@@ -101,14 +101,14 @@ export function defineFault(definition: FaultDefinition): Fault {
   return { ...fault, needs, shape };
 }
 
-/** What there is for faults to use. */
+/** Means that faults can use. */
 export type Means = {
   readonly uid: number | undefined;
   hasProgram(name: string): boolean;
   readonly previous: string | undefined;
 };
 
-/** Of this process. */
+/** Means of this process. */
 export function meansHere(previous?: string): Means {
   return {
     uid: process.getuid?.(),

@@ -19,7 +19,7 @@ type Damage = {
   harm(block: FileHandle, size: number): Promise<void>;
 };
 
-/** What a disk that lied about its writes leaves of the newest blocks. */
+/** Damage to the newest blocks by a disk that reported writes it had not done. */
 const damaged = ({ name, about, harm }: Damage): Fault =>
   defineFault({
     name,

@@ -39,7 +39,7 @@ const awayMs = 2_000;
 export const nameServerGone = defineFault({
   name: 'name-server-gone',
   about: `no name is found for ${namesGoneMs / 1_000} s, in which every connection to log, database and destinations ends`,
-  sees: 'Whoever has to connect anew cannot: gateways answer 503, deliveries fail with `network EAI_AGAIN` and are tried again. Existing connections do not notice.',
+  sees: 'New connections fail: gateways answer 503, deliveries fail with `network EAI_AGAIN` and are tried again. Existing connections do not notice.',
   does: 'Bring the name server back; everything connects by itself. Addresses in NATS_URL and DATABASE_URL, or a resolver on each machine, take the risk away.',
   harms: ['network', 'log', 'postgres', 'destination'],
   hasNames: true,

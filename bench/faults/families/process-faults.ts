@@ -10,9 +10,9 @@ type Process = {
   readonly title: string;
   readonly harms: Harmed;
   partsOf(stack: FaultStack): readonly Part[];
-  /** While there is none of it, or it stands still. */
+  /** Effects while the process is gone, or stopped. */
   readonly gone: string;
-  /** Beside that: what shows that it has been away. */
+  /** Further signs that it was gone. */
   readonly shows: string;
   readonly does: string;
 };
@@ -94,7 +94,7 @@ const paused = ({ name, title, harms, partsOf, gone, does }: Process): Fault =>
   defineFault({
     name: `${name}-paused`,
     about: `${title} stands still for ${pauseMs / 1_000} s (SIGSTOP), as a machine that swaps or is moved`,
-    sees: `${gone} Connections to it stay open: nobody is told, deadlines find it. When it goes on, it goes on as if nothing had been.`,
+    sees: `${gone} Connections to it stay open: no peer is notified, deadlines detect it. Afterwards the process continues where it was.`,
     does: `Look for what held the machine: swapping, a full disk queue, a migration by the hypervisor. ${does}`,
     harms: [harms],
     run: ({ stack, pick }) => pause(pick(partsOf(stack))),
@@ -108,7 +108,7 @@ export const processFaults: readonly Fault[] = processes.flatMap((process) => [
 
 const awayMs = 20_000;
 
-/** A server that does not come back by itself for a while. */
+/** A server that is gone for a while. */
 export const awayFaults: readonly Fault[] = processes
   .filter(({ harms }) => harms === 'log' || harms === 'postgres')
   .map(({ name, title, harms, partsOf, gone, shows, does }) =>
@@ -141,7 +141,7 @@ export const allKilled = defineFault({
 
 export const allKilledTwice = defineFault({
   name: 'all-killed-twice',
-  about: 'every process gets SIGKILL in one moment, and again when all have been started anew',
+  about: 'every process gets SIGKILL in one moment, and again when all have been restarted',
   ...all,
   run: ({ stack }) => killTwice(...everything(stack)),
 });

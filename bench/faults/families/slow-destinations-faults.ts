@@ -18,7 +18,7 @@ export const pipelineTerminatedSlow = defineFault({
   name: 'pipeline-terminated-slow',
   about: 'the only pipeline gets SIGTERM while destinations take 1 s to answer',
   sees: 'A pipeline that is stopped sends nothing new and waits for answers: it repeats nothing where they come within `PIPELINE_HAND_OVER_MS`.',
-  does: 'Give whoever stops it more patience than `SHUTDOWN_DEADLINE_MS` ([start-stop-upgrade.md](start-stop-upgrade.md)).',
+  does: 'Set the stop timeout of the process manager above `SHUTDOWN_DEADLINE_MS` ([start-stop-upgrade.md](start-stop-upgrade.md)).',
   ...slow,
   async run({ stack, pick }) {
     pick(stack.pipelines).signal('SIGTERM');

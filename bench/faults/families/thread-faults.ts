@@ -26,7 +26,7 @@ const others =
 
 export const threadThrown = broken({
   name: 'thread-thrown',
-  about: 'a worker thread of the pipeline throws, told to by the inspector',
+  about: 'a worker thread of the pipeline throws, made to by the inspector',
   sees: `The log says \`a thread died; restarting it\` with the error and the suspect. ${others}`,
   does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), its destination’s settings or events are what differs.',
   expression: `setTimeout(() => { throw new Error('thrown to see what becomes of it'); }, 0)`,

@@ -7,7 +7,7 @@ import { servicesOf } from '../stack/stack.ts';
 import { defineFault } from './fault.ts';
 
 const betweenMs = 5_000;
-/** What the runbook has pipelines be told while some of the version before run. */
+/** Variables that the runbook sets for pipelines while some of the previous version run. */
 const besideOlder = { RESOLVER_VISITORS_ONCE: 'false', RESOLVER_COMPRESSION: 'off' };
 
 export const upgradedAndBack = defineFault({

@@ -110,7 +110,7 @@ test('judge: order is that of the answers, where a row of a batch was taken at t
   expect(judgeOne(ledger, ['1/1', '1/2'])).toMatchObject({ disordered: 1 });
 });
 
-test('judge: what nobody sent is noticed', () => {
+test('judge: an event that no visitor sent is reported', () => {
   expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/7'])).toMatchObject({ invented: 1 });
 });
 

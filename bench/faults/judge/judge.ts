@@ -16,7 +16,7 @@ export type Arrival = {
 /** A destination that was stopped for every event, and all that it was asked to take. */
 export type Stop = { readonly liveMs: number; readonly arrivals: readonly Arrival[] };
 
-/** A visitor that was erased, of which nobody sent an event after that. */
+/** A visitor that was erased and sent no event afterwards. */
 export type Erasure = {
   readonly visitor: number;
   readonly erasedMs: number;
@@ -40,7 +40,7 @@ export type Evidence = {
   readonly erasures?: readonly Erasure[];
 };
 
-/** What became of the acknowledged events at one destination. */
+/** Results of the acknowledged events at one destination. */
 export type Delivered = {
   readonly delivered: number;
   readonly lost: number;
@@ -52,7 +52,7 @@ export type Delivered = {
   readonly doubled: number;
   /** Events whose first delivery came after that of a later one of their visitor. */
   readonly disordered: number;
-  /** Came, and nobody sent them. */
+  /** Events that arrived and no visitor sent. */
   readonly invented: number;
   /** Deliveries with properties of another event or person, or without some of their own. */
   readonly mixed: number;
@@ -85,7 +85,7 @@ const examplesMax = 10;
 /** From the answer of a publish. */
 const stopHoldsWithinMs = 1_000;
 
-/** Compares what clients were promised with what destinations got. */
+/** Compares events acknowledged to clients with those that destinations received. */
 export function judge(evidence: Evidence): Verdict {
   const {
     entries,
@@ -172,7 +172,7 @@ function judgeOne(
       continue;
     }
     keys.set(name, new Set([arrival.key]));
-    // Where an event that nobody was promised lies among the others is not known.
+    // The order of an event that was not acknowledged is unknown.
     if (entry?.order === undefined) continue;
     const last = newest.get(entry.visitor) ?? 0;
     if (entry.order < last) disordered.push(name);

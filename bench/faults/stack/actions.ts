@@ -40,7 +40,7 @@ export async function killTwice(...parts: readonly Part[]): Promise<void> {
   kill(...parts);
 }
 
-/** SIGKILL, and nobody starts it again for a while. */
+/** SIGKILL, without a restart for a while. */
 export async function keepAway(part: Part, ms: number): Promise<void> {
   const { starts } = part;
   part.hold();
@@ -57,7 +57,7 @@ export async function keepAway(part: Part, ms: number): Promise<void> {
 export async function takeDown(...parts: readonly Part[]): Promise<void> {
   for (const part of parts) part.hold();
   kill(...parts);
-  // Its end has been told to us when there is no process any more.
+  // The exit event has arrived once the process is gone.
   while (parts.some(({ pid }) => pid !== 0)) await sleep(10);
 }
 

@@ -12,7 +12,7 @@ import { storeDirOf, streamsFolder } from './stack-parts.ts';
 export type BlockDisk = {
   /** Throws away whatever was not synced, and refuses everything from now on. */
   cutPower(): Promise<void>;
-  /** Has the file system find an error in itself, whereupon it lets nobody write any more. */
+  /** Makes the file system detect an error in itself, after which it refuses all writes. */
   makeReadOnly(): Promise<void>;
   /** Takes the disk away and brings it back, as when the machine starts: what was synced is there. No process may use it. */
   startAgain(): Promise<void>;
@@ -45,7 +45,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
         await runCommand('umount', [path], command);
         return;
       } catch (error) {
-        // Whoever looks how much room there is, uses it for a moment.
+        // A process that reads the free space keeps the mount busy for a moment.
         if (attempt === attemptsMax) throw error;
         await sleep(againMs);
       }

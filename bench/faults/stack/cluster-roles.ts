@@ -23,7 +23,7 @@ export async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNod
   }
 }
 
-/** The node that leads a stream, by the word of the others that answer; undefined: none, or nobody answers. */
+/** The leader of a stream according to the nodes that answer; undefined: no leader, or no answer. */
 export async function findStreamLeader(nodes: readonly LogNode[], stream: string): Promise<LogNode | undefined> {
   for (const { monitorUrl } of nodes) {
     const name = await readLeader(monitorUrl, stream).catch(() => undefined);

@@ -33,7 +33,7 @@ export type FaultDestination = {
   /** Requests that were complete, whatever it answered. */
   readonly asked: number;
   behave(behaviour: Behaviour): void;
-  /** Shows this certificate from now on, to clients that have to connect anew. Only where it is reached by TLS. */
+  /** Shows this certificate from now on, to clients, which have to reconnect. Only with TLS. */
   show(certificate: Certificate): void;
   /** Ends the connections it has, and those whose request is under way. */
   disconnect(): void;
@@ -127,7 +127,7 @@ function decider(behaviour: Behaviour): (nowMs: number) => Decision {
   }
 }
 
-/** Whoever says 200 has the event, whatever comes after that of the answer. */
+/** A destination that answers 200 has the event, whatever the rest of the answer. */
 function saysYes(decision: Decision): boolean {
   return decision.kind === 'answer' ? decision.status === 200 : ['break-answer', 'endless'].includes(decision.kind);
 }

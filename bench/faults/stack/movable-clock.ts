@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { clockFile } from '../../machine/env.ts';
 
-// Loaded before a service's own code, in every thread of it: `Date` is off by what a file says, as after somebody has
+// Loaded before a service's own code, in every thread of it: `Date` is off by the value of a file, as after an operator has
 // set the machine's clock. Monotonic time and timers go on as they are. Other processes keep the clock they have, and so
 // do threads where services run from their sources.
 

@@ -52,7 +52,7 @@ test('network: a cut connection keeps what is sent until it is healed, others go
   await expect.poll(late.heard).toBe('late');
 });
 
-test('network: an end that closes is told to the other end', async () => {
+test('network: the close of one end reaches the other end', async () => {
   const { socket, heard } = await open('one');
   socket.end('last');
   await once(socket, 'close');

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { sleep } from '../../machine/wait-until.ts';
 
-/** What a stretch of network does to bytes. Cut, it keeps them and tells nobody, as where packets are dropped. */
+/** A simulated link. When it is cut it keeps the bytes silently, as if packets were dropped. */
 export type Trouble = { readonly kind: 'cut' } | { readonly kind: 'slow'; readonly ms: number };
 
 /** Tells connections apart by the parts of the stack at their ends. */
@@ -48,7 +48,7 @@ export function createNetwork(): Network {
     async relay(from, to, port) {
       const sockets = new Set<Socket>();
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
-        // At once, or an end that comes while the way is cut would be an error that nobody heard.
+        // Immediately, or an end that arrives while the link is cut would be an unhandled error.
         const ends: [Socket, ...Socket[]] = [near];
         watch(near, ends, sockets);
         void pass(from, to).then(() => {
@@ -112,7 +112,7 @@ async function pump(from: Socket, to: Socket, pass: () => Promise<void>): Promis
     await pass();
     to.end();
   } catch {
-    // One of them broke: whoever watches it ends both.
+    // One of them broke: its handler ends both.
     from.destroy();
     to.destroy();
   }

@@ -48,7 +48,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     },
   });
   const signal = (which: NodeJS.Signals): void => {
-    // Ours until its end has been told to us, so nobody else has its id.
+    // Ours until its exit event has arrived, so no other process has its id.
     if (pid !== 0) process.kill(pid, which);
   };
   const signalFamily = async (which: 'SIGSTOP' | 'SIGCONT'): Promise<void> => {

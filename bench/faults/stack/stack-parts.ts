@@ -98,7 +98,7 @@ export async function startLogNodes(folder: string, options: LogOptions, say: Sa
 
 const nodeName = (nodes: number, index: number): string => (nodes === 1 ? 'nats-server' : `nats-server ${index + 1}`);
 
-/** Where nobody listens: what other nodes hear of this one they cannot use, so that they keep to the ways they are given. */
+/** Address without a listener: nodes cannot use this announced address, so that they keep to the configured routes. */
 const nowhere = '127.0.0.1:1';
 
 async function clusterOptions(

@@ -103,7 +103,7 @@ const readyDeadlineMs = 120_000;
 /** Of stacks that were started and have not ended. */
 const running = new Set<Stops>();
 
-/** Ends every stack there is, for a process that is told to end. */
+/** Ends every stack, for a process that was asked to stop. */
 export async function endStacks(): Promise<void> {
   await Promise.all([...running].map((stops) => stops.run()));
 }

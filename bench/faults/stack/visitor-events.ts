@@ -81,7 +81,7 @@ type Payload = {
   };
 };
 
-/** Which event of which visitor a delivered body is, and what it says of both; zeros, which nobody sends, where it does not say. */
+/** Event and visitor of a delivered body, and digests of both; zeros, which no visitor sends, where they are missing. */
 export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
   // An identify says it of its visitor, as that was right after it.

@@ -20,7 +20,7 @@ import type { ImpressionLog } from './impression-log.ts';
 
 export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
 
-/** Gives visitors their variants. */
+/** Assigns visitors to variants. */
 export type Assigner = {
   /**
    * The visitor's variant, stored before it is returned while the account has room, and its impression in the log; undefined
@@ -29,15 +29,15 @@ export type Assigner = {
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
   /**
-   * The visitor's variant of each running experiment, undefined where the visitor is in none, by the experiment's key. New
-   * assignments are stored as by `assign`; no impression is recorded. Throws the last three of those.
+   * The visitor's variant of each running experiment by its key, undefined if the visitor is not in it. New assignments are
+   * stored as by `assign`; no impression is recorded. Throws the last three errors of `assign`.
    */
   flags(
     opened: OpenedPlan,
     visitorId: string,
     keys: readonly string[] | undefined,
   ): Promise<ReadonlyMap<string, Assigned | undefined>>;
-  /** The visitor's variants and their properties. Writes nothing. Throws the last three of those. */
+  /** The visitor's variants and their properties. Writes nothing. Throws the last three errors of `assign`. */
   personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
 };
 
@@ -70,7 +70,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
-  /** `known` is what was read of the visitor for this request; without it the cache or the database is asked. */
+  /** `known`: the visitor's data if this request has read them; else they come from the cache or the database. */
   const decide = async (
     { plan, token }: OpenedPlan,
     request: AssignmentRequest,
@@ -141,7 +141,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
     async personalize({ plan }, visitorId, context) {
       if (plan.inOrder.length === 0) return nothing;
       limits.spend('lookups', plan.accountId, now().getTime());
-      // Past the cache: what another process assigned a moment ago belongs to the answer.
+      // Bypasses the cache: the answer includes assignments that another process has just made.
       const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
       if (gone) return nothing;
       const found = limits.look(plan.accountId, now().getTime(), (work) =>

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** How many assignments accounts have stored, counted now and then and kept up between. */
+/** Number of assignments that each account has stored: counted at intervals, and updated in between. */
 export type AssignmentShares = {
   /**
    * Whether the account may store another one. Waits for the first count of an account; a later one, which takes the
@@ -48,7 +48,7 @@ export function createAssignmentShares({ assignmentsMax, count, nowMs }: Assignm
     },
     async hasRoom(accountId) {
       const last = known.get(accountId);
-      // One that fails is made again when the next one asks.
+      // A failed count is repeated at the next request.
       if (last !== undefined && nowMs() - last.countedAtMs >= countedForMs) void recount(accountId).catch(ignore);
       const { assignments } = last ?? (await recount(accountId));
       if (assignments < assignmentsMax) return true;

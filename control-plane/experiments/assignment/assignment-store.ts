@@ -6,12 +6,12 @@ import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import { isErasedNowSql } from '../../../shared/visitors/erasures.ts';
 import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 
-/** What is stored of a visitor's experiments. */
+/** Stored assignments of a visitor. */
 export type StoredAssignments = {
-  /** It was erased a moment ago, or is suppressed: it has no assignments and gets none. */
+  /** The visitor was just erased, or is suppressed: it has no assignments and gets none. */
   readonly erased: boolean;
   readonly assignments: Assignments;
-  /** When each was made, by experiment id. */
+  /** Time of each assignment, by experiment id. */
   readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
@@ -19,8 +19,8 @@ export type StoredAssignments = {
 export type VisitorAsked = { readonly accountId: string; readonly visitorId: string };
 
 /**
- * Reads the assignments of the visitors that ids lead to, one answer an id. Of visitors that were merged the earliest
- * assignment counts, so all of their ids are given the same variant.
+ * Reads the assignments of the visitors that ids resolve to, one result an id. The earliest assignment of merged visitors
+ * counts, so all of their ids get the same variant.
  */
 export async function readAssignments(
   db: Queryable,
@@ -63,7 +63,7 @@ export async function countAssignments(db: Queryable, accountId: string, assignm
 /** A visitor's first assignment to an experiment. */
 export type FirstAssignment = VisitorAsked & { readonly experimentId: string; readonly variantId: string };
 
-/** What counts of an assignment that was to be stored: at least that of its experiment, unless its visitor is erased. */
+/** Assignments after storing one: at least that of its experiment, unless the visitor is erased. */
 export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'>;
 
 /**

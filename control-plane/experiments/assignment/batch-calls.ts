@@ -7,7 +7,7 @@ export type BatchLimits = {
   readonly waitingMax: number;
 };
 
-/** As many wait as may. */
+/** The limit of waiting calls is reached. */
 export class TooManyWaitingError extends Error {
   readonly code = 'too_many_waiting';
 }
@@ -19,8 +19,8 @@ type Waiting<Item, Result> = {
 };
 
 /**
- * Makes calls that come at one time share their work, which answers its items in their order. What comes while all
- * batches are under way is the next one. Rejects with a TooManyWaitingError what would wait beyond the limit.
+ * Combines concurrent calls into batches, whose results are in the order of their items. Calls that arrive while all
+ * batches run form the next one. Rejects calls beyond the limit of waiting ones with a TooManyWaitingError.
  */
 export function batchCalls<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,

@@ -14,22 +14,22 @@ export const experimentCosts = ['lookups', 'assignments', 'impressions', 'work']
 export type ExperimentCost = (typeof experimentCosts)[number];
 
 export type ExperimentLimits = {
-  /** Throws a 429 where the account has spent what it may of this a second. */
+  /** Throws a 429 if the account exceeds its rate limit of this cost. */
   spend(cost: Exclude<ExperimentCost, 'work'>, accountId: string, nowMs: number): void;
   /**
-   * Looks at the page of a request and charges its account with the work. Throws a 429 where the account has spent what
-   * it may a second, and a 400 where this page alone takes more than one may.
+   * Evaluates the page of a request and charges its account with the work. Throws a 429 if the account exceeds its rate
+   * limit, and a 400 if this page alone exceeds the limit of one page.
    */
   look<Found>(accountId: string, nowMs: number, look: (work: Work) => Found): Found;
   /** Refused since the start; `page`: for the work of one page. */
   readonly refused: Readonly<Record<ExperimentCost | 'page', number>>;
 };
 
-/** What one account may spend a second, and `pageWorkMax` of that on one page. */
+/** Rate limits of one account a second; `pageWorkMax` is the limit of one page. */
 export type ExperimentRates = Readonly<Record<ExperimentCost, number>> & { readonly pageWorkMax: number };
 
 const accountsRemembered = 10_000;
-/** How many seconds of a rate may be spent at once. */
+/** Burst: seconds of a rate that may be used at once. */
 const burstS = 2;
 
 export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits {
@@ -52,7 +52,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
     },
     look(accountId, nowMs, look) {
       const bucket = bucketOf('work', accountId, nowMs);
-      // What a page takes is known when it was looked at: who is in debt waits.
+      // The cost of a page is known only after its evaluation: an account in debt waits.
       if (bucket.take(0, nowMs) > 0) throw refuse('work');
       const work = new Work(rates.pageWorkMax);
       try {

@@ -11,22 +11,22 @@ import type { ExperimentToken } from '../../../shared/experiments/experiment-tok
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 
-/** What a token opens: the experiments of its account's live version. */
+/** The experiments of the live version of a token's account. */
 export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: ExperimentToken };
 
 /** The experiments every account runs, as they are published. */
 export type ExperimentPlans = {
-  /** False until all that was published at the start has been read: until then a token may be unknown for no reason. */
+  /** False until all configurations present at the start are read: until then a valid token may be unknown. */
   readonly ready: boolean;
   /** Newest revision of the configuration in force; 0 before the first. */
   readonly revision: number;
   find(token: string): OpenedPlan | undefined;
-  /** Follows the CONFIG bucket; another one replaces it, and what is in force stays until that says otherwise. */
+  /** Follows the CONFIG bucket; another bucket replaces it, and the current configurations stay until it changes them. */
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };
 
-/** Nothing is known before `follow`. */
+/** Without any configuration until `follow`. */
 export function createExperimentPlans(
   trust: ConfigTrust,
   logger: Logger,

@@ -7,17 +7,17 @@ import { readJson } from '../../api/checked-json.ts';
 import type { Assigned, Assigner, Personalized } from './assigner.ts';
 import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
 
-/** A request for a variant, whatever it came over. */
+/** A request for a variant, independent of its transport. */
 export type ExperimentCall = {
   readonly body: Buffer;
   /** Empty where the request names none. */
   readonly origin: string;
   readonly referer: string;
-  /** Worked out only where a source lists addresses. */
+  /** Determined only if a source lists addresses. */
   clientAddress(): string;
 };
 
-/** Answers what browsers and servers ask for variants; no API key, the token is in the body. Throws ApiError, PublishError. */
+/** Answers variant requests of browsers and servers; no API key, the token is in the body. Throws ApiError, PublishError. */
 export type ExperimentService = {
   assign(experimentKey: string, call: ExperimentCall): Promise<ExperimentAnswer>;
   personalize(call: ExperimentCall): Promise<ExperimentAnswer>;
@@ -86,7 +86,7 @@ export function encodeAnswer(value: object): ExperimentAnswer {
 
 const notInExperiment = encodeAnswer({ success: true, in_experiment: false });
 
-/** What the token opens, to those whom the lists of its settings or source let in. */
+/** The token's experiments, if the lists of its settings or source allow the request. */
 function open(plans: ExperimentPlans, token: string, call: ExperimentCall): OpenedPlan {
   const opened = plans.find(token);
   if (opened === undefined) throw plans.ready ? unauthorized() : unavailable();

@@ -13,7 +13,7 @@ import type { AssignmentOrigin } from '../../../shared/experiments/assign.ts';
 import type { ExperimentVariant } from '../../../shared/experiments/experiment-bodies.ts';
 import type { PlannedExperiment } from '../../../shared/experiments/experiment-plan.ts';
 
-/** Writes impressions to the log of accepted events, where they go the way of every event. */
+/** Writes impressions to the log of accepted events, where they are processed like every event. */
 export type ImpressionLog = {
   /** Returns once the log has stored it. Throws PublishError when it did not, or when too many wait already. */
   write(impression: Impression): Promise<void>;
@@ -93,14 +93,14 @@ type Impression = {
   /** The event's id. */
   readonly id: string;
   readonly accountId: string;
-  /** What the caller asked with: a source's key makes it that source's event. */
+  /** The caller's token: with a source's key it is that source's event. */
   readonly token: ExperimentToken;
   readonly visitorId: string;
   readonly atMs: number;
   readonly experiment: PlannedExperiment;
   readonly variant: ExperimentVariant;
   readonly origin: AssignmentOrigin;
-  /** The page the visitor sees, where the caller tells it. */
+  /** The visitor's page, if the caller sends it. */
   readonly url: string | undefined;
 };
 

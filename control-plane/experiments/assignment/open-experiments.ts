@@ -22,7 +22,7 @@ export type Experiments = {
   readonly assignmentShares: AssignmentShares;
 };
 
-/** What answers assignments to experiments. */
+/** Opens the service that assigns visitors to experiments. */
 export function openExperiments(
   env: ExperimentVariables,
   {

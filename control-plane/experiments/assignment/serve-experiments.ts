@@ -27,8 +27,8 @@ const bodyBytesMax = 64 * 1024;
 const allowAll = { 'access-control-allow-origin': '*' };
 
 /**
- * Serves assignments and personalization in front of the app's own routes. The app's way through hooks, parsers and
- * serializers costs several times what an assignment does, and pages wait for these.
+ * Serves assignments and personalization before the app's own routes. The app's hooks, parsers and serializers cost several
+ * times as much as an assignment, and pages wait for it.
  */
 export function serveExperiments(app: FastifyInstance, options: ServeExperiments): void {
   const { counts } = options;
@@ -70,12 +70,12 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
 }
 
 type Route = {
-  /** Stands in metrics. */
+  /** Label in metrics. */
   readonly name: string;
   answer(call: ExperimentCall, key: string): Promise<ExperimentAnswer>;
 };
 
-/** Never rejects: what went wrong is the answer. */
+/** Never rejects: errors become answers. */
 async function serve(
   route: Route,
   key: string,
@@ -100,7 +100,7 @@ async function serve(
     const failure = isBusy ? unavailable(error) : failureOf(error);
     ({ status } = failure);
     const more = status === 503 || status === 429 ? ['retry-after', '1'] : [];
-    // What is left of the body is not read.
+    // The rest of the body is not read.
     if (!request.complete) more.push('connection', 'close');
     if (status >= 500) {
       const requestId = uuidv7();

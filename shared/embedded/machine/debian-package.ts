@@ -5,7 +5,7 @@ import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
 // The first Debian suite with a nats-server that is new enough (2.15.1). Its programs run on
-// Debian 12 as well: of the C library they want version 2.34.
+// Debian 12 as well: they need version 2.34 of the C library.
 const usualSuite = 'forky';
 const debianSuites = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const keyrings = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
@@ -17,7 +17,7 @@ const extractTimeoutMs = 30_000;
 /**
  * Takes packages from the Debian mirror apt uses already, but of another suite, and returns the folder they are unpacked
  * in, which stands for `/`. Works below `folder` alone, so it needs no root, installs nothing and changes none of apt's
- * files. What the packages depend on is not fetched.
+ * files. Dependencies are not fetched.
  */
 export async function fetchDebianPackages(
   names: readonly string[],
@@ -60,7 +60,7 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
     'APT::Update::Error-Mode "any";',
     'Acquire::http::Timeout "10";',
     'Acquire::https::Timeout "10";',
-    // What the system does after an update concerns the system's own lists.
+    // The system's hooks after an update are for the system's own lists.
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',

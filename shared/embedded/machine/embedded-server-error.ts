@@ -1,4 +1,4 @@
-/** What went wrong with an embedded server. `code` is stable; the message says what was being done and what to do. */
+/** A failure of an embedded server. `code` is stable; the message names the operation and the remedy. */
 export class EmbeddedServerError extends Error {
   override readonly name = 'EmbeddedServerError';
   readonly code: EmbeddedServerErrorCode;

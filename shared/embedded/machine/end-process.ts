@@ -15,7 +15,7 @@ const pollMs = 20;
 
 /**
  * Ends a process this one did not start (so there is no child handle), by id, sending each step's signal in turn.
- * The id is compared with what is known of the process each time, so a process that took over the id is never hit.
+ * The id is compared with the known facts of the process each time, so a process that took over the id is never hit.
  */
 export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]): Promise<void> {
   for (const step of steps) {

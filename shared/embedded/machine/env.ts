@@ -2,7 +2,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { optionalText } from '../../runtime/variables.ts';
 
-/** What an operator can set of the embedded servers. */
+/** Settings of the embedded servers. */
 export const embeddedEnv = {
   SLUICE_NATS_SERVER: optionalText('Path of a nats-server binary to use instead of looking for one'),
   SLUICE_NATS_SERVER_SHA256: optionalText(
@@ -11,7 +11,7 @@ export const embeddedEnv = {
   ),
 };
 
-/** The environment variables the embedded servers look at, read once per call and nowhere else. */
+/** The environment variables of the embedded servers, read once per call and nowhere else. */
 export function readEmbeddedEnv(): EmbeddedEnv {
   return {
     XDG_CACHE_HOME: nonEmpty(process.env['XDG_CACHE_HOME']),

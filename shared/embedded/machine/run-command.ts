@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** What a command printed. Only the last part is kept of more than a mebibyte. */
+/** Output of a command. Of more than a mebibyte only the last part is kept. */
 export type CommandOutput = {
   readonly stdout: string;
   readonly stderr: string;
@@ -16,7 +16,7 @@ export type RunCommandOptions = {
 
 const outputCharactersMax = 1024 * 1024;
 
-/** Runs a command to its end. Throws, with what it said on standard error, if it fails or its time is up. */
+/** Runs a command to its end. Throws, with its standard error, if it fails or times out. */
 export function runCommand(
   command: string,
   args: readonly string[],

@@ -19,7 +19,7 @@ export type ServerProcess = {
   whenReady(check: () => Promise<boolean>, deadlineMs: number): Promise<void>;
   /** Sends each of `stopSteps` in turn until the process has ended. */
   stop(): Promise<void>;
-  /** SIGKILL: what a crash looks like. */
+  /** SIGKILL, like a crash. */
   kill(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ type ServerExit = {
 };
 
 export type ServerProcessOptions = {
-  /** What error messages call it. */
+  /** Name in error messages. */
   readonly label: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -159,7 +159,7 @@ async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise
 export type HeldServer = {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
-  /** Ends it in good order, by force if that takes too long. */
+  /** Stops it gracefully, by force if that takes too long. */
   stop(): Promise<void>;
   /** SIGKILL: what a crash looks like. A new start on the same folder finds what was acknowledged. */
   kill(): Promise<void>;

@@ -40,7 +40,7 @@ type Way = {
 /**
  * Finds nats-server: a given one; else on PATH; else in the cache; else the official release; else Debian's package, which
  * apt checks by Debian's keyring. The last two are kept in the cache under their SHA-256, which is checked before the cached
- * program is run. Throws one error that tells what was tried and why each way failed.
+ * program is run. Throws one error that lists every attempt and why it failed.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<NatsBinary> {
   const env = readEmbeddedEnv();
