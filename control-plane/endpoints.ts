@@ -21,6 +21,8 @@ import { sourceEndpoints } from './sources/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
 import { mergeEndpoints } from './visitors/merge-endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
+import { erasureEndpoints } from './visitors/erasure-endpoints.ts';
+import { suppressionEndpoints } from './visitors/suppression-endpoints.ts';
 
 // Destinations and sources have endpoints of their own.
 const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
@@ -38,6 +40,8 @@ const ownEndpoints: readonly Endpoint[] = [
   ...ruleEndpoints,
   ...visitorEndpoints,
   ...mergeEndpoints,
+  ...erasureEndpoints,
+  ...suppressionEndpoints,
   ...accountEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,

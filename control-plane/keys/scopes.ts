@@ -32,6 +32,11 @@ export const scopeNames: readonly string[] = [
   // To merge and split visitors.
   'visitor:update',
   'visitor:delete',
+  'erasure:list',
+  'erasure:find',
+  'suppression:list',
+  'suppression:create',
+  'suppression:delete',
   'key:list',
   'key:create',
   'key:delete',

@@ -5,6 +5,7 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { insertAudit } from '../audit/record-audit.ts';
 import { hashedId, recordRead } from './audit-visitors.ts';
+import { erasureReference } from './erasure-endpoints.ts';
 import { erasures } from './erasure-service.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
 
@@ -90,10 +91,11 @@ export const visitorEndpoints = [
       'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. What ' +
       'destinations were sent has to be deleted there',
     query: Type.Object({ suppress }),
-    body: Type.Object({ suppress }, { additionalProperties: false }),
+    body: Type.Object({ suppress, reference: erasureReference }, { additionalProperties: false }),
     bodyOptional: true,
     reply: Type.Object({
       deleted: Type.Literal(true),
+      erasureId: Type.String({ format: 'uuid', description: 'GET /rest/v1/erasures/{id} reads its record.' }),
       erasedAt: Type.String({
         format: 'date-time',
         description: 'Events received until then are dropped. A later one begins a new visitor, unless suppressed.',
@@ -107,19 +109,29 @@ export const visitorEndpoints = [
       const { pool, erasures, now } = services;
       const { id } = params;
       const suppressed = query.suppress === true || body.suppress === true;
-      const audited = { action: 'visitor.erase', entityId: hashedId(id), details: { suppressed } };
-      const { ids, recentEventCount, atMs } = await eraseVisitor(
+      const { keyId, keyName } = principal;
+      const { erasureId, ids, counts, atMs } = await eraseVisitor(
         pool,
-        { accountId, id, isSuppressed: suppressed },
+        {
+          accountId,
+          id,
+          isSuppressed: suppressed,
+          actor: { id: keyId, name: keyName },
+          reference: body.reference,
+        },
         {
           now: () => now().getTime(),
           announce: erasures.announcer(accountId),
-          audit: (client) => insertAudit(client, principal, audited, now()),
+          audit: (client, erasureId) => {
+            const audited = { action: 'visitor.erase', entityId: hashedId(id), details: { suppressed, erasureId } };
+            return insertAudit(client, principal, audited, now());
+          },
           onLeftAhead: (error) => erasures.warn(error),
         },
       );
       if (ids.length === 0) throw notFound('visitor');
-      return { deleted: true, erasedAt: new Date(atMs).toISOString(), suppressed, ids, recentEventCount };
+      const erasedAt = new Date(atMs).toISOString();
+      return { deleted: true, erasureId, erasedAt, suppressed, ids, recentEventCount: counts.recentEvents };
     },
   }),
 ];

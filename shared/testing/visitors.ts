@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { eraseVisitor } from '../visitors/erase-visitor.ts';
 import type { ErasureRequest, EraseOptions } from '../visitors/erase-visitor.ts';
@@ -19,7 +20,7 @@ export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore,
 /** Erases a visitor as the control plane does, unless told otherwise with nobody to announce it to. Returns the erased ids. */
 export async function eraseFor(
   pool: Pool,
-  request: ErasureRequest,
+  request: Omit<ErasureRequest, 'actor'>,
   options: Partial<EraseOptions> = {},
 ): Promise<readonly string[]> {
   const nothing = async (): Promise<void> => {};
@@ -27,5 +28,5 @@ export async function eraseFor(
     throw error;
   };
   const all = { now: Date.now, announce: nothing, audit: nothing, onLeftAhead, ...options };
-  return (await eraseVisitor(pool, request, all)).ids;
+  return (await eraseVisitor(pool, { ...request, actor: { id: randomUUID(), name: 'test' } }, all)).ids;
 }

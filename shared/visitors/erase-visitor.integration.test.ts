@@ -10,6 +10,7 @@ import { openTestPool } from '../testing/test-pool.ts';
 import { eraseFor } from '../testing/visitors.ts';
 import type { AnnouncedErasure } from './erase-visitor.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
+import { deleteSuppression, selectSuppressions } from './suppressions.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import { VisitorsUnavailableError } from './visitor-store.ts';
 import type { VisitorOutcome, VisitorStore, VisitorTouch } from './visitor-store.ts';
@@ -369,6 +370,48 @@ test('upgrade: tombstones of earlier versions count as erased when they were mad
       expect(await outcomesOf(store, received(atMs))).toEqual(['erased', 'erased', 'erased']);
       expect((await store.resolve(received(atMs + 1))).created).toBe(3);
     }
+  } finally {
+    await ownPool.end();
+    await own.drop();
+  }
+});
+
+test('upgrade: suppressions of earlier versions hold, are listed and taken back, also those made meanwhile', async () => {
+  const own = await createTestDatabase();
+  await migrate(
+    own.url,
+    undefined,
+    migrationList.filter(({ name }) => name < '0021'),
+  );
+  const ownPool = openTestPool(own.url, 5);
+  try {
+    const [account, other] = [randomUUID(), randomUUID()];
+    const atMs = Date.now() - 3_600_000;
+    const suppressAsBefore = (accountId: string, email: string): Promise<unknown> =>
+      ownPool.query(
+        `insert into erasures (account_id, hash, erased_at, suppressed)
+          select $1::uuid, erasure_hash($1::uuid, 'email', $2), $3::timestamptz, true
+          on conflict (account_id, hash) do update set suppressed = erasures.suppressed or excluded.suppressed`,
+        [accountId, email, new Date(atMs)],
+      );
+    await suppressAsBefore(account, 'old@example.com');
+    await suppressAsBefore(other, 'old@example.com');
+    await migrate(own.url);
+    // By a control plane of the version before, which still runs.
+    await suppressAsBefore(account, 'young@example.com');
+    const store = createVisitorStore(ownPool);
+    for (const value of ['old@example.com', 'young@example.com']) {
+      const received = (accountId = account): VisitorTouch[] => [touch(accountId, { claim: { emails: [value] } })];
+      expect(await outcomesOf(store, received())).toEqual(['erased']);
+      const page = { limit: 2, after: undefined };
+      const listed = await selectSuppressions(ownPool, account, { identifier: { kind: 'email', value } }, page);
+      expect(listed).toEqual([
+        { id: expect.stringMatching(/^[0-9a-f]{64}$/), kind: undefined, sinceMs: atMs, reference: undefined },
+      ]);
+      expect(await deleteSuppression(ownPool, account, { id: listed[0]?.id ?? '', atMs: Date.now() - 1 })).toBe(true);
+      expect((await store.resolve(received())).created).toBe(1);
+    }
+    expect(await outcomesOf(store, [touch(other, { claim: { emails: ['old@example.com'] } })])).toEqual(['erased']);
   } finally {
     await ownPool.end();
     await own.drop();

@@ -1,7 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
+import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
-import { deleteOldErasures, insertErasures, moveErasures } from './erasures.ts';
+import { insertErasureRecord, moveErasureRecord } from './erasure-records.ts';
+import type { Actor, ErasureCounts } from './erasure-records.ts';
+import { deleteOldErasures, erasuresKeptMs, insertErasures, moveErasures } from './erasures.ts';
 import { findRoot } from './find-visitor.ts';
 import { deleteMerges } from './merge-records.ts';
 import { cleanText } from './visitor-identity.ts';
@@ -15,13 +18,18 @@ export type ErasureRequest = {
   readonly id: string;
   /** Whether later events that name one of its identifiers are dropped as well. */
   readonly isSuppressed?: boolean;
+  /** The API key that asks for it. */
+  readonly actor: Actor;
+  /** The caller's own name for the request. */
+  readonly reference?: string | undefined;
 };
 
 /** What an erasure removed; no ids when there was no such visitor. */
 export type Erased = {
+  readonly erasureId: string;
   /** The visitor's own id first, then its aliases. */
   readonly ids: readonly string[];
-  readonly recentEventCount: number;
+  readonly counts: ErasureCounts;
   /** Events received until then are dropped, in ms since the epoch. */
   readonly atMs: number;
 };
@@ -32,7 +40,7 @@ export type EraseOptions = {
   /** Keeps all who send events from sending those of these visitors that were received until then. */
   announce(erasure: AnnouncedErasure): Promise<void>;
   /** Is part of the transaction. */
-  audit(client: PoolClient): Promise<void>;
+  audit(client: PoolClient, erasureId: string): Promise<void>;
   /** The visitor is erased, and the time ahead could not be replaced: what comes until then is dropped as well. */
   onLeftAhead(error: unknown): void;
 };
@@ -49,12 +57,16 @@ export type AnnouncedErasure = {
  * Tables, beside the visitors' own, whose rows belong to a visitor by `account_id` and `visitor_id`. Outcomes go with
  * their events. Whoever writes to one of them holds the lock of erasure-lock.ts.
  */
-const visitorTables = ['recent_events', 'experiment_assignments', 'experiment_visitors'] as const;
+const visitorTables = {
+  recentEvents: 'recent_events',
+  experimentAssignments: 'experiment_assignments',
+  experimentVisitors: 'experiment_visitors',
+} as const;
+
+type DeletedRows = { readonly [Name in keyof typeof visitorTables]: number };
 
 /** Until the transaction is committed the erasure is recorded for so long ahead, in ms. */
 const aheadMs = 60_000;
-/** For so long nothing of a visitor can wait anywhere, in ms. */
-const keptMs = 400 * 86_400_000;
 
 /**
  * Erases the visitor an id or alias leads to: its properties, what identifies it, its recent events, its assignments to
@@ -65,38 +77,51 @@ const keptMs = 400 * 86_400_000;
  * erasure is recorded and announced for a time ahead first, which drops what comes meanwhile, and for the time of the
  * commit after it.
  */
-export async function eraseVisitor(
-  pool: Pool,
-  { accountId, id, isSuppressed = false }: ErasureRequest,
-  { now, announce, audit, onLeftAhead }: EraseOptions,
-): Promise<Erased> {
-  let aheadAtMs = 0;
-  const erased = await inTransaction(pool, async (client) => {
-    await holdForErasure(client, accountId);
-    aheadAtMs = now() + aheadMs;
-    const { cluster, identities } = await deleteVisitor(client, accountId, id);
-    // Who only asked for an experiment's variant has an assignment, and is no visitor yet.
-    const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
-    const deleted = await deleteRows(client, accountId, ids);
-    if (cluster.length + deleted.total === 0) return { ids: [], recentEventCount: 0, atMs: aheadAtMs };
-    const erasure = { accountId, atMs: aheadAtMs, isSuppressed };
-    const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
-    for (const some of chunks(identifiers)) await insertErasures(client, erasure, some);
-    await deleteOldErasures(client, accountId, now() - keptMs);
-    await audit(client);
-    await announce({ ids, atMs: aheadAtMs, isAhead: true });
-    return { ids, recentEventCount: deleted.recentEvents, atMs: aheadAtMs };
-  });
+export async function eraseVisitor(pool: Pool, request: ErasureRequest, options: EraseOptions): Promise<Erased> {
+  const { accountId } = request;
+  const { now, announce, onLeftAhead } = options;
+  const erased = await inTransaction(pool, (client) => eraseAhead(client, request, options));
   if (erased.ids.length === 0) return erased;
+  const { erasureId, ids } = erased;
   try {
     const atMs = now();
-    await moveErasures(pool, accountId, aheadAtMs, atMs);
-    await announce({ ids: erased.ids, atMs, isAhead: false });
+    await moveErasures(pool, accountId, erased.atMs, atMs);
+    await moveErasureRecord(pool, erasureId, atMs);
+    await announce({ ids, atMs, isAhead: false });
     return { ...erased, atMs };
   } catch (error) {
     onLeftAhead(error);
     return erased;
   }
+}
+
+/** Erases a visitor in a transaction that holds the lock of its account, for a time ahead. */
+async function eraseAhead(
+  client: PoolClient,
+  { accountId, id, isSuppressed = false, actor, reference }: ErasureRequest,
+  { now, announce, audit }: EraseOptions,
+): Promise<Erased> {
+  await holdForErasure(client, accountId);
+  const requestedAtMs = now();
+  const atMs = requestedAtMs + aheadMs;
+  const erasureId = uuidv7();
+  const { cluster, identities } = await deleteVisitor(client, accountId, id);
+  // Who only asked for an experiment's variant has an assignment, and is no visitor yet.
+  const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
+  const deleted = await deleteRows(client, accountId, ids);
+  const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
+  const counts = { visitors: cluster.length, identifiers: identifiers.length, ...deleted };
+  if (cluster.length + deleted.recentEvents + deleted.experimentAssignments + deleted.experimentVisitors === 0) {
+    return { erasureId, ids: [], counts, atMs };
+  }
+  const suppression = isSuppressed ? { sinceMs: requestedAtMs, erasureId, reference } : undefined;
+  for (const some of chunks(identifiers)) await insertErasures(client, { accountId, atMs, suppression }, some);
+  await deleteOldErasures(client, accountId, requestedAtMs - erasuresKeptMs);
+  const record = { id: erasureId, requestedAtMs, erasedAtMs: atMs, actor, reference, isSuppressed, counts };
+  await insertErasureRecord(client, accountId, record);
+  await audit(client, erasureId);
+  await announce({ ids, atMs, isAhead: true });
+  return { erasureId, ids, counts, atMs };
 }
 
 type DeletedVisitor = { readonly cluster: readonly string[]; readonly identities: readonly Identifier[] };
@@ -152,23 +177,23 @@ async function clusterOf(db: Queryable, accountId: string, rootId: string): Prom
   return [rootId, ...rows.map((row) => row.id)];
 }
 
-async function deleteRows(
-  db: Queryable,
-  accountId: string,
-  ids: readonly string[],
-): Promise<{ readonly total: number; readonly recentEvents: number }> {
-  let [total, recentEvents] = [0, 0];
-  for (const some of chunks(ids)) {
-    for (const table of visitorTables) {
+async function deleteRows(db: Queryable, accountId: string, ids: readonly string[]): Promise<DeletedRows> {
+  const deleteFrom = async (table: string): Promise<number> => {
+    let count = 0;
+    for (const some of chunks(ids)) {
       const { rowCount } = await db.query(
         `delete from ${table} where account_id = $1 and visitor_id = any($2::text[])`,
         [accountId, some],
       );
-      total += rowCount ?? 0;
-      if (table === 'recent_events') recentEvents += rowCount ?? 0;
+      count += rowCount ?? 0;
     }
-  }
-  return { total, recentEvents };
+    return count;
+  };
+  return {
+    recentEvents: await deleteFrom(visitorTables.recentEvents),
+    experimentAssignments: await deleteFrom(visitorTables.experimentAssignments),
+    experimentVisitors: await deleteFrom(visitorTables.experimentVisitors),
+  };
 }
 
 /** A cluster may be of very many visitors: so many are the subject of one statement. */

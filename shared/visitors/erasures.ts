@@ -58,28 +58,47 @@ export async function selectErasures(
   });
 }
 
-export type NewErasure = { readonly accountId: string; readonly atMs: number; readonly isSuppressed: boolean };
+export type NewErasure = {
+  readonly accountId: string;
+  readonly atMs: number;
+  /** Whether later events that name one of the identifiers are dropped as well. */
+  readonly suppression: NewSuppression | undefined;
+};
 
-/** Records the erasure of identifiers. What is suppressed stays so. */
+export type NewSuppression = {
+  readonly sinceMs: number;
+  /** The erasure that asked for it; undefined for identifiers that no visitor had. */
+  readonly erasureId: string | undefined;
+  readonly reference: string | undefined;
+};
+
+/** Records the erasure of identifiers. A suppression that is there already stays as it is. */
 export async function insertErasures(
   db: Queryable,
-  { accountId, atMs, isSuppressed }: NewErasure,
+  { accountId, atMs, suppression }: NewErasure,
   identifiers: readonly Identifier[],
 ): Promise<void> {
   await db.query(
-    `insert into erasures (account_id, hash, erased_at, suppressed)
-      select distinct $1::uuid, erasure_hash($1::uuid, k.kind, k.value), $4::timestamptz, $5::boolean
+    `insert into erasures (account_id, hash, kind, erased_at, suppressed, suppressed_at, erasure_id, reference)
+      select distinct $1::uuid, erasure_hash($1::uuid, k.kind, k.value), k.kind, $4::timestamptz,
+        $5::timestamptz is not null, $5::timestamptz, $6::uuid, $7::text
       from unnest($2::text[], $3::text[]) as k (kind, value)
       order by 2
       on conflict (account_id, hash) do update set
+        kind = excluded.kind,
         erased_at = greatest(erasures.erased_at, excluded.erased_at),
-        suppressed = erasures.suppressed or excluded.suppressed`,
+        suppressed = erasures.suppressed or excluded.suppressed,
+        suppressed_at = case when erasures.suppressed then erasures.suppressed_at else excluded.suppressed_at end,
+        erasure_id = case when erasures.suppressed then erasures.erasure_id else excluded.erasure_id end,
+        reference = case when erasures.suppressed then erasures.reference else excluded.reference end`,
     [
       accountId,
       identifiers.map(({ kind }) => kind),
       identifiers.map(({ value }) => value),
       new Date(atMs).toISOString(),
-      isSuppressed,
+      suppression === undefined ? null : new Date(suppression.sinceMs).toISOString(),
+      suppression?.erasureId,
+      suppression?.reference,
     ],
   );
 }
@@ -104,6 +123,9 @@ export async function deleteOldErasures(db: Queryable, accountId: string, before
 }
 
 const oldAtOnce = 1_000;
+
+/** For so long nothing of a visitor can wait anywhere, in ms. */
+export const erasuresKeptMs = 400 * 86_400_000;
 
 /**
  * SQL: whether a visitor was erased after an event of it was received. Where nobody of the account was erased since then

@@ -1741,6 +1741,7 @@ export type Replies = {
   };
   readonly deleteVisitor: {
     readonly deleted: true;
+    readonly erasureId: string;
     readonly erasedAt: string;
     readonly suppressed: boolean;
     readonly ids: readonly string[];
@@ -1776,6 +1777,61 @@ export type Replies = {
       readonly visitorId: string;
     }[];
   };
+  readonly listErasures: {
+    readonly entities: readonly {
+      readonly id: string;
+      readonly requestedAt: string;
+      readonly erasedAt: string;
+      readonly actorId: string;
+      readonly actorName: string;
+      readonly reference: string | null;
+      readonly suppressed: boolean;
+      readonly counts: {
+        readonly visitors: number;
+        readonly identifiers: number;
+        readonly recentEvents: number;
+        readonly experimentAssignments: number;
+        readonly experimentVisitors: number;
+      };
+    }[];
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
+  readonly getErasure: {
+    readonly id: string;
+    readonly requestedAt: string;
+    readonly erasedAt: string;
+    readonly actorId: string;
+    readonly actorName: string;
+    readonly reference: string | null;
+    readonly suppressed: boolean;
+    readonly counts: {
+      readonly visitors: number;
+      readonly identifiers: number;
+      readonly recentEvents: number;
+      readonly experimentAssignments: number;
+      readonly experimentVisitors: number;
+    };
+  };
+  readonly listSuppressions: {
+    readonly entities: readonly {
+      readonly id: string;
+      readonly kind: 'userId' | 'externalId' | 'email' | null;
+      readonly suppressedAt: string;
+      readonly reference: string | null;
+      readonly erasureId: string | null;
+    }[];
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
+  readonly createSuppressions: {
+    readonly created: number;
+    readonly existing: number;
+    readonly skipped: readonly {
+      readonly field: 'userIds' | 'externalIds' | 'emails';
+      readonly index: number;
+      readonly reason: 'visitor' | 'placeholder';
+    }[];
+  };
+  readonly deleteSuppression: { readonly deleted: true };
   readonly getAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly updateAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly listKeys: {

@@ -13,6 +13,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import { eraseFor, resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { deleteSuppression, selectSuppressions, suppressIdentifiers } from '../../../shared/visitors/suppressions.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
@@ -396,6 +397,30 @@ test('resolver: an event of an erased visitor that was received before is droppe
     const [first, second, ...others] = await rig.written();
     expect([first?.event.id, second?.event.id, others]).toEqual(['a', 'back', []]);
     expect(second?.visitor).toEqual({ id: 'u', zip: '3000', custom_properties: {} });
+  }));
+
+test('resolver: events that name a suppressed identifier are dropped and counted until it is taken back', () =>
+  withRig(async (rig) => {
+    const other = randomUUID();
+    const request = { accountId: rig.account, identifiers: [{ kind: 'email', value: 'ann@example.com' }] } as const;
+    const audit = (): Promise<void> => Promise.resolve();
+    await suppressIdentifiers(rig.ownerPool, { ...request, reference: undefined }, { now: Date.now, audit });
+    const named = (id: string): TestEvent => track(id, { userId: `u-${id}`, email: 'Ann@example.com' });
+    await rig.send(0, [named('during'), track('bystander')]);
+    await rig.send(0, [{ ...named('elsewhere'), account: other }]);
+    const resolver = await rig.start(0);
+    await until(resolver, 'resolved', 2);
+    const [suppression] = await selectSuppressions(rig.ownerPool, rig.account, {}, { limit: 2, after: undefined });
+    const atMs = Date.now();
+    expect(await deleteSuppression(rig.ownerPool, rig.account, { id: suppression?.id ?? '', atMs })).toBe(true);
+    await rig.send(0, [
+      { ...named('late'), at: atMs },
+      { ...named('back'), at: atMs + 1 },
+    ]);
+    await until(resolver, 'resolved', 3);
+    await resolver.stop(5_000);
+    expect(idsOf(await rig.written()).toSorted()).toEqual(['back', 'bystander']);
+    expect(resolver.stats()).toMatchObject({ erased_dropped: 2, visitors_created: 3 });
   }));
 
 test('resolver: waits for a database that is away, then goes on where it was', () =>

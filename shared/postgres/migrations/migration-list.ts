@@ -19,6 +19,8 @@ import { TellRecentEventsApart } from './0017-tell-recent-events-apart.ts';
 import { KeyRecentEventsByOrigin } from './0018-key-recent-events-by-origin.ts';
 import { IndexJoinedAliases } from './0019-index-joined-aliases.ts';
 import { RecordMerges } from './0019-record-merges.ts';
+import { IndexSuppressions } from './0021-index-suppressions.ts';
+import { RecordErasures } from './0021-record-erasures.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -50,4 +52,6 @@ export const migrationList: MigrationList = [
   { name: '0018-key-recent-events-by-origin', class: KeyRecentEventsByOrigin },
   { name: '0019-record-merges', class: RecordMerges },
   { name: '0019-index-joined-aliases', class: IndexJoinedAliases },
+  { name: '0021-record-erasures', class: RecordErasures },
+  { name: '0021-index-suppressions', class: IndexSuppressions },
 ];

@@ -22,6 +22,7 @@ export const serviceRights = {
     entities: all,
     // Their hashes are made by a function with the owner's rights.
     erasure_keys: [],
+    erasure_records: ['select', 'insert', 'update'],
     erasures: all,
     event_outcomes: read,
     // Nothing of an erased visitor remains.

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let pool: Pool;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  pool = openTestPool(plane.databaseUrl, 4);
+});
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
+
+async function addVisitor({ accountId }: Client, userId: string): Promise<void> {
+  const claim = { userId, externalIds: [`x-${userId}`], emails: [`${userId}@example.com`], anonymousId: undefined };
+  await createVisitorStore(pool).resolve([
+    { accountId, claim, receivedAtMs: Date.now(), given: [{ city: 'Bern' }], sentWith: 'server' },
+  ]);
+}
+
+test('erasures: a record says when, by whom, why and how much was erased, and not whom', async () => {
+  const [client, other] = [await plane.newAccount(), await plane.newAccount()];
+  for (const one of [client, other]) await addVisitor(one, 'ann-canary');
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      values ($1, 'e1', now(), now(), 's', 'Signup', 'ann-canary', false, '{}')`,
+    [client.accountId],
+  );
+  const { body: answer } = await client.call('DELETE', '/visitors/ann-canary', {
+    body: { suppress: true, reference: 'ticket 7' },
+  });
+  expect(answer).toMatchObject({ deleted: true, suppressed: true, ids: ['ann-canary'], recentEventCount: 1 });
+  const wanted = {
+    id: answer.erasureId,
+    requestedAt: expect.any(String),
+    erasedAt: answer.erasedAt,
+    actorId: client.keyId,
+    actorName: expect.any(String),
+    reference: 'ticket 7',
+    suppressed: true,
+    counts: { visitors: 1, identifiers: 3, recentEvents: 1, experimentAssignments: 0, experimentVisitors: 0 },
+  };
+  const one = await client.get(`/erasures/${answer.erasureId}`);
+  expect([one.status, one.body]).toEqual([200, wanted]);
+  expect((await client.get('/erasures')).body.entities).toEqual([wanted]);
+  expect(JSON.stringify(one.body)).not.toContain('canary');
+  const { body: audit } = await client.get('/audit?action=visitor.erase');
+  expect(audit.entities[0].details).toEqual({ suppressed: true, erasureId: answer.erasureId });
+
+  expect((await other.get('/erasures')).body.entities).toEqual([]);
+  for (const id of [answer.erasureId, randomUUID(), 'none']) {
+    expect((await other.get(`/erasures/${id}`)).status).toBe(404);
+  }
+  expect((await other.get('/visitors/ann-canary')).status).toBe(200);
+});
+
+test('erasures: listed newest first and page by page; one that found no visitor leaves no record', async () => {
+  const client = await plane.newAccount();
+  const erased: string[] = [];
+  for (const id of ['a', 'b', 'c']) {
+    await addVisitor(client, id);
+    const { body } = await client.delete(`/visitors/${id}`);
+    erased.unshift(body.erasureId);
+    expect((await client.delete(`/visitors/${id}`)).status).toBe(404);
+  }
+  const first = await client.get('/erasures?limit=2');
+  const rest = await client.get(`/erasures?limit=2&cursor=${first.body.pagination.nextCursor}`);
+  const shown = [...first.body.entities, ...rest.body.entities] as { id: string; reference: string | null }[];
+  expect(shown.map(({ id, reference }) => [id, reference])).toEqual(erased.map((id) => [id, null]));
+  const tooLong = await client.call('DELETE', '/visitors/a', { body: { reference: 'x'.repeat(201) } });
+  expect([tooLong.status, tooLong.body.error]).toEqual([400, expect.stringContaining('reference')]);
+});
+
+test('erasures: each operation needs its scope', async () => {
+  const client = await plane.newAccount();
+  await addVisitor(client, 'a');
+  const { erasureId } = (await client.delete('/visitors/a')).body;
+  const statuses = [];
+  for (const scope of ['erasure:list', 'erasure:find', 'visitor:delete']) {
+    const key = await plane.newKey(client, [scope]);
+    statuses.push([(await key.get('/erasures')).status, (await key.get(`/erasures/${erasureId}`)).status]);
+  }
+  expect(statuses).toEqual([
+    [200, 403],
+    [403, 200],
+    [403, 403],
+  ]);
+});

@@ -1,0 +1,244 @@
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
+import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor-store.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let pool: Pool;
+/** What a resolver knows that has run for a while. */
+let visitors: VisitorStore;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  pool = openTestPool(plane.databaseUrl, 4);
+  visitors = createVisitorStore(pool);
+});
+beforeEach(async () => {
+  client = await plane.newAccount();
+});
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
+
+type Received = { readonly accountId?: string; readonly at?: number };
+
+async function touch(claim: Partial<VisitorClaim>, { accountId, at }: Received = {}): Promise<VisitorOutcome['kind']> {
+  const full = { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim };
+  const { outcomes } = await visitors.resolve([
+    {
+      accountId: accountId ?? client.accountId,
+      claim: full,
+      receivedAtMs: at ?? Date.now(),
+      given: [{ city: 'Bern' }],
+      sentWith: 'server',
+    },
+  ]);
+  return outcomes[0]?.kind ?? 'refused';
+}
+
+const listOf = async (query = ''): Promise<readonly { readonly id: string; readonly kind: string | null }[]> =>
+  (await client.get(`/suppressions${query}`)).body.entities;
+
+/** Returns when an event received now is received later than all that was done. */
+async function nextMillisecond(): Promise<void> {
+  const before = Date.now();
+  await vi.waitUntil(() => Date.now() > before, { interval: 1 });
+}
+
+test.each([
+  ['userId', 'userIds', 'device-canary', { userId: 'device-canary' }],
+  ['externalId', 'externalIds', 'customer-canary', { externalIds: ['customer-canary'] }],
+  ['externalId', 'externalIds', 'é'.repeat(400), { externalIds: ['é'.repeat(400)] }],
+  ['email', 'emails', ' Ann-Canary@Example.com ', { userId: 'other', emails: ['ann-canary@example.com'] }],
+])(
+  'suppressions: events that name a suppressed %s are dropped until it is taken back, in this account alone',
+  async (kind, list, sent, claim) => {
+    const other = await plane.newAccount();
+    expect(await touch({ userId: 'bystander' })).toBe('resolved');
+    const created = await client.post('/suppressions', { [list]: [sent], reference: 'import 7' });
+    expect([created.status, created.body]).toEqual([200, { created: 1, existing: 0, skipped: [] }]);
+    expect((await client.post('/suppressions', { [list]: [sent] })).body).toMatchObject({ created: 0, existing: 1 });
+
+    await nextMillisecond();
+    const during = Date.now();
+    expect([await touch(claim), await touch(claim, { at: during - 60_000 })]).toEqual(['erased', 'erased']);
+    expect(await touch(claim, { accountId: other.accountId })).toBe('resolved');
+    expect(await touch({ userId: 'bystander' })).toBe('resolved');
+
+    const query = `?${kind}=${encodeURIComponent(sent)}`;
+    const [suppression] = await listOf(query);
+    expect(suppression).toMatchObject({ kind, reference: 'import 7', erasureId: null });
+    expect((await other.get(`/suppressions${query}`)).body.entities).toEqual([]);
+    expect((await other.delete(`/suppressions/${suppression?.id}`)).status).toBe(404);
+
+    const back = await client.delete(`/suppressions/${suppression?.id}`);
+    expect([back.status, back.body]).toEqual([200, { deleted: true }]);
+    await nextMillisecond();
+    expect([await touch(claim, { at: during }), await touch(claim)]).toEqual(['erased', 'resolved']);
+    expect(await listOf(query)).toEqual([]);
+    expect((await client.delete(`/suppressions/${suppression?.id}`)).status).toBe(404);
+  },
+);
+
+test('suppressions: no table, answer or audit entry names a suppressed identifier', async () => {
+  await client.post('/suppressions', {
+    userIds: ['u-canary'],
+    externalIds: ['x-canary'],
+    emails: ['e-canary@example.com'],
+  });
+  for (const table of ['erasures', 'erasure_records', 'audit_entries', 'visitors', 'visitor_identities']) {
+    const { rows } = await pool.query<{ row: string }>(`select t::text as row from ${table} t where account_id = $1`, [
+      client.accountId,
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('canary');
+  }
+  const shown = [await client.get('/suppressions'), await client.get('/audit')].map(({ body }) => body);
+  expect(JSON.stringify(shown)).not.toContain('canary');
+  expect(shown[0].entities.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
+    'email',
+    'externalId',
+    'userId',
+  ]);
+});
+
+test('suppressions: an identifier that a visitor has or that identifies nobody is skipped', async () => {
+  await touch({ userId: 'u1', externalIds: ['x1'], emails: ['ann@example.com'] });
+  const { body } = await client.post('/suppressions', {
+    userIds: ['u1', 'u2', 'u2'],
+    externalIds: ['null', 'x2', 'x1'],
+    emails: ['ANN@example.com', 'ann@example.com'],
+  });
+  expect(body).toMatchObject({ created: 2, existing: 0 });
+  expect(body.skipped).toHaveLength(5);
+  expect(body.skipped).toEqual(
+    expect.arrayContaining([
+      { field: 'externalIds', index: 0, reason: 'placeholder' },
+      { field: 'userIds', index: 0, reason: 'visitor' },
+      { field: 'externalIds', index: 2, reason: 'visitor' },
+      { field: 'emails', index: 0, reason: 'visitor' },
+      { field: 'emails', index: 1, reason: 'visitor' },
+    ]),
+  );
+  expect(await touch({ userId: 'u1' })).toBe('resolved');
+});
+
+test('suppressions: an identifier that a resolver is writing meanwhile stays with its visitor', async () => {
+  const account = client.accountId;
+  const before = Date.now();
+  const writer = await pool.connect();
+  try {
+    await writer.query('begin');
+    await writer.query(`insert into visitors (account_id, id) values ($1, 'u1')`, [account]);
+    await writer.query(`insert into visitor_identities values ($1, 'email', 'ann@example.com', 'u1')`, [account]);
+    const suppressing = client.post('/suppressions', { emails: ['ann@example.com', 'bob@example.com'] });
+    await expect.poll(() => listOf()).toHaveLength(2);
+    await writer.query('commit');
+    expect((await suppressing).body).toEqual({
+      created: 1,
+      existing: 0,
+      skipped: [{ field: 'emails', index: 0, reason: 'visitor' }],
+    });
+  } finally {
+    writer.release();
+  }
+  expect(await listOf('?email=ann@example.com')).toEqual([]);
+  expect(await touch({ emails: ['ann@example.com'] }, { at: before })).toBe('resolved');
+  expect(await touch({ emails: ['bob@example.com'] })).toBe('erased');
+});
+
+test('suppressions: a resolver that read the erasures before a suppression does not write its identifier', async () => {
+  await client.post('/suppressions', { userIds: ['first'] });
+  // As of an erasure of another visitor that is under way.
+  await pool.query(`update erasures set erased_at = now() + interval '1 minute' where account_id = $1`, [
+    client.accountId,
+  ]);
+  const own = openTestPool(plane.databaseUrl, 3);
+  try {
+    const late = createVisitorStore(own);
+    const claim = { userId: 'second', externalIds: [], emails: [], anonymousId: undefined };
+    const event = { accountId: client.accountId, claim, given: [], sentWith: 'server' } as const;
+    const lookedUp = await late.lookUp([{ ...event, receivedAtMs: Date.now() + 120_000 }]);
+    expect((await client.post('/suppressions', { userIds: ['second'] })).body).toMatchObject({ created: 1 });
+    expect((await lookedUp.write()).outcomes).toEqual([{ kind: 'erased' }]);
+  } finally {
+    await own.end();
+  }
+});
+
+test('suppressions: those of an erasure are listed with it, and an erased person comes back when all are taken back', async () => {
+  const claim = { userId: 'u1', externalIds: ['x1'], emails: ['ann@example.com'] };
+  await touch(claim);
+  const { body: erased } = await client.call('DELETE', '/visitors/u1', {
+    body: { suppress: true, reference: 'ticket 9' },
+  });
+  await client.post('/suppressions', { userIds: ['u9'] });
+  const suppressed = await listOf(`?erasureId=${erased.erasureId}`);
+  const byKind = new Map(suppressed.map(({ id, kind }) => [kind, id]));
+  expect(byKind.size).toBe(3);
+  expect(suppressed).toMatchObject(suppressed.map(() => ({ reference: 'ticket 9', erasureId: erased.erasureId })));
+  const claims = { userId: { userId: 'u1' }, externalId: { externalIds: ['x1'] }, email: { emails: claim.emails } };
+  for (const [kind, one] of Object.entries(claims)) {
+    expect([kind, await touch(one)]).toEqual([kind, 'erased']);
+    expect((await client.delete(`/suppressions/${byKind.get(kind)}`)).status).toBe(200);
+  }
+  await nextMillisecond();
+  expect([await touch(claim, { at: Date.parse(erased.erasedAt) }), await touch(claim)]).toEqual(['erased', 'resolved']);
+  expect(await listOf()).toHaveLength(1);
+});
+
+test('suppressions: a list of 5,000 is taken at once and read page by page, and a longer one is refused', async () => {
+  const ids = Array.from({ length: 5_000 }, (_, n) => `id-${n}`);
+  const [externalIds, emails] = [ids.slice(0, 2_500), ids.slice(2_500).map((id) => `${id}@example.com`)];
+  expect((await client.post('/suppressions', { externalIds, emails })).body).toMatchObject({ created: 5_000 });
+  const seen = new Set<string>();
+  let cursor: string | null = null;
+  for (let page = 0; page < 3; page += 1) {
+    const answer = await client.get(`/suppressions?limit=100${cursor === null ? '' : `&cursor=${cursor}`}`);
+    for (const { id } of answer.body.entities) seen.add(id);
+    cursor = answer.body.pagination.nextCursor;
+  }
+  expect(seen.size).toBe(300);
+  for (const body of [{ externalIds, emails: [...emails, 'x'] }, { userIds: [...ids, 'x'] }, {}, { emails: [7] }]) {
+    const refused = await client.post('/suppressions', body);
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/userIds|emails/)]);
+  }
+  expect((await client.get('/suppressions?userId=a&email=b')).status).toBe(400);
+  expect((await client.delete('/suppressions/id-1')).status).toBe(404);
+});
+
+test('suppressions: each operation needs its scope and is audited', async () => {
+  const scopes = ['suppression:list', 'suppression:create', 'suppression:delete'];
+  const keys = await Promise.all(scopes.map((scope) => plane.newKey(client, [scope])));
+  const { id } = await client
+    .post('/suppressions', { emails: ['ann@example.com'] })
+    .then(async () => (await listOf())[0] ?? { id: '' });
+  const statuses = [];
+  for (const key of keys) {
+    statuses.push([
+      (await key.get('/suppressions')).status,
+      (await key.post('/suppressions', { emails: ['ann@example.com'] })).status,
+      (await key.delete(`/suppressions/${id}`)).status,
+    ]);
+  }
+  expect(statuses).toEqual([
+    [200, 403, 403],
+    [403, 200, 403],
+    [403, 403, 200],
+  ]);
+  const { body } = await client.get('/audit');
+  expect(
+    body.entities.map((entry: { action: string; entityId: string | null }) => [entry.action, entry.entityId]),
+  ).toEqual(
+    expect.arrayContaining([
+      ['suppression.delete', id],
+      ['suppression.create', null],
+    ]),
+  );
+});

@@ -1,0 +1,108 @@
+import type { Queryable } from './visitor-statements.ts';
+
+/** An API key. */
+export type Actor = { readonly id: string; readonly name: string };
+
+/** Rows that an erasure deleted, by what they were. */
+export type ErasureCounts = {
+  /** The visitor and those merged into it. */
+  readonly visitors: number;
+  /** Ids of these visitors, externalIds and e-mail addresses. */
+  readonly identifiers: number;
+  readonly recentEvents: number;
+  readonly experimentAssignments: number;
+  /** Parts in the results of experiments. */
+  readonly experimentVisitors: number;
+};
+
+/** What stays of an erasure. It does not name the visitor. */
+export type ErasureRecord = {
+  readonly id: string;
+  readonly requestedAtMs: number;
+  /** Events received until then are dropped. */
+  readonly erasedAtMs: number;
+  readonly actor: Actor;
+  readonly reference: string | undefined;
+  readonly isSuppressed: boolean;
+  readonly counts: ErasureCounts;
+};
+
+export async function insertErasureRecord(db: Queryable, accountId: string, record: ErasureRecord): Promise<void> {
+  const { id, requestedAtMs, erasedAtMs, actor, reference, isSuppressed, counts } = record;
+  await db.query(
+    `insert into erasure_records
+        (id, account_id, requested_at, erased_at, actor_id, actor_name, reference, suppressed, counts)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      id,
+      accountId,
+      new Date(requestedAtMs),
+      new Date(erasedAtMs),
+      actor.id,
+      actor.name,
+      reference,
+      isSuppressed,
+      JSON.stringify(counts),
+    ],
+  );
+}
+
+export async function moveErasureRecord(db: Queryable, id: string, erasedAtMs: number): Promise<void> {
+  await db.query('update erasure_records set erased_at = $2 where id = $1', [id, new Date(erasedAtMs)]);
+}
+
+type ErasureRow = {
+  id: string;
+  requested_at: Date;
+  erased_at: Date;
+  actor_id: string;
+  actor_name: string;
+  reference: string | null;
+  suppressed: boolean;
+  counts: ErasureCounts;
+};
+
+export type ErasurePage = {
+  readonly limit: number;
+  /** The last record of the page before. */
+  readonly after: Pick<ErasureRecord, 'id' | 'requestedAtMs'> | undefined;
+};
+
+/** Up to `limit` erasures of an account, newest first. */
+export async function selectErasureRecords(
+  db: Queryable,
+  accountId: string,
+  { limit, after }: ErasurePage,
+): Promise<readonly ErasureRecord[]> {
+  const { rows } = await db.query<ErasureRow>(
+    `select * from erasure_records
+      where account_id = $1 and ($2::timestamptz is null or (requested_at, id) < ($2, $3::uuid))
+      order by requested_at desc, id desc limit $4`,
+    [accountId, after === undefined ? null : new Date(after.requestedAtMs), after?.id, limit],
+  );
+  return rows.map(recordOf);
+}
+
+export async function selectErasureRecord(
+  db: Queryable,
+  accountId: string,
+  id: string,
+): Promise<ErasureRecord | undefined> {
+  const { rows } = await db.query<ErasureRow>('select * from erasure_records where account_id = $1 and id = $2::uuid', [
+    accountId,
+    id,
+  ]);
+  return rows[0] && recordOf(rows[0]);
+}
+
+function recordOf(row: ErasureRow): ErasureRecord {
+  return {
+    id: row.id,
+    requestedAtMs: row.requested_at.getTime(),
+    erasedAtMs: row.erased_at.getTime(),
+    actor: { id: row.actor_id, name: row.actor_name },
+    reference: row.reference ?? undefined,
+    isSuppressed: row.suppressed,
+    counts: row.counts,
+  };
+}
