@@ -106,7 +106,7 @@ export const editEndpoints = [
     id: 'updateDestination',
     tag: 'Destinations',
     summary:
-      'Change fields of a destination; settings are merged key by key. With another scheme, host, port or path to send to, its ' +
+      'Change fields of a destination; settings are merged key by key. With another scheme, host or port to send to, its ' +
       'secrets have to be sent again',
     body: patchSchema(destinations, { status: Type.Optional(nullable(enabledStatus)) }),
     reply: destinationReply,

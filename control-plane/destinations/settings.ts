@@ -14,7 +14,7 @@ const textCharsMax = 16_384;
 /**
  * Merges settings from a client into the stored ones, key by key; null clears a key. Defaults are applied, secrets
  * sealed. Throws a 400 that names the key. Null when nothing is set; whether all is there, `missingSettings` says.
- * Where the merged settings send to another scheme, host, port or path, each secret has to be sent along or cleared: who may
+ * Where the merged settings send to another scheme, host or port, each secret has to be sent along or cleared: who may
  * change an address must not learn by that what is stored.
  */
 export function mergeSettings(

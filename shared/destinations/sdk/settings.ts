@@ -107,14 +107,11 @@ export function address<Value>(setting: Setting<Value>, standard = ''): Setting<
   return { ...setting, addressOf: (given) => placeOf(typeof given === 'string' && given !== '' ? given : standard) };
 }
 
-/**
- * Scheme, host, port and path of a URL: on a host that many share, another path is another owner. Of what is no URL, such
- * as the name of a region, all of it.
- */
+/** Scheme, host and port of a URL; of what is none, such as the name of a region, all of it. */
 function placeOf(text: string): string {
   if (!URL.canParse(text)) return text;
-  const { protocol, host, pathname } = new URL(text);
-  return host === '' ? text : `${protocol}//${host}${pathname}`;
+  const { protocol, host } = new URL(text);
+  return host === '' ? text : `${protocol}//${host}`;
 }
 
 type Parse<Value> = (text: string, key: string) => Value;
