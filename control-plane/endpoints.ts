@@ -12,6 +12,7 @@ import { assignmentPaths } from './experiments/assignment/serve-experiments.ts';
 import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
 import { readExperimentResults } from './experiments/read-results.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
+import { quarantineEndpoints } from './quarantine/endpoints.ts';
 import { replayEndpoints } from './replays/endpoints.ts';
 import { ruleEndpoints } from './rules/endpoints.ts';
 import { operateEndpoints } from './operate/endpoints.ts';
@@ -42,6 +43,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...mergeEndpoints,
   ...erasureEndpoints,
   ...suppressionEndpoints,
+  ...quarantineEndpoints,
   ...accountEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,

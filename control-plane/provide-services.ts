@@ -14,6 +14,7 @@ import { createLogFigures, logFigures } from './health/log-figures.ts';
 import { recheckStreams } from './keys/endpoints.ts';
 import { provideSystem } from './operate/provide-system.ts';
 import type { LogBuckets } from './publishing/log-buckets.ts';
+import { createQuarantineService, quarantine } from './quarantine/quarantine-service.ts';
 import { provideReplays } from './replays/provide-replays.ts';
 import { signInLinkMs } from './sessions/endpoints.ts';
 import { ingestUrl } from './sources/ingest-url.ts';
@@ -49,6 +50,7 @@ export function provideServices(
   services.provide(signInLinkMs, env.CONSOLE_SIGN_IN_LINK_MS);
   services.provide(sourceSecrets, createSourceSecretBox(env));
   services.provide(ingestUrl, env.INGEST_URL);
+  services.provide(quarantine, createQuarantineService(connection));
   services.provide(erasures, createErasureService(connection, logger));
   provideReplays(env, { logBuckets, logger }, services, scope);
   const { leases, plans, work } = followers;

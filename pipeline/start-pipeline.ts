@@ -37,7 +37,7 @@ import { checkGeoDatabase } from './workers/dispatch/geo-regions.ts';
 import { followErasures } from '../shared/nats/erasures/follow-erasures.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
-import { createDeadLetterShares } from './jobs/retention/dead-letter-shares.ts';
+import { createDeadLetterShares, createQuarantineShares } from './jobs/retention/dead-letter-shares.ts';
 import { startRetention } from './jobs/retention/retention.ts';
 import type { WaitingReaders } from './jobs/retention/retention.ts';
 import { readShareSettings } from '../shared/shares/share-settings.ts';
@@ -205,6 +205,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   });
   scope.use('replays', replays, (one) => withDeadline(one.stop(), stepMs));
   const deadLetterShares = createDeadLetterShares(connection, readShareSettings(env), (id) => accounts.accountOf(id));
+  const quarantineShares = createQuarantineShares(connection, readShareSettings(env));
   const retention = startRetention({
     connection,
     settings: readRetentionSettings(env),
@@ -212,7 +213,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     deadLetters: {
       // One looks, for all; and before it knows who has what it would take all of them for nobody's.
       async look() {
-        if (accounts.ready && membership.owns('dead letters')) await deadLetterShares.look();
+        if (!membership.owns('dead letters')) return;
+        if (accounts.ready) await deadLetterShares.look();
+        await quarantineShares.look();
       },
     },
     logger,
@@ -282,6 +285,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     backlog,
     retention,
     deadLetterShares,
+    quarantineShares,
     connection,
     logServers,
     clock,

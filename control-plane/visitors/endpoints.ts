@@ -5,6 +5,7 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { insertAudit } from '../audit/record-audit.ts';
 import { hashedId, recordRead } from './audit-visitors.ts';
+import { quarantine } from '../quarantine/quarantine-service.ts';
 import { erasureReference } from './erasure-endpoints.ts';
 import { erasures } from './erasure-service.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
@@ -82,12 +83,12 @@ export const visitorEndpoints = [
     path: '/rest/v1/visitors/{id}',
     scope: 'visitor:delete',
     id: 'deleteVisitor',
-    uses: { erasures },
+    uses: { erasures, quarantine },
     tag: 'Visitors',
     summary:
       'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
       'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
-      'also of what waits, is retried or replayed; its dead letters are deleted when they are met. Until retention ' +
+      'also of what waits, is retried or replayed; its dead letters are deleted when they are met, its quarantined events at once. Until retention ' +
       'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. What ' +
       'destinations were sent has to be deleted there',
     query: Type.Object({ suppress }),
@@ -106,7 +107,8 @@ export const visitorEndpoints = [
     }),
     async handle({ params, query, body, principal }, services) {
       const { accountId } = principal;
-      const { pool, erasures, now } = services;
+      const { pool, erasures, quarantine, now } = services;
+      const announce = erasures.announcer(accountId);
       const { id } = params;
       const suppressed = query.suppress === true || body.suppress === true;
       const { keyId, keyName } = principal;
@@ -121,7 +123,11 @@ export const visitorEndpoints = [
         },
         {
           now: () => now().getTime(),
-          announce: erasures.announcer(accountId),
+          async announce(erasure) {
+            await announce(erasure);
+            // Whoever cannot be found in quarantine any more could not be deleted from it by a second try.
+            if (erasure.isAhead) await quarantine.erase(accountId, erasure.identifiers);
+          },
           audit: (client, erasureId) => {
             const audited = { action: 'visitor.erase', entityId: hashedId(id), details: { suppressed, erasureId } };
             return insertAudit(client, principal, audited, now());

@@ -20,9 +20,9 @@ export function createErasureService(connection: LogConnection, logger: Logger):
   return {
     announcer(accountId) {
       const id = uuidv7();
-      return async ({ ids, ...when }) => {
+      return async ({ ids, atMs, isAhead }) => {
         try {
-          await announceErasure(connection, { id, accountId, visitorIds: ids, ...when });
+          await announceErasure(connection, { id, accountId, visitorIds: ids, atMs, isAhead });
         } catch (error) {
           const failure = unavailable('the log cannot be reached or is busy, and nothing was erased: try again');
           failure.cause = error;

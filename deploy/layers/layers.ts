@@ -22,6 +22,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'nats/publish',
     'nats/consume',
     'nats/erasures',
+    'nats/quarantine',
     'nats/buckets',
     'nats/monitor',
     'postgres/migrations',
@@ -175,13 +176,14 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     keys: [],
     operate: ['health', 'publishing'],
     publishing: [],
+    quarantine: [],
     replays: ['publishing'],
     rotation: ['publishing'],
     rules: ['collections', 'events', 'keys', 'versions'],
     sessions: ['keys'],
     sources: ['collections', 'health', 'publishing'],
     versions: ['account', 'destinations', 'health', 'keys', 'publishing', 'sources'],
-    visitors: ['events'],
+    visitors: ['events', 'quarantine'],
   },
 };
 

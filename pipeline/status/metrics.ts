@@ -128,6 +128,14 @@ export const pipelineMetrics = {
     'sluice_dead_letters_shares_full',
     'Destinations that had to give up their oldest dead letters at the last look',
   ),
+  quarantineRemoved: counter(
+    'sluice_quarantine_removed_total',
+    'Quarantined events removed to make room, the oldest of accounts over their quota',
+  ),
+  quarantineSharesFull: gauge(
+    'sluice_quarantine_shares_full',
+    'Rules and partitions of which the oldest quarantined events were removed at the last check',
+  ),
   backlogLooks: counter('sluice_backlog_looks_total', 'Times the log was checked for backlogs, by result: ok, failed', [
     'result',
   ]),

@@ -15,13 +15,14 @@ import { combineBy, plus } from './combine-by.ts';
 export type Shares = {
   readonly retention: Pick<Retention, 'removed' | 'late'>;
   readonly deadLetterShares: Pick<DeadLetterShares, 'removed' | 'full'>;
+  readonly quarantineShares: Pick<DeadLetterShares, 'removed' | 'full'>;
 };
 
 /** Shows what waits in the log. */
 export function showBacklog(
   page: MetricsPage,
   watch: BacklogWatch,
-  { retention, deadLetterShares }: Shares,
+  { retention, deadLetterShares, quarantineShares }: Shares,
   shown: ShownDestinations,
 ): void {
   showPartitions(page, watch);
@@ -47,6 +48,8 @@ export function showBacklog(
   page.show(pipelineMetrics.readersLate, (add) => add(retention.late));
   page.show(pipelineMetrics.deadLettersRemoved, (add) => add(deadLetterShares.removed));
   page.show(pipelineMetrics.deadLetterSharesFull, (add) => add(deadLetterShares.full));
+  page.show(pipelineMetrics.quarantineRemoved, (add) => add(quarantineShares.removed));
+  page.show(pipelineMetrics.quarantineSharesFull, (add) => add(quarantineShares.full));
   page.show(pipelineMetrics.backlogLooks, (add) => {
     add(watch.looks.ok, { result: 'ok' });
     add(watch.looks.failed, { result: 'failed' });

@@ -69,6 +69,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
     },
     retention: { removed: new Map(), late: 0 },
     deadLetterShares: { removed: 0, full: 0 },
+    quarantineShares: { removed: 0, full: 0 },
     connection: { connected: true, reconnects: 0, server: { name: undefined, version: undefined } },
     logServers: { mode: 'fsync', servers: [] },
     clock: { jumps: 1, lastJumpMs: -3_600_000 },

@@ -23,13 +23,13 @@ const eventProperty = Type.Object(
 );
 
 /** What becomes of an event, or of its property, that is not as the plan wants it. */
-const planActions = ['Report', 'Omit', 'Redact', 'Drop'] as const;
+const planActions = ['Report', 'Omit', 'Redact', 'Quarantine', 'Drop'] as const;
 
 const actionField = (description: string) =>
   Type.Enum([...planActions], {
     description:
       `${description} Report counts it. Omit leaves the property out, Redact puts the text REDACTED in its place: in what is ` +
-      'stored, sent and kept of the visitor. Drop takes the event and keeps nothing of it.',
+      'stored, sent and kept of the visitor. Quarantine holds the event until it is released or deleted. Drop takes the event and keeps nothing of it.',
   });
 
 const eventBody = Type.Object({

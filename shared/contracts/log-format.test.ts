@@ -13,8 +13,11 @@ test('log format: a newer version is refused with what to do, any other one as u
   expect(refusedVersion(undefined, 1)).toBe('version undefined is unknown');
 });
 
+test('log format: an envelope is of version 1, or 2 where it was released; a newer one is refused', () => {
+  expect(() => readEnvelope('{"v":3}')).toThrow('version 3 is newer than this build reads (2)');
+});
+
 test.each([
-  ['an envelope', () => readEnvelope('{"v":2}')],
   ['a resolved event', () => parseResolved('{"v":2}')],
   ['a retry record', () => parseRetryRecord('{"v":2}')],
   ['a configuration', () => decodeAccountConfig(Buffer.from('{"format":2}'))],

@@ -58,6 +58,22 @@ export const destinationOfDeadLetters = (subject: string): string => subject.sli
 export const ingestDeadLetterSubject = (partition: number): string => `dead-ingest.${assertIndex(partition)}`;
 export const allIngestDeadLetters = 'dead-ingest.*';
 
+/** Events that a rule of the tracking plan holds. The partition is that of the resolver, which writes to the subject alone. */
+export const quarantineSubject = (accountId: string, rule: string, partition: number): string =>
+  `quarantine.${assertId(accountId)}.${assertId(rule)}.${assertIndex(partition)}`;
+/** All of an account, or those of a rule. */
+export const quarantineOfAccount = (accountId: string, rule?: string): string =>
+  `quarantine.${assertId(accountId)}.${rule === undefined ? '*' : assertId(rule)}.*`;
+export const allQuarantined = 'quarantine.*.*.*';
+export function readQuarantineSubject(subject: string): {
+  readonly accountId: string;
+  readonly rule: string;
+  readonly partition: number;
+} {
+  const [, accountId = '', rule = '', partition = ''] = subject.split('.');
+  return { accountId, rule, partition: Number(partition) };
+}
+
 /** What the resolver of a partition remembers for deduplication. */
 export const deduplicationSubject = (partition: number): string => `deduplication.${assertIndex(partition)}`;
 

@@ -47,6 +47,8 @@ export type EraseOptions = {
 
 export type AnnouncedErasure = {
   readonly ids: readonly string[];
+  /** The ids, and what else identified the visitor. */
+  readonly identifiers: readonly Identifier[];
   /** Ms since the epoch. */
   readonly atMs: number;
   /** The erasure is not done yet; it is announced again with its own time. */
@@ -87,7 +89,7 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
     const atMs = now();
     await moveErasures(pool, accountId, erased.atMs, atMs);
     await moveErasureRecord(pool, erasureId, atMs);
-    await announce({ ids, atMs, isAhead: false });
+    await announce({ ids, identifiers: [], atMs, isAhead: false });
     return { ...erased, atMs };
   } catch (error) {
     onLeftAhead(error);
@@ -120,7 +122,7 @@ async function eraseAhead(
   const record = { id: erasureId, requestedAtMs, erasedAtMs: atMs, actor, reference, isSuppressed, counts };
   await insertErasureRecord(client, accountId, record);
   await audit(client, erasureId);
-  await announce({ ids, atMs, isAhead: true });
+  await announce({ ids, identifiers, atMs, isAhead: true });
   return { erasureId, ids, counts, atMs };
 }
 

@@ -1832,6 +1832,27 @@ export type Replies = {
     }[];
   };
   readonly deleteSuppression: { readonly deleted: true };
+  readonly listQuarantine: {
+    readonly entities: readonly {
+      readonly id: string;
+      readonly eventId: string;
+      readonly event: string;
+      readonly sourceId: string;
+      readonly receivedAt: string;
+      readonly quarantinedAt: string;
+      readonly rules: readonly string[];
+      readonly releases: number;
+    }[];
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
+  readonly releaseQuarantine: {
+    readonly released: number;
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
+  readonly deleteQuarantine: {
+    readonly deleted: number;
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
   readonly getAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly updateAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
   readonly listKeys: {

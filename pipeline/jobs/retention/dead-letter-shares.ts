@@ -3,7 +3,13 @@ import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { keepNewest } from '../../../shared/nats/messages/subject-log.ts';
 import { readSubjects } from '../../../shared/nats/streams/stream-progress.ts';
-import { allDeadLetters, deadLetterSubject, destinationOfDeadLetters } from '../../../shared/contracts/subjects.ts';
+import {
+  allDeadLetters,
+  allQuarantined,
+  deadLetterSubject,
+  destinationOfDeadLetters,
+  readQuarantineSubject,
+} from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { createMeanSizes } from './mean-sizes.ts';
 
@@ -67,13 +73,44 @@ export type DeadLetterShares = {
 /** Of so many destinations with most letters what they weigh is looked at; others are taken for what all weigh. */
 const sampledMax = 64;
 
+/** A stream that is divided among accounts, and what its subjects are named by. */
+type SharedStream = {
+  readonly stream: string;
+  readonly filter: string;
+  keyOf(subject: string): string;
+  subjectOf(key: string): string;
+};
+
+const deadLetters: SharedStream = {
+  stream: streams.deadLetters,
+  filter: allDeadLetters,
+  keyOf: destinationOfDeadLetters,
+  subjectOf: deadLetterSubject,
+};
+const quarantined: SharedStream = {
+  stream: streams.quarantine,
+  filter: allQuarantined,
+  keyOf: (subject) => subject,
+  subjectOf: (key) => key,
+};
+
+/** The same of quarantined events, in place of destinations by rule and partition. */
+export const createQuarantineShares = (connection: LogConnection, settings: ShareSettings): DeadLetterShares =>
+  createShares(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
+
 /** `accountOf` names the account whose live version has a destination. */
-export function createDeadLetterShares(
+export const createDeadLetterShares = (
   connection: LogConnection,
   settings: ShareSettings,
   accountOf: (destinationId: string) => string | undefined,
+): DeadLetterShares => createShares(connection, settings, deadLetters, accountOf);
+
+function createShares(
+  connection: LogConnection,
+  settings: ShareSettings,
+  { stream, filter, keyOf, subjectOf }: SharedStream,
+  accountOf: (key: string) => string | undefined,
 ): DeadLetterShares {
-  const stream = streams.deadLetters;
   const sizes = createMeanSizes(connection, stream);
   let [removed, full] = [0, 0];
   const measure = async (
@@ -85,7 +122,7 @@ export function createDeadLetterShares(
     const all = bySize.reduce((sum, [, count]) => sum + count, 0);
     const held: DeadLettersOf[] = [];
     for (const [index, [subject, count]] of bySize.entries()) {
-      const destinationId = destinationOfDeadLetters(subject);
+      const destinationId = keyOf(subject);
       const sampled = index < sampledMax ? await sizes.look(subject, firstSeq, lastSeq + 1) : undefined;
       const meanBytes = Math.max(1, sampled ?? bytes / all);
       held.push({ destinationId, accountId: accountOf(destinationId), messages: count, meanBytes });
@@ -102,7 +139,7 @@ export function createDeadLetterShares(
       return full;
     },
     async look() {
-      const { state, messages } = await readSubjects(connection, stream, allDeadLetters);
+      const { state, messages } = await readSubjects(connection, stream, filter);
       const { bytes, bytesMax } = state;
       const limits =
         bytesMax === undefined
@@ -114,7 +151,7 @@ export function createDeadLetterShares(
       }
       const tooMany = shareDeadLetters(await measure(messages, state), limits);
       for (const { destinationId, keep } of tooMany) {
-        removed += await keepNewest(connection, stream, deadLetterSubject(destinationId), keep);
+        removed += await keepNewest(connection, stream, subjectOf(destinationId), keep);
       }
       full = tooMany.length;
     },

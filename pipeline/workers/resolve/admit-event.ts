@@ -91,9 +91,12 @@ function admit(
     rules.keyTrust,
     plan.keepsGpc && rules.isVisitorsConnection,
   );
-  const hash = hashEvent(eventScope(envelope), envelope.id, touch.claim);
+  const { release } = envelope;
+  // Each release of a quarantined event passes once.
+  const scope = release === undefined ? eventScope(envelope) : `${eventScope(envelope)}\nrelease ${release}`;
+  const hash = hashEvent(scope, envelope.id, touch.claim);
   const { storedAtMs } = accepted.origin.frame;
-  if (wasKnownEarlier(context, envelope, touch, storedAtMs)) return drops.duplicate;
+  if (release === undefined && wasKnownEarlier(context, envelope, touch, storedAtMs)) return drops.duplicate;
   if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
   context.counts.placeholder_identifiers += placeholders;
   if (namesTwo) context.counts.people_kept_apart += 1;

@@ -1,8 +1,10 @@
 import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
-import { ingestDeadLetterSubject } from '../../../shared/contracts/subjects.ts';
+import { quarantineHeaders } from '../../../shared/contracts/events/quarantine.ts';
+import { ingestDeadLetterSubject, quarantineSubject } from '../../../shared/contracts/subjects.ts';
+import { builtInRules } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** Something of an ingest frame that cannot be worked on: a line, or the frame itself. */
+/** Something of an ingest frame that cannot be worked on, or is held: a line, or the frame itself. */
 export type IngestDeadLetter = {
   readonly payload: Uint8Array;
   readonly reason: string;
@@ -10,6 +12,8 @@ export type IngestDeadLetter = {
   readonly seq: number;
   /** Line in the frame, from 0; undefined for the frame. */
   readonly line: number | undefined;
+  /** Rules of the account's tracking plan hold the event: it goes into quarantine. */
+  readonly held?: { readonly accountId: string; readonly rules: readonly string[] };
 };
 
 const reasonLengthMax = 500;
@@ -18,6 +22,10 @@ const headerBytesMax = 4_096;
 /** Keeps what could not be worked on, with the reason, in the dead-letter log. */
 export async function keepDeadLetters(context: ResolverContext, letters: readonly IngestDeadLetter[]): Promise<void> {
   for (const letter of letters) {
+    if (letter.held !== undefined) {
+      await quarantine(context, letter, letter.held);
+      continue;
+    }
     const origin = letter.line === undefined ? String(letter.seq) : `${letter.seq}.${letter.line}`;
     context.logger.warn(
       { partition: context.partition, origin, reason: letter.reason },
@@ -39,6 +47,23 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
     }
     context.counts.dead_letters += 1;
   }
+}
+
+/** Rules that are named with an event; more are counted alone. */
+const rulesMax = 20;
+
+async function quarantine(
+  { partition, writer, counts }: ResolverContext,
+  { payload, seq, line }: IngestDeadLetter,
+  { accountId, rules }: NonNullable<IngestDeadLetter['held']>,
+): Promise<void> {
+  await writer.publish({
+    subject: quarantineSubject(accountId, rules[0] ?? builtInRules.tooCostly, partition),
+    payload,
+    msgId: `quarantine.${partition}.${seq}.${line ?? ''}`,
+    headers: { [quarantineHeaders.rules]: rules.slice(0, rulesMax).join(',') },
+  });
+  counts.quarantined += 1;
 }
 
 // A header value is one line of printable text.

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { builtInRules } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import type { TrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
-import { drops, letterOf } from './leaving.ts';
+import { drops, heldBy } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
@@ -31,7 +31,12 @@ export function judgeEvent({ counts, planHits }: JudgeContext, plan: TrackingPla
   if (!event.isTest) for (const { rule } of hits) planHits.add(rule, 1);
   const isUnjudged = hits[0]?.rule === builtInRules.tooCostly;
   if (outcome === 'quarantine' && (isUnjudged || !event.isTest)) {
-    return { leaving: letterOf(event.accepted, `the tracking plan holds it: ${hits[0]?.rule ?? ''}`) };
+    return {
+      leaving: heldBy(
+        event.accepted,
+        hits.map(({ rule }) => rule),
+      ),
+    };
   }
   if (outcome === 'drop' && !event.isTest) return { leaving: drops.plan };
   return changed === undefined ? undefined : { changed };

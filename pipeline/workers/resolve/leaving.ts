@@ -25,8 +25,18 @@ export const drops = {
 } as const;
 
 /** The event as it was accepted, with the reason why it is kept so. */
-export function letterOf({ origin: { frame, line }, bytes, start, end }: WaitingEvent, reason: string): Leaving {
-  return { kind: 'deadLetter', letter: { payload: bytes.subarray(start, end), reason, seq: frame.seq, line } };
+export function letterOf(event: WaitingEvent, reason: string): Leaving {
+  return { kind: 'deadLetter', letter: { ...lineOf(event), reason } };
+}
+
+/** The event as it was accepted, with the rules that hold it. */
+export function heldBy(event: WaitingEvent, rules: readonly string[]): Leaving {
+  const held = { accountId: event.accountId, rules };
+  return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', held } };
+}
+
+function lineOf({ origin: { frame, line }, bytes, start, end }: WaitingEvent): Omit<IngestDeadLetter, 'reason'> {
+  return { payload: bytes.subarray(start, end), seq: frame.seq, line };
 }
 
 /** Counts an event that leaves; the letter of one that is to be kept is counted once it is. */

@@ -32,6 +32,7 @@ export const resolverCounters = {
   bots_dropped: 'Events dropped by bot control',
   not_allowed_dropped: 'Events dropped because their name is not an allowed event',
   erased_dropped: 'Events dropped because their visitor was erased',
+  quarantined: 'Events held by a rule of the tracking plan, until they are released or deleted',
   plan_dropped: 'Events dropped by a rule of the tracking plan',
   plan_units: 'Units of work, as in DISPATCH_EVENT_WORK_MAX, that judging events by tracking plans took',
   dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { releasedLine } from '../../../shared/contracts/events/quarantine.ts';
+import { ingestSubject } from '../../../shared/contracts/subjects.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { envelopeOf, readQuarantine, releaseQuarantined } from '../../../shared/nats/quarantine/quarantine.ts';
+import type { QuarantinedEvent } from '../../../shared/nats/quarantine/quarantine.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
@@ -45,14 +50,15 @@ const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = []
   );
 
 /** Resolves events of an account with a plan; a last one of no interest says when all are. */
-async function resolve(plan: ReturnType<typeof planOf>, events: readonly TestEvent[], account = randomUUID()) {
+async function resolve(plan: ReturnType<typeof planOf>, events: readonly TestEvent[], account: string = randomUUID()) {
   const resolver = await rig.start(0, { plans: (id) => (id === account ? plan : undefined) });
   const { events: before } = resolver.stats();
+  const last = randomUUID();
   await rig.send(
     0,
-    [...events, { body: { event: 'Last' } }].map((event) => ({ ...event, account })),
+    [...events, { id: last, body: { event: 'Last' } }].map((event) => ({ ...event, account })),
   );
-  await until('it is resolved', async () => (await rig.written(account)).some(({ event }) => event.event === 'Last'));
+  await until('it is resolved', async () => (await rig.written(account)).some(({ event }) => event.id === last));
   const stats = resolver.stats() as Readonly<Record<string, number>>;
   await resolver.stop(5_000);
   const written = (await rig.written(account)).filter(({ event }) => event.event !== 'Last');
@@ -132,3 +138,53 @@ test('tracking plan: two accounts with the same ids have a plan each', async () 
   await resolver.stop(5_000);
   expect(written).toEqual([]);
 });
+
+const heldOf = async (account: string) => {
+  const bounds = { eventsMax: 100, bytesMax: 1024 ** 2 };
+  const { events } = await readQuarantine(rig.connection, { accountId: account, filter: {} }, bounds);
+  return events;
+};
+
+test('tracking plan: what is quarantined waits as it was accepted, and goes on in order once it is released, judged again', async () => {
+  const holding = planOf([{ property: 'event_properties.ssn', action: 'Quarantine' }]);
+  const events = [1, 2, 3].map((total) => ({
+    id: `held-${total}`,
+    at: 1_700_000_000_000,
+    body: { event: 'E', userId: 'ann', eventProperties: { ssn, total } },
+  }));
+  const { account, written, stats } = await resolve(holding, events);
+  expect([written, stats['quarantined']]).toEqual([[], 3]);
+  const held = await heldOf(account);
+  expect(held.map(({ rules }) => rules)).toEqual([['rule-0'], ['rule-0'], ['rule-0']]);
+  expect(held.map(({ line }) => envelopeOf(line).body)).toEqual(events.map(({ body }) => body));
+
+  // Released by the same rules it comes back.
+  await releaseQuarantined(rig.connection, held);
+  await resolve(holding, [], account);
+  const again = await heldOf(account);
+  expect(again.map(({ line }) => envelopeOf(line).release)).toEqual([1, 1, 1]);
+
+  // A crash before the events left the quarantine: they are released twice, in other frames, and go on once.
+  await publish(rig.connection, ingestSubject(0), framed([again[0], again[1]]), {
+    msgId: randomUUID(),
+    timeoutMs: 5_000,
+  });
+  await releaseQuarantined(rig.connection, again);
+  const omitting = planOf([{ property: 'event_properties.ssn', action: 'Omit' }]);
+  const after = await resolve(omitting, [], account);
+  expect(after.written.map(({ event }) => [event.id, event.event_properties, event.received_at])).toEqual(
+    [1, 2, 3].map((total) => [`held-${total}`, { total }, 1_700_000_000_000]),
+  );
+  expect(await heldOf(account)).toEqual([]);
+});
+
+test('tracking plan: a client that sends a quarantined event again, and another account with its id, change nothing of it', async () => {
+  const holding = planOf([{ property: 'event_properties.ssn', action: 'Quarantine' }]);
+  const event: TestEvent = { id: 'same', body: { event: 'E', userId: 'same', eventProperties: { ssn } } };
+  const { account } = await resolve(holding, [event, event]);
+  const { account: other } = await resolve(holding, [event]);
+  expect([(await heldOf(account)).length, (await heldOf(other)).length]).toEqual([1, 1]);
+});
+
+const framed = (events: readonly (QuarantinedEvent | undefined)[]): Buffer =>
+  Buffer.concat(events.flatMap((event) => (event === undefined ? [] : [releasedLine(event.line), Buffer.from('\n')])));

@@ -7,7 +7,8 @@ import { refusedVersion } from '../log-format.ts';
 
 /** What travels from the gateway to the resolver: one accepted event as the client sent it, with what the gateway knows. */
 export type Envelope = {
-  readonly v: 1;
+  /** 2 where it was released from quarantine, see `releasedLine`. */
+  readonly v: 1 | 2;
   readonly kind: EnvelopeKind;
   /** The event's id: the client's distinctId, else one the gateway made. */
   readonly id: string;
@@ -16,6 +17,8 @@ export type Envelope = {
   /** When the gateway accepted it, in ms since the epoch. */
   readonly at: number;
   readonly test?: true;
+  /** How often it was released from quarantine. */
+  readonly release?: number;
   /** The client's address and User-Agent, unless the source excludes them. */
   readonly ip?: string;
   readonly ua?: string;
@@ -167,15 +170,18 @@ export class TrackHeads {
 export function readEnvelope(line: string): Envelope {
   const value = parseLine(line, undefined, parseExact);
   if (!isJsonObject(value)) throw new FrameError('reading a frame: a line is no object');
-  if (value['v'] !== 1) throw new FrameError(`reading a frame: envelope ${refusedVersion(value['v'], 1)}`);
-  const { account, source, id, at, kind, body } = value;
+  if (value['v'] !== 1 && value['v'] !== 2) {
+    throw new FrameError(`reading a frame: envelope ${refusedVersion(value['v'], 2)}`);
+  }
+  const { v, release, account, source, id, at, kind, body } = value;
   const complete =
     typeof account === 'string' &&
     typeof source === 'string' &&
     typeof id === 'string' &&
     typeof at === 'number' &&
     (kind === 'track' || kind === 'identify') &&
-    isJsonObject(body);
+    isJsonObject(body) &&
+    (v === 1 || typeof release === 'number');
   if (!complete) throw new FrameError('reading a frame: an envelope misses a field');
   assertId(account);
   return value as unknown as Envelope;

@@ -46,7 +46,7 @@ export const topologyEnv = {
     minimum: 3_600_000,
   }),
   LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
-    'Size of the stream of events and frames that no resolver could process. When full, the oldest are removed',
+    'Size of the stream of events and frames that no resolver could process, and of that of quarantined events. When full, the oldest are removed',
     128 * 1024 ** 2,
     streamBytes,
   ),

@@ -23,6 +23,7 @@ export const streams = {
   retry: 'RETRY',
   deadLetters: 'DEAD_LETTERS',
   ingestDeadLetters: 'INGEST_DEAD_LETTERS',
+  quarantine: 'QUARANTINE',
   deduplication: 'DEDUPLICATION',
   erasures: 'ERASURES',
   withdrawals: 'WITHDRAWALS',
@@ -36,6 +37,7 @@ const streamOfHead: Readonly<Record<string, string>> = {
   retry: streams.retry,
   dead: streams.deadLetters,
   'dead-ingest': streams.ingestDeadLetters,
+  quarantine: streams.quarantine,
   deduplication: streams.deduplication,
   erasures: streams.erasures,
   withdrawals: streams.withdrawals,
@@ -111,6 +113,12 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     {
       ...kept(streams.ingestDeadLetters, ['dead-ingest.*'], settings.ingestDeadLetterBytesMax),
       // Accepted events wait for nobody's dead letter.
+      discard: DiscardPolicy.Old,
+      max_age: nanos(settings.deadLetterAgeMs),
+    },
+    {
+      ...kept(streams.quarantine, ['quarantine.*.*.*'], settings.ingestDeadLetterBytesMax),
+      // Accepted events wait for nothing that is held.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },

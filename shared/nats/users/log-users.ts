@@ -112,6 +112,7 @@ export const logUsers = {
       'retry.*.*',
       'dead.*',
       'dead-ingest.*',
+      'quarantine.*.*.*',
       'deduplication.*',
       'withdrawals.*',
       ...everyStream
@@ -137,8 +138,11 @@ export const logUsers = {
       ...[buckets.config, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),
       ...consumersOf(streams.events),
       ...consumersOf(streams.deadLetters),
+      ...consumersOf(streams.quarantine),
       ...consumersOf(streams.erasures),
-      ...api(`CONSUMER.MSG.NEXT.${streams.deadLetters}.*`, `CONSUMER.MSG.NEXT.${streams.erasures}.*`),
+      ...[streams.deadLetters, streams.quarantine, streams.erasures].flatMap((stream) =>
+        api(`CONSUMER.MSG.NEXT.${stream}.*`),
+      ),
       ...everyStream.flatMap(lists),
       // How long the oldest waits.
       ...gets(streams.ingest),
@@ -146,6 +150,8 @@ export const logUsers = {
       ...gets(streams.retry),
       ...gets(streams.deadLetters),
       ...deletes(streams.deadLetters),
+      ...gets(streams.quarantine),
+      ...deletes(streams.quarantine),
       ...purges(streams.deadLetters),
     ],
   ),

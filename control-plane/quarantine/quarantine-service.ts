@@ -1,0 +1,86 @@
+import { cleanEmail, cleanText, anonymousVisitorId, identifiersOf } from '../../shared/visitors/visitor-identity.ts';
+import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import {
+  deleteQuarantined,
+  eraseFromQuarantine,
+  readQuarantine,
+  releaseQuarantined,
+} from '../../shared/nats/quarantine/quarantine.ts';
+import type {
+  QuarantineBounds,
+  QuarantineFilter,
+  QuarantinePart,
+  QuarantineRange,
+} from '../../shared/nats/quarantine/quarantine.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import { unavailable } from '../api/api-error.ts';
+import { defineService } from '../api/services.ts';
+
+/** What one call did, and where the next goes on; undefined after the last. */
+export type DoneWithQuarantine = { readonly count: number; readonly next: QuarantineRange | undefined };
+
+type Request = {
+  readonly accountId: string;
+  readonly filter: QuarantineFilter;
+  readonly range?: QuarantineRange | undefined;
+};
+
+/** Quarantined events, as the log has them. A log that does not answer is a 503. */
+export type QuarantineService = {
+  list(request: Request, limit: number): Promise<QuarantinePart>;
+  release(request: Request): Promise<DoneWithQuarantine>;
+  delete(request: Request): Promise<DoneWithQuarantine>;
+  /** Deletes the events that one of these identifies the visitor of. */
+  erase(accountId: string, identifiers: readonly Identifier[]): Promise<void>;
+};
+
+export const quarantine = defineService<QuarantineService>('quarantine');
+
+/** What one call reads, releases or deletes at most. */
+const bounds: QuarantineBounds = { eventsMax: 1_000, bytesMax: 16 * 1024 ** 2 };
+
+export function createQuarantineService(connection: LogConnection): QuarantineService {
+  const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      if (!connection.connected) throw new Error('not connected');
+      return await question();
+    } catch (error) {
+      const failure = unavailable('the log cannot be reached or is busy, try again');
+      failure.cause = error;
+      throw failure;
+    }
+  };
+  const eachPart = (request: Request, use: (part: QuarantinePart) => Promise<void>): Promise<DoneWithQuarantine> =>
+    ask(async () => {
+      const part = await readQuarantine(connection, request, bounds);
+      await use(part);
+      return { count: part.events.length, next: part.next };
+    });
+  return {
+    list: (request, limit) => ask(() => readQuarantine(connection, request, { ...bounds, eventsMax: limit })),
+    release: (request) => eachPart(request, ({ events }) => releaseQuarantined(connection, events)),
+    delete: (request) => eachPart(request, ({ events }) => deleteQuarantined(connection, events)),
+    async erase(accountId, identifiers) {
+      const erased = new Set(identifiers.map(keyOf));
+      const isOf = (envelope: Envelope): boolean =>
+        identifiersOf(claimOf(envelope)).some((one) => erased.has(keyOf(one)));
+      await ask(() => eraseFromQuarantine(connection, accountId, bounds, isOf));
+    },
+  };
+}
+
+const keyOf = ({ kind, value }: Identifier): string => `${kind}\n${value}`;
+
+/** All that an event names its visitor by. */
+function claimOf({ account, id, body }: Envelope): Parameters<typeof identifiersOf>[0] {
+  const own = isJsonObject(body.userProperties) ? body.userProperties : {};
+  const some = (values: readonly (string | undefined)[]): string[] => values.filter((value) => value !== undefined);
+  return {
+    userId: cleanText(body.userId),
+    externalIds: some([cleanText(body.externalId), cleanText(own['external_id'])]),
+    emails: some([cleanEmail(body.email), cleanEmail(own['email'])]),
+    anonymousId: anonymousVisitorId(account, id),
+  };
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
+import { quarantineHeaders } from '../../shared/contracts/events/quarantine.ts';
+import { ingestSubject, quarantineSubject } from '../../shared/contracts/subjects.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+let other: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+});
+beforeEach(async () => {
+  [client, other] = [await plane.newAccount(), await plane.newAccount()];
+});
+afterAll(() => plane.stop());
+
+const receivedAt = Date.parse('2026-03-01T00:00:00Z');
+
+/** Quarantines an event as a resolver does. */
+async function hold(of: Client, id: string, body: JsonObject = {}, rule = 'rule-1'): Promise<void> {
+  const line = {
+    v: 1,
+    account: of.accountId,
+    source: 's',
+    at: receivedAt,
+    kind: 'track',
+    id,
+    body: { event: 'E', ...body },
+  };
+  await publish(plane.log, quarantineSubject(of.accountId, rule, 0), Buffer.from(JSON.stringify(line)), {
+    msgId: randomUUID(),
+    timeoutMs: 30_000,
+    headers: { [quarantineHeaders.rules]: `${rule},rule-x` },
+  });
+}
+
+const eventsOf = async (of: Client, query = ''): Promise<unknown[]> => {
+  const { body } = await of.get(`/quarantine${query}`);
+  return (body.entities as { eventId: string }[]).map(({ eventId }) => eventId);
+};
+
+test('quarantine: is listed in order without what events say, and by rule, time and account', async () => {
+  await hold(client, 'a', { eventProperties: { ssn: 'canary' } });
+  await hold(client, 'b', {}, 'rule-2');
+  await hold(client, 'c');
+  await hold(other, 'a');
+  const { body, status } = await client.get('/quarantine?limit=2');
+  expect(status).toBe(200);
+  expect(JSON.stringify(body)).not.toContain('canary');
+  expect(body.entities[0]).toMatchObject({
+    eventId: 'a',
+    event: 'E',
+    sourceId: 's',
+    receivedAt: '2026-03-01T00:00:00.000Z',
+    rules: ['rule-1', 'rule-x'],
+    releases: 0,
+  });
+  expect(await eventsOf(client, `?limit=2&cursor=${body.pagination.nextCursor}`)).toEqual(['c']);
+  expect(await eventsOf(client, '?rule=rule-2')).toEqual(['b']);
+  expect(await eventsOf(client, `?to=${body.entities[0].quarantinedAt}`)).toEqual([]);
+  expect(await eventsOf(other)).toEqual(['a']);
+  expect((await client.get('/quarantine?rule=a.*')).status).toBe(400);
+});
+
+test('quarantine: what is released is back in the log in order, what is deleted is gone, and both are audited', async () => {
+  for (const id of ['a', 'b', 'c']) await hold(client, id, { eventProperties: { total: id } });
+  await hold(client, 'd', {}, 'rule-2');
+  await hold(other, 'a');
+  const { lastSeq } = await readStreamState(plane.log, streams.ingest);
+  const released = await client.post('/quarantine/release', { rule: 'rule-1' });
+  expect(released.body).toEqual({ released: 3, pagination: { nextCursor: null, hasMore: false } });
+  const frame = await readNext(plane.log, streams.ingest, ingestSubject(0), lastSeq + 1);
+  const envelopes = decodeEnvelopes(frame?.data ?? new Uint8Array());
+  expect(envelopes.map(({ id, at, release, body }) => [id, at, release, body.eventProperties])).toEqual(
+    ['a', 'b', 'c'].map((id) => [id, receivedAt, 1, { total: id }]),
+  );
+  const [{ id }] = (await client.get('/quarantine')).body.entities as [{ id: string }];
+  expect((await client.post('/quarantine/delete', { ids: [id] })).body.deleted).toBe(1);
+  expect([await eventsOf(client), await eventsOf(other)]).toEqual([[], ['a']]);
+  const audit = (await client.get('/audit')).body.entities as { action: string }[];
+  expect(audit.map(({ action }) => action)).toEqual(
+    expect.arrayContaining(['quarantine.release', 'quarantine.delete']),
+  );
+});
+
+test('quarantine: an erasure deletes the events of the person, under each of its identifiers, and no others', async () => {
+  const pool = openTestPool(plane.databaseUrl, 2);
+  const claim = { userId: 'device', externalIds: ['ann'], emails: ['ann@example.com'], anonymousId: undefined };
+  const [outcome] = (
+    await createVisitorStore(pool).resolve([
+      { accountId: client.accountId, claim, receivedAtMs: receivedAt, given: [{}], sentWith: 'server' },
+    ])
+  ).outcomes;
+  await pool.end();
+  await hold(client, 'by-external-id', { externalId: 'ann' });
+  await hold(client, 'by-email', { userProperties: { email: ' Ann@Example.com ' } });
+  await hold(client, 'of-another', { externalId: 'bob' });
+  await hold(other, 'by-external-id', { externalId: 'ann' });
+  const id = outcome?.kind === 'resolved' ? outcome.id : '';
+  expect((await client.delete(`/visitors/${id}`)).status).toBe(200);
+  expect([await eventsOf(client), await eventsOf(other)]).toEqual([['of-another'], ['by-external-id']]);
+});

@@ -1,0 +1,26 @@
+import { FrameError } from './frame.ts';
+
+/** Headers of a quarantined event, whose payload is its line of the ingest frame, as it was accepted. */
+export const quarantineHeaders = {
+  /** Ids of the rules that it breaks, separated by commas; the one that holds it first. */
+  rules: 'Sluice-Rules',
+} as const;
+
+const beforeFirst = Buffer.from('{"v":1,');
+const beforeLater = /^\{"v":2,"release":(\d{1,9}),/;
+const headBytesMax = 64;
+
+/**
+ * The line of a released event: the same bytes, but that it says how often it was released. Deduplication has an entry of
+ * its own for each release, so that the event passes once for each. Builds that do not know it keep it as a dead letter.
+ */
+export function releasedLine(line: Uint8Array): Buffer {
+  const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
+  if (bytes.subarray(0, beforeFirst.length).equals(beforeFirst)) {
+    return Buffer.concat([Buffer.from('{"v":2,"release":1,'), bytes.subarray(beforeFirst.length)]);
+  }
+  const match = beforeLater.exec(bytes.toString('latin1', 0, headBytesMax));
+  if (match === null) throw new FrameError('releasing an event: its line is no envelope');
+  const head = Buffer.from(`{"v":2,"release":${Number(match[1]) + 1},`);
+  return Buffer.concat([head, bytes.subarray(match[0].length)]);
+}

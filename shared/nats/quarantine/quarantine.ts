@@ -1,0 +1,173 @@
+import { readEnvelope } from '../../contracts/events/envelope.ts';
+import type { Envelope } from '../../contracts/events/envelope.ts';
+import { quarantineHeaders, releasedLine } from '../../contracts/events/quarantine.ts';
+import { ingestSubject, quarantineOfAccount, readQuarantineSubject } from '../../contracts/subjects.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { readMessages } from '../messages/read-messages.ts';
+import { deleteMessage } from '../messages/subject-log.ts';
+import { publishWithRetry } from '../publish/publisher.ts';
+import { readStreamState } from '../streams/stream-progress.ts';
+import { streams } from '../streams/topology.ts';
+
+/** Which quarantined events of an account are meant: all, or those that fit each of these. */
+export type QuarantineFilter = {
+  readonly rule?: string | undefined;
+  /** Ms since the epoch: quarantined at or after it. */
+  readonly fromMs?: number | undefined;
+  /** Ms since the epoch: quarantined before it. */
+  readonly toMs?: number | undefined;
+  /** Sequences in the stream. */
+  readonly seqs?: ReadonlySet<number> | undefined;
+};
+
+/** Where a call goes on: from one place in the stream, and up to another. What is quarantined meanwhile is not met again. */
+export type QuarantineRange = { readonly fromSeq: number; readonly endSeq: number };
+
+export type QuarantinedEvent = {
+  readonly seq: number;
+  readonly quarantinedAtMs: number;
+  readonly partition: number;
+  /** The one that holds it first. */
+  readonly rules: readonly string[];
+  readonly line: Uint8Array;
+};
+
+/** What of the quarantine one call deals with. */
+export type QuarantinePart = {
+  readonly events: readonly QuarantinedEvent[];
+  /** Give it for the next part; undefined after the last one. */
+  readonly next: QuarantineRange | undefined;
+};
+
+export type QuarantineBounds = { readonly eventsMax: number; readonly bytesMax: number };
+
+type Request = {
+  readonly accountId: string;
+  readonly filter: QuarantineFilter;
+  readonly range?: QuarantineRange | undefined;
+};
+
+const messagesPerPull = 200;
+const silenceMaxMs = 5_000;
+const frameBytesMax = 256 * 1024;
+const publishTimeoutMs = 2_000;
+const publishAttemptsMax = 3;
+/** Requests on their way at a time. */
+const deletesAtOnce = 32;
+
+/** Reads quarantined events of an account, the oldest first, as far as the bounds of one call go. */
+export async function readQuarantine(
+  connection: LogConnection,
+  { accountId, filter, range }: Request,
+  { eventsMax, bytesMax }: QuarantineBounds,
+): Promise<QuarantinePart> {
+  const { rule, fromMs, toMs, seqs } = filter;
+  const lastSeq = range?.endSeq ?? (await readStreamState(connection, streams.quarantine)).lastSeq;
+  const endSeq = seqs === undefined ? lastSeq : Math.min(lastSeq, Math.max(...seqs));
+  const events: QuarantinedEvent[] = [];
+  let bytes = 0;
+  let next: QuarantineRange | undefined;
+  const first = seqs === undefined ? 1 : Math.min(...seqs);
+  await readMessages(connection, {
+    stream: streams.quarantine,
+    filterSubject: quarantineOfAccount(accountId, rule),
+    from: { seq: Math.max(range?.fromSeq ?? 1, first) },
+    content: 'all',
+    messagesPerPull,
+    silenceMaxMs,
+    onMessage({ seq, subject, data, storedAtMs, header }) {
+      if (seq > endSeq) return false;
+      if (events.length >= eventsMax || bytes >= bytesMax) {
+        next = { fromSeq: seq, endSeq };
+        return false;
+      }
+      const isMeant = (seqs?.has(seq) ?? true) && storedAtMs >= (fromMs ?? 0) && storedAtMs < (toMs ?? Infinity);
+      bytes += data.length;
+      if (!isMeant) return true;
+      const { partition, rule: own } = readQuarantineSubject(subject);
+      const rules = header(quarantineHeaders.rules)?.split(',') ?? [own];
+      events.push({ seq, quarantinedAtMs: storedAtMs, partition, rules, line: data });
+      return true;
+    },
+  });
+  return { events, next };
+}
+
+/**
+ * Puts events back into INGEST, in their order for each partition. An event leaves the quarantine once the log has it; one
+ * that is released twice, after a crash, passes deduplication once.
+ */
+export async function releaseQuarantined(
+  connection: LogConnection,
+  events: readonly QuarantinedEvent[],
+): Promise<void> {
+  for (const frame of framesOf(events)) {
+    const [first, last] = [frame.events[0]?.seq, frame.events.at(-1)?.seq];
+    const message = {
+      subject: ingestSubject(frame.partition),
+      payload: Buffer.concat(frame.lines),
+      msgId: `release.${frame.partition}.${first}.${last}.${frame.events.length}`,
+    };
+    await publishWithRetry(connection, message, { timeoutMs: publishTimeoutMs, attemptsMax: publishAttemptsMax });
+    await deleteQuarantined(connection, frame.events);
+  }
+}
+
+export async function deleteQuarantined(
+  connection: LogConnection,
+  events: readonly Pick<QuarantinedEvent, 'seq'>[],
+): Promise<void> {
+  for (let start = 0; start < events.length; start += deletesAtOnce) {
+    const some = events.slice(start, start + deletesAtOnce);
+    await Promise.all(some.map(({ seq }) => deleteMessage(connection, streams.quarantine, seq)));
+  }
+}
+
+/** Deletes all of an account's quarantined events that `isOf` is true of. Returns how many. */
+export async function eraseFromQuarantine(
+  connection: LogConnection,
+  accountId: string,
+  bounds: QuarantineBounds,
+  isOf: (envelope: Envelope) => boolean,
+): Promise<number> {
+  let deleted = 0;
+  let range: QuarantineRange | undefined;
+  do {
+    const part: QuarantinePart = await readQuarantine(connection, { accountId, filter: {}, range }, bounds);
+    const own = part.events.filter(({ line }) => isOf(envelopeOf(line)));
+    await deleteQuarantined(connection, own);
+    deleted += own.length;
+    range = part.next;
+  } while (range !== undefined);
+  return deleted;
+}
+
+/** The event of a quarantined line. */
+export const envelopeOf = (line: Uint8Array): Envelope => readEnvelope(Buffer.from(line).toString('utf8'));
+
+type ReleasedFrame = {
+  readonly partition: number;
+  readonly events: QuarantinedEvent[];
+  readonly lines: Buffer[];
+  bytes: number;
+};
+
+const lineEnd = Buffer.from('\n');
+
+function framesOf(events: readonly QuarantinedEvent[]): readonly ReleasedFrame[] {
+  const frames: ReleasedFrame[] = [];
+  const open = new Map<number, ReleasedFrame>();
+  for (const event of events) {
+    const { partition, line } = event;
+    let frame = open.get(partition);
+    if (frame === undefined || frame.bytes + line.length > frameBytesMax) {
+      frame = { partition, events: [], lines: [], bytes: 0 };
+      open.set(partition, frame);
+      frames.push(frame);
+    }
+    frame.events.push(event);
+    frame.lines.push(releasedLine(line), lineEnd);
+    frame.bytes += line.length;
+  }
+  return frames;
+}
