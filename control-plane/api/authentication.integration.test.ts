@@ -150,6 +150,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   libraryRolloutExperiment: { variantId: 'nothing' },
   libraryPutDefaultMapping: { mappings: [] },
   startReplay: { what: 'dead-letters' },
+  mergeVisitors: { visitorId: 'other' },
+  splitVisitors: { mergeId: '00000000-0000-7000-8000-000000000000' },
   libraryReplaceConsentSettings: {
     name: 'Consent settings',
     status: 'Enabled',
