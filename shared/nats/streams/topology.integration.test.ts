@@ -71,7 +71,7 @@ describe('one server', () => {
     await write({ 'sluice.partitions': '2', 'sluice.format': String(logFormat + 1) });
     const refused = ensureTopology(connection, { ...settings, ingestBytesMax: 2 * bytesMax });
     await expect(refused).rejects.toBeInstanceOf(CannotStartError);
-    await expect(refused).rejects.toThrow(/NATS_URL is of format 2.*reads up to 1.*a newer version has written/);
+    await expect(refused).rejects.toThrow(/NATS_URL is of format 3.*reads up to 2.*a newer version has written/);
     expect(await readLogFormat(connection)).toBe(logFormat + 1);
     expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
   });
