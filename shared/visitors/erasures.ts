@@ -130,7 +130,8 @@ export const erasuresKeptMs = 400 * 86_400_000;
 /**
  * SQL: whether a visitor was erased after an event of it was received. Where nobody of the account was erased since then
  * that costs one look at an index. The questions are each a `select … limit 1`: of an `exists` the planner may make a join
- * with all erasures of the account.
+ * with all erasures of the account. The time is compared in the answer: as a condition it would let the planner read all
+ * newer erasures of the account by their index.
  */
 export function isErasedSql(accountId: string, visitorId: string, receivedAt: string): string {
   return compared(accountId, `newest.erased_at >= ${receivedAt}`, visitorId, `e.erased_at >= ${receivedAt}`);
@@ -145,9 +146,9 @@ function compared(accountId: string, isAny: string, visitorId: string, isSo: str
   return `(case when (
       select ${isAny} from erasures newest where newest.account_id = ${accountId}
       order by newest.erased_at desc limit 1
-    ) then (
-      select true from erasures e
-      where e.account_id = ${accountId} and e.hash = erasure_hash(${accountId}, 'visitor', ${visitorId}) and ${isSo}
+    ) then coalesce((
+      select ${isSo} from erasures e
+      where e.account_id = ${accountId} and e.hash = erasure_hash(${accountId}, 'visitor', ${visitorId})
       limit 1
-    ) is not null else false end)`;
+    ), false) else false end)`;
 }
