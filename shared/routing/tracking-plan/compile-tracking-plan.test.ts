@@ -253,7 +253,7 @@ test('tracking plan: what is forbidden and omitted is gone at any depth, and not
       const properties = `{"top":${around(path, beside, isList)},"kept":1.00}`;
       const parse = (): Envelope =>
         parseExact(
-          JSON.stringify({ ...head, body: {} }).replace('"body":{', `"body":{"eventProperties":${properties}`),
+          JSON.stringify({ ...head, body: {} }).replace('"body":{', () => `"body":{"eventProperties":${properties}`),
         ) as Envelope;
       const target = ['top', ...path].join('.');
       const plan = planOf({ rules: [rule({ property: `event_properties.${target}`, action: 'Omit' })] });
