@@ -79,7 +79,10 @@ export const malformedJson = failure(400, 'the body is not valid JSON');
 export const notUtf8 = failure(400, 'the body is not valid UTF-8');
 export const forbiddenKey = failure(400, 'the body holds a forbidden key: __proto__ or constructor.prototype');
 export const holdsNull = failure(400, 'the body holds a null character');
-export const unsupportedType = failure(415, 'the body must be JSON: content-type application/json or text/plain');
+export const unsupportedType = failure(
+  415,
+  'the body must be JSON: content-type application/json, text/json, text/plain or one that ends in +json',
+);
 const unreadCoding = 'this content-encoding is not read here';
 /** Where gzip is read. The header says what is (RFC 9110, 12.5.3). */
 export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['accept-encoding', 'gzip, identity']] });

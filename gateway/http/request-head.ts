@@ -142,12 +142,14 @@ export const isGzipCoding = (contentEncoding: string): boolean => gzipCodings.ha
 export const isIdentityCoding = (contentEncoding: string): boolean =>
   contentEncoding === '' || contentEncoding.trim().toLowerCase() === 'identity';
 
-/** Whether a content type is read as JSON: JSON itself, text/plain (beacons), or none. */
+/** Whether a content type is read as JSON: JSON itself, a format built on it (RFC 6839), text/plain (beacons), any, or none. */
 export function isJsonType(contentType: string): boolean {
   if (contentType === 'application/json' || contentType === '') return true;
-  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
-  return mediaType === 'application/json' || mediaType === 'text/plain' || mediaType === '';
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return jsonTypes.has(mediaType) || mediaType.endsWith('+json');
 }
+
+const jsonTypes: ReadonlySet<string> = new Set(['application/json', 'text/json', 'text/plain', '*/*', '']);
 
 /** A decoded path segment; '' if it is not decodable. */
 export function decodeSegment(segment: string): string {

@@ -256,12 +256,17 @@ test('webhook: the body becomes the properties of an event named as the source',
     400,
     { success: false, error: 'the body nests deeper than 64 levels' },
   ]);
-  expect((await send('hook-array', '[1]', 'application/json')).status).toBe(400);
+  expect((await send('hook-array', '[1,{"a":2}]', 'application/json')).status).toBe(200);
+  for (const type of ['application/cloudevents+json', 'application/vnd.x+json; charset=utf-8', 'text/json', '*/*']) {
+    expect([type, (await send(`hook-${type}`, '{"b":1}', type)).status]).toEqual([type, 200]);
+    expect([type, (await send(`hooks-${type}`, '[{"b":1}]', type)).status]).toEqual([type, 200]);
+  }
   expect((await send('hook-xml', '<a/>', 'application/xml')).status).toBe(415);
   const bodies = new Map((await rig.log.envelopes()).map((envelope) => [envelope.id, envelope.body]));
   expect(bodies.get('hook-json')).toMatchObject({ event: 'Order hook', eventProperties: { order: { id: 7 } } });
   expect(bodies.get('hook-form')).toMatchObject({ eventProperties: { order: '7', tag: ['a', 'b'] } });
-  expect(bodies.has('hook-array')).toBe(false);
+  expect(bodies.get('hook-array')).toMatchObject({ event: 'Order hook', eventProperties: { value: 1 } });
+  expect(bodies.get('hook-array:1')).toMatchObject({ event: 'Order hook', eventProperties: { a: 2 } });
 });
 
 const segments = {

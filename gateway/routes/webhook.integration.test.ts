@@ -313,7 +313,10 @@ test('webhook: a source of no kind keeps its ways, and takes multipart forms and
   const [found] = (await storedBy('hook')).filter(({ id }) => id === 'generic-1');
   expect(found?.body).toMatchObject({ event: 'Order hook', eventProperties: { email: 'a@b.test', event: 'x' } });
   expect(found?.body).not.toHaveProperty('email');
-  expect((await post(addressOf(token), '[{}]')).status).toBe(400);
+  const members = Array.from({ length: 3 }, (_, n) => ({ generic: n }));
+  expect((await post(addressOf(token), JSON.stringify(members))).status).toBe(200);
+  expect((await storedBy('hook')).filter(({ body }) => 'generic' in Object(body['eventProperties']))).toHaveLength(3);
+  expect((await post(addressOf(token), '"a text"')).status).toBe(400);
   const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b--\r\n';
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };
   expect((await post(addressOf(token, '?distinctId=generic-2'), part, headers)).status).toBe(200);

@@ -1,4 +1,7 @@
 import { BodyScan } from '../payload/scan-body.ts';
+import { skipJsonSpace } from '../../shared/json/scan-json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
 import { isSame } from '../../shared/sources/sdk/signature.ts';
 import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
 import { sourceKinds } from '../../shared/sources/registry.ts';
@@ -153,7 +156,7 @@ class Webhooks {
   #read(exchange: Exchange, { kind }: PublishedSource, body: Buffer): ReadBody {
     if (mediaTypeOf(exchange) === formType) return { value: readForm(body) };
     const { limits, settings } = this.#parts;
-    if (kind === undefined) return readJson(this.#scan, body, limits);
+    if (kind === undefined && !isArray(body)) return readJson(this.#scan, body, limits);
     return readProviderJson(body, { ...limits, arrayKeysMax: settings.arrayKeysMax });
   }
 
@@ -171,8 +174,11 @@ class Webhooks {
   #take(exchange: Exchange, admitted: Admitted, read: ReadBody, query: string): void {
     const { source } = admitted;
     if (read.refusal !== undefined) return refuse(exchange, source, read.refusal);
-    if (source.kind === undefined) return this.#takeAnything(exchange, admitted, read.value as object, query);
-    this.#takeEvents(exchange, admitted, source.kind.readEvents(read.value), query);
+    if (source.kind !== undefined)
+      return this.#takeEvents(exchange, admitted, source.kind.readEvents(read.value), query);
+    const { value } = read;
+    if (Array.isArray(value)) return this.#takeEvents(exchange, admitted, value.map(anyEvent), query);
+    this.#takeAnything(exchange, admitted, value as object, query);
   }
 
   /** Of a source of no kind we know. */
@@ -207,6 +213,25 @@ class Webhooks {
 
 const malformedGzip = invalid('the body is not valid gzip');
 
+const isArray = (body: Buffer): boolean => body[skipJsonSpace(body, 0)] === 0x5b;
+
+/** A member of an array that a source of no kind we know sends: it says nothing of a visitor that we could read. */
+const anyEvent = (member: unknown): ProviderEvent => ({
+  kind: 'track',
+  name: undefined,
+  id: undefined,
+  timeMs: undefined,
+  userId: undefined,
+  externalId: undefined,
+  email: undefined,
+  traits: {},
+  custom: undefined,
+  context: {},
+  ip: undefined,
+  userAgent: undefined,
+  properties: isJsonObject(member) ? member : { value: member },
+});
+
 const tooManyEvents = (limit: number): Reply =>
   jsonReply(413, { success: false, error: `a request has ${limit} events at most`, limit });
 
@@ -233,7 +258,7 @@ const description: object = {
     'Of a source whose type names a service, the body is read as that service writes it: name, id, time and visitor of the',
     'event, or of several; the whole body stays in eventProperties. With a signingSecret on the source the request has to be',
     'signed. Of every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
-    'source. `event` and the parameters that identify win over the body. The body may be compressed with gzip. What a',
+    'source; each member of an array is an event. `event` and the parameters that identify win over the body. The body may be compressed with gzip. What a',
     'service cannot mend is taken: times outside the window are kept as original_time in the context, texts that are too',
     'long stay in eventProperties only.',
   ].join(' '),

@@ -185,6 +185,7 @@ const specMessage = some({
   timestamp: time,
   originalTimestamp: time,
   sentAt: time,
+  receivedAt: mostly(null, '2026-11-22T11:59:00Z'),
   channel: mostly('web', null),
   traits: mostly(null, {}),
   integrations: leaf,

@@ -35,6 +35,7 @@ const places = {
   integrations: 10,
   channel: 11,
   traits: 12,
+  receivedAt: 13,
 } as const;
 
 const messageMembers = new MessageMembers(places);
@@ -67,6 +68,7 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   const at = messageMembers.find(source, message);
   if (at === undefined || !isTrack(source, at[places.type] as number)) return false;
   if (hasMembers(source, at[places.traits] as number)) return false;
+  if (isGiven(source, at[places.receivedAt] as number)) return false;
   const event = at[places.event] as number;
   const userId = at[places.userId] as number;
   const anonymousId = at[places.anonymousId] as number;

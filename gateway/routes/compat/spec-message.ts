@@ -3,7 +3,8 @@ import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fields.ts';
-import { messageTime, recordTime } from './message-time.ts';
+import { messageTime, readTime, recordTime } from './message-time.ts';
+import type { MessageTime } from './message-time.ts';
 import { writePlainTrack } from './plain-track.ts';
 import { addPage, pageOf, translateContext } from './spec-context.ts';
 import { userPropertiesOf } from './spec-traits.ts';
@@ -56,11 +57,7 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
   const context = contextOf(message, batch);
   const surroundings = translateContext(context);
   const { defaultProperties, consent } = surroundings;
-  const time = messageTime(
-    message['originalTimestamp'] ?? message['timestamp'] ?? batch['originalTimestamp'],
-    message['sentAt'] ?? batch['sentAt'],
-    arrival,
-  );
+  const time = timeOf(message, batch, arrival);
   recordTime(defaultProperties, time);
   if (message['channel'] !== undefined && (defaultProperties['channel'] ?? undefined) === undefined)
     copyMember(defaultProperties, 'channel', message);
@@ -112,6 +109,17 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     case 'alias':
       return alias(message, externalId, made);
   }
+}
+
+/**
+ * When a message happened. One that was received before is a line of an archive: its `timestamp` was corrected then, and the
+ * clock of its sender at that time says nothing of now.
+ */
+function timeOf(message: JsonObject, batch: JsonObject, arrival: Arrival): MessageTime {
+  const { timestamp, originalTimestamp, sentAt } = message;
+  const isArchived = readTime(message['receivedAt']) !== undefined && readTime(timestamp) !== undefined;
+  if (isArchived) return messageTime(timestamp, undefined, arrival);
+  return messageTime(originalTimestamp ?? timestamp ?? batch['originalTimestamp'], sentAt ?? batch['sentAt'], arrival);
 }
 
 /** What a call says for itself. */

@@ -44,6 +44,23 @@ test.each([
   expect({ userId, externalId }).toEqual({ userId: undefined, externalId: undefined, ...expected });
 });
 
+test('spec: a line of an archive keeps its timestamp, and a message that was not received before is corrected', () => {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const dayAgo = atMs - dayMs;
+  const line = {
+    type: 'track',
+    event: 'e',
+    originalTimestamp: at(dayAgo - 7_200_000),
+    timestamp: at(dayAgo),
+    sentAt: at(dayAgo - 7_000_000),
+  };
+  expect(bodyOf({ ...line, receivedAt: at(dayAgo) })['time']).toBe(dayAgo);
+  expect(bodyOf({ ...line, receivedAt: at(dayAgo) }, { sentAt: at(atMs) })['time']).toBe(dayAgo);
+  // Live, the clock of the sender counts.
+  expect(bodyOf(line)['time']).toBe(atMs - 200_000);
+  expect(bodyOf({ ...line, receivedAt: 'no time' })['time']).toBe(atMs - 200_000);
+});
+
 test('spec: traits with a name here get it, all others are custom properties', () => {
   const traits = {
     email: 'a@b.test',
