@@ -52,7 +52,7 @@ test('load recorder: an answer after the end counts in the percentiles, not in t
   expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 1, 503: 1 });
 });
 
-test('latencies: sent to another process, they are those of all measured requests', () => {
+test('latencies: all measured requests are in the histogram that another process receives', () => {
   const latencies = createLatencies();
   for (let ms = 1; ms <= 90; ms += 1) recordMs(latencies, ms);
   for (let ms = 991; ms <= 1_000; ms += 1) recordMs(latencies, ms);

@@ -6,7 +6,7 @@ import type { FaultDestination } from './destination.ts';
 import type { FaultStack } from './stack.ts';
 import { visitorRequest } from './visitor-events.ts';
 
-/** What must not leave, whatever the fault: events for a destination that was stopped, and those of an erased visitor. */
+/** Events that must not leave under any fault: those for a stopped destination, and those of an erased visitor. */
 export type Withheld = {
   /** Stops the destination and erases the visitor, while events of both wait for a retry. From then on both would be taken. */
   begin(): Promise<void>;
@@ -29,7 +29,7 @@ export async function createWithheld(stack: FaultStack, visitor: number): Promis
     for (const each of refusing) each.behave({ kind: 'refuse', status: 503 });
     const [stoppedId] = await addDestinations(stack, refusing);
     for (let number = 1; number <= events; number += 1) await sendEvent(stack, visitor, number);
-    // The first one; the others wait behind it.
+    // Only the first event is asked for: the later ones of its visitor wait for it.
     await waitUntil('events to wait for a retry', readyDeadlineMs, () =>
       Promise.resolve(refusing.find(({ asked }) => asked === 0)?.name),
     );

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { allIngest, accountOfIngest } from '../../../shared/contracts/subjects.ts';
-import { client } from '../../../shared/nats/connection/client.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { listConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -15,7 +14,7 @@ import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
 import { VisitorsFailedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import type { Actor } from '../worker/define-worker.ts';
-import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
+import { onEmptyLog, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;
@@ -30,17 +29,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void> {
-  const rig = await createResolverRig(nats.url, database.url);
-  try {
-    for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters]) {
-      await rig.connection[client].jsm.streams.purge(stream);
-    }
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-}
+const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 const within = { timeout: 45_000, interval: 20 };
 /** As little as a partition may hold, so that small backlogs are large ones. */

@@ -15,7 +15,7 @@ import { createNatsFolder, createTestDatabase, startTestNats } from '../../../sh
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
-import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
+import { createResolverRig, onEmptyLog, defaultSettings } from './testing/resolver-rig.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
 import { logAccount } from '../../../shared/nats/users/log-users.ts';
@@ -32,18 +32,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Runs a test with an empty log and an account of its own. */
-async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void> {
-  const rig = await createResolverRig(nats.url, database.url);
-  try {
-    for (const stream of [streams.ingest, streams.events, streams.deduplication]) {
-      await rig.connection[client].jsm.streams.purge(stream);
-    }
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-}
+const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 /** What becomes of events are frames of their own. */
 const oneByOne: ResolverSettings = { ...defaultSettings, partEventsMax: 1 };

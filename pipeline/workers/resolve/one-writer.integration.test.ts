@@ -12,7 +12,7 @@ import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { Actor } from '../worker/define-worker.ts';
-import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
+import { onEmptyLog, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;
@@ -27,17 +27,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void> {
-  const rig = await createResolverRig(nats.url, database.url);
-  try {
-    for (const stream of [streams.ingest, streams.events, streams.deduplication]) {
-      await rig.connection[client].jsm.streams.purge(stream);
-    }
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-}
+const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 const patiently = { timeout: 45_000, interval: 20 };
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>

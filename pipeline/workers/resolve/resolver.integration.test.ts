@@ -18,7 +18,7 @@ import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store
 import type { Actor } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import { noReads } from './visitor-reads.ts';
-import { createResolverRig, defaultSettings, frameOf } from './testing/resolver-rig.ts';
+import { onEmptyLog, defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 
@@ -34,18 +34,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Runs a test with an empty log and an account of its own. */
-async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void> {
-  const rig = await createResolverRig(nats.url, database.url);
-  try {
-    for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters, streams.deduplication]) {
-      await rig.connection[client].jsm.streams.purge(stream);
-    }
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-}
+const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
   vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });

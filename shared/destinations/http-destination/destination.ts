@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import type { OutboundAnswer } from '../../egress/outbound.ts';
+import type { Outcome } from '../../egress/outcome.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson, eventsJsonBytes } from '../sdk/event.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
-import { readOwnAnswer } from '../sdk/own-answers.ts';
 import { jsonArrayOf } from '../sdk/json.ts';
 import {
   address,
@@ -81,7 +82,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: given.batchSize,
-    readAnswer: readOwnAnswer,
+    readAnswer,
     buildRequest(events): OutboundRequest {
       const request = (body: string | Buffer): OutboundRequest => ({
         method,
@@ -108,4 +109,13 @@ function headersOf(
     headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   }
   return headers;
+}
+
+/**
+ * A 404 of an endpoint whose address is the same for every event comes from a deployment or a route that is not there yet, and a
+ * 409 from a receiver that still works on the same event. Both pass, so both are retried. Undefined leaves an answer to its status.
+ */
+function readAnswer({ status }: OutboundAnswer, events: readonly unknown[]): readonly Outcome[] | undefined {
+  if (status !== 404 && status !== 409) return undefined;
+  return events.map(() => ({ kind: 'retry', reason: `status ${status}` }));
 }

@@ -132,6 +132,23 @@ export function frameOf(account: string, events: readonly TestEvent[]): Uint8Arr
   return writer.bytes();
 }
 
+/** Runs a test with an empty log and an account of its own. */
+export async function onEmptyLog(
+  natsUrl: string,
+  databaseUrl: string,
+  work: (rig: ResolverRig) => Promise<void>,
+): Promise<void> {
+  const rig = await createResolverRig(natsUrl, databaseUrl);
+  try {
+    for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters, streams.deduplication]) {
+      await rig.connection[client].jsm.streams.purge(stream);
+    }
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
 /** Everything on a subject, in the order of the log. */
 async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<LogMessage[]> {
   const info = await connection[client].jsm.streams.info(stream, { subjects_filter: filterSubject });
