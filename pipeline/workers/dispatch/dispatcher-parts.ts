@@ -49,6 +49,8 @@ const finishedShare = 1 / 16;
 export type DispatcherParts = {
   readonly order: DeliveryOrder;
   readonly pullConsumer: PullConsumer;
+  /** Settles once another dispatcher is found to have claimed the destination. */
+  readonly taken: OwnedPosition['taken'];
   /** Events up to this sequence are skipped; 0 for none. */
   readonly skipUpTo: number;
   readonly inbox: Inbox;
@@ -157,15 +159,14 @@ async function openPartsOn(
     isLogThere: () => connection.connected,
     warn,
   });
-  // The log server keeps it in memory alone.
-  if (position.finished === undefined) health.moved();
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
   const references = new HeldReferences(() => health.moved());
   const waits = { connection, destinationId, tiersStored, references };
   if (order === 'none') await readWaiting(waits, undefined);
   const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, waits, warn);
-  if (position.oldestReference !== references.oldest) health.moved();
+  // Also finds out whether a dispatcher that claimed it later is there.
+  health.moved();
   let retryWriter: RetryWriter | undefined;
   const otherBytes = (): number => (visitorOrder?.bytesParked ?? 0) + (retryWriter?.bytesWaiting ?? 0);
   const hasOrder = visitorOrder !== undefined;
@@ -230,6 +231,7 @@ async function openPartsOn(
     order,
     pullConsumer,
     skipUpTo,
+    taken: position.taken,
     inbox,
     opener,
     isolation: new Isolation({

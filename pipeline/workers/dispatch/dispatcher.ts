@@ -184,6 +184,7 @@ export class Dispatcher {
     const { visitorOrder, skipUpTo } = dispatcher.#parts;
     void dispatcher.passOver(skipUpTo);
     const fail = (error: unknown): void => dispatcher.#fail(error);
+    void dispatcher.#parts.taken.then(fail);
     dispatcher.#run().catch(fail);
     dispatcher.#takeFrames().catch(fail);
     dispatcher.#takeRetries().catch(fail);

@@ -115,6 +115,17 @@ test('position: an owner of an earlier term writes nothing any more', async () =
   expect(await rig.position()).toMatchObject({ owner: 'two', place: { upTo: 2 } });
 });
 
+test('position: a dispatcher whose destination was claimed by another one ends, though nobody has its consumer', async () => {
+  const dispatcher = await rig.start();
+  const ended = dispatcher.done.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  await OwnedPosition.claim({ ...rig, bucket: rig.positionBucket, instanceId: 'two', publishedAtMs: 0 }, undefined);
+  await rig.send([{ id: 'one' }]);
+  expect(await ended).toMatchObject({ code: 'consumer_taken' });
+});
+
 test('position: an answer that was lost on its way does not end the owner', async () => {
   let isAnswerLost = true;
   const bucket: typeof rig.positionBucket = {

@@ -38,6 +38,9 @@ export class OwnedPosition {
   /** Lines settled of frames that are not finished, by sequence. */
   readonly parts: Map<number, SettledPart>;
   readonly #options: PositionOptions;
+  /** Settles with the error once another dispatcher is found to have claimed the destination. */
+  readonly taken: Promise<ConsumerTakenError>;
+  #onTaken: (error: ConsumerTakenError) => void = () => undefined;
   #entry: DestinationPosition;
   #revision: number;
 
@@ -47,6 +50,9 @@ export class OwnedPosition {
     this.#revision = revision;
     this.finished = finished;
     this.parts = parts;
+    this.taken = new Promise((resolve) => {
+      this.#onTaken = resolve;
+    });
   }
 
   /** Claims the position. `acked`: what the server has acknowledged of the destination's consumer, where there is one. */
@@ -68,11 +74,6 @@ export class OwnedPosition {
   /** Raised with each claim. */
   get term(): number {
     return this.#entry.term;
-  }
-
-  /** As it is stored. */
-  get oldestReference(): number | undefined {
-    return this.#entry.oldestReference;
   }
 
   /** When the destination was first published, in ms since the epoch. */
@@ -101,7 +102,9 @@ export class OwnedPosition {
       // A write of its own that nobody answered may have been stored.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
-        throw new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
+        const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
+        this.#onTaken(error);
+        throw error;
       }
       this.#revision = found.revision;
     }
