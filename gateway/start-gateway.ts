@@ -7,7 +7,7 @@ import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { createFramePublisher } from '../shared/nats/publish/frame-publisher.ts';
 import { awaitTrusted } from '../shared/nats/buckets/config-feed.ts';
-import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
+import { openGatewayBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { ensureTopology, refuseFewerCopies, streams } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { CrowdPace } from '../shared/runtime/crowd-pace.ts';
@@ -80,7 +80,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);
   const topology = readTopologySettings(env);
   const { partitions } = await ensureTopology(connection, topology, undefined, streamsNeeded);
-  const buckets = await openBuckets(connection, env.LOG_REPLICAS);
+  const buckets = await openGatewayBuckets(connection, env.LOG_REPLICAS);
   const { messageBytesMax } = connection;
   if (readEventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
     logger.warn({ messageBytesMax }, 'bodies are limited below TRACK_BODY_BYTES_MAX by max_payload of the log');
@@ -144,7 +144,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
         logger.fatal({ from: partitions, to: found.partitions }, 'the number of partitions of the log has changed');
         await endProcess('partitions changed', scope);
       }
-      await feed.restart((await openBuckets(connection, env.LOG_REPLICAS)).config);
+      await feed.restart((await openGatewayBuckets(connection, env.LOG_REPLICAS)).config);
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );

@@ -23,18 +23,21 @@ export const upgradedAndBack = defineFault({
   pipelines: 2,
   async run({ stack, previous, say }) {
     const services = servicesOf(stack);
+    // The runbook replaces control planes first and gateways last; the other way round on the way back.
+    const forward = services.toReversed();
     const canGoBack = previous !== undefined && (await logFormatOf(previous)) >= logFormat;
     if (!canGoBack)
       say('the other version reads an older format of the log, and refuses to start on this one: no way back');
     for (const [what, run] of [
-      ['this version', { env: besideOlder }],
-      ...(canGoBack ? [['the other version again', { env: {}, checkout: previous }] as const] : []),
-      ['this version, for good', { env: besideOlder }],
-      ['this version, with nothing to look out for', { env: {} }],
+      ['this version', { order: forward, env: besideOlder }],
+      ...(canGoBack ? [['the other version again', { order: services, env: {}, checkout: previous }] as const] : []),
+      ['this version, for good', { order: forward, env: besideOlder }],
+      ['this version, with nothing to look out for', { order: forward, env: {} }],
     ] as const) {
       say(`${what}, service by service`);
-      for (const service of services) service.runAs({ checkout: undefined, ...run });
-      await restartInTurn(services);
+      const { order, ...as } = run;
+      for (const service of services) service.runAs({ checkout: undefined, ...as });
+      await restartInTurn(order);
       await sleep(betweenMs);
     }
   },

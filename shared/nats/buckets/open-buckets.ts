@@ -43,16 +43,28 @@ export function openLeases(connection: LogConnection, replicas: number): Promise
   return openBucket(connection, bucketSettings(replicas).leases);
 }
 
-/** Opens the buckets, making those that are missing. */
-export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
+/** Opens every bucket, making those that are missing. */
+export function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
+  return openThese(connection, replicas, ['config', 'health', 'leases', 'positions', 'replays', 'tokens']);
+}
+
+/**
+ * Opens the buckets a gateway uses. It may not make any: one that it does not use must not keep it from starting, where
+ * gateways are upgraded before the service that makes a new bucket.
+ */
+export function openGatewayBuckets(
+  connection: LogConnection,
+  replicas: number,
+): Promise<Pick<Buckets, 'config' | 'health' | 'leases'>> {
+  return openThese(connection, replicas, ['config', 'health', 'leases']);
+}
+
+async function openThese<Name extends keyof Buckets>(
+  connection: LogConnection,
+  replicas: number,
+  names: readonly Name[],
+): Promise<Pick<Buckets, Name>> {
   const settings = bucketSettings(replicas);
-  const [config, health, leases, positions, replays, tokens] = await Promise.all([
-    openBucket(connection, settings.config),
-    openBucket(connection, settings.health),
-    openBucket(connection, settings.leases),
-    openBucket(connection, settings.positions),
-    openBucket(connection, settings.replays),
-    openBucket(connection, settings.tokens),
-  ]);
-  return { config, health, leases, positions, replays, tokens };
+  const opened = await Promise.all(names.map(async (name) => [name, await openBucket(connection, settings[name])]));
+  return Object.fromEntries(opened) as Pick<Buckets, Name>;
 }
