@@ -11,6 +11,7 @@ import type {
 } from '../../shared/destinations/sdk/destination.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { authorized } from '../../shared/egress/oauth/authorized.ts';
+import { sendInTurn } from '../../shared/egress/send-in-turn.ts';
 import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
@@ -59,10 +60,10 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
     const reason = 'the platform does not accept this event: it would be skipped, and not counted';
     return { outcome: 'skipped', reason, ...unsent };
   }
-  const request = build(prepared, event, Date.now());
-  if (typeof request === 'string') return { outcome: 'reject', reason: request, ...unsent };
+  const built = build(prepared, event, Date.now());
+  if (typeof built === 'string') return { outcome: 'reject', reason: built, ...unsent };
   const startedMs = performance.now();
-  const sent = await sender.send(request);
+  const { request, result: sent } = await sendInTurn(sender, built);
   const durationMs = Math.round(performance.now() - startedMs);
   const mask = maskerOf(test, request);
   const shown = showRequest(mask, request);

@@ -25,10 +25,25 @@ function requestOf(kind: OfferedKind, fact: Fact): OutboundRequest | 'skipped' {
   const event = { resolved };
   if (prepared.accepts?.(event) === false) return 'skipped';
   const request = prepared.buildRequest([event], nowMs);
+  return withToken(request);
+}
+
+/** The sender adds the token. */
+function withToken(request: OutboundRequest): OutboundRequest {
   if (request.oauth === undefined) return request;
-  // The sender puts a token in.
   const authorization = `${request.oauth.scheme ?? 'Bearer'} example`;
   return { ...request, headers: { ...request.headers, authorization } };
+}
+
+/** A request and those that follow it. */
+function inTurn(request: OutboundRequest): readonly OutboundRequest[] {
+  return request.next === undefined ? [request] : [request, ...inTurn(withToken(request.next))];
+}
+
+/** What a request and those after it say: a member of the second is at `next.…`, of the third at `next.next.…`. */
+function contentInTurn(request: OutboundRequest): unknown {
+  const [first, ...others] = inTurn(request).map(contentOf).toReversed();
+  return others.reduce((next: unknown, content) => (isJsonObject(content) ? { ...content, next } : content), first);
 }
 
 /** What a request says: its JSON, its form, or the query of its address. */
@@ -105,7 +120,7 @@ describe.each(files.map((file) => [file.folder, file] as const))('%s', (folder, 
       expect(request).toBe(skipped === true ? 'skipped' : 'sent');
       return;
     }
-    const content = contentOf(request);
+    const content = contentInTurn(request);
     const found = Object.keys(sent).map((path) => [path, memberAt(content, path)]);
     expect(Object.fromEntries(found)).toEqual(expectedOf(sent));
     for (const path of absent) expect([path, memberAt(content, path)]).toEqual([path, undefined]);
@@ -113,7 +128,7 @@ describe.each(files.map((file) => [file.folder, file] as const))('%s', (folder, 
       expect([request.url, new URL(request.url).pathname.endsWith(urlPath)]).toEqual([request.url, true]);
     // What the platform publishes it takes.
     const platform = await kind.loadPlatform();
-    expect(platform.judge(request, { nowMs }).problems).toEqual([]);
+    for (const one of inTurn(request)) expect(platform.judge(one, { nowMs }).problems).toEqual([]);
   });
 
   it.each((file.platform ?? []).map((fact) => [fact.name, fact] as const))('platform: %s', async (_, fact) => {

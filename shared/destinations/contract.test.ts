@@ -268,8 +268,8 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-/** What is wrong with a request as such. */
-function flawsOf({ method, url, headers, body }: OutboundRequest): readonly string[] {
+/** What is wrong with a request as such, and with those that follow it. */
+function flawsOf({ method, url, headers, body, next }: OutboundRequest): readonly string[] {
   const flaws: string[] = [];
   const must = (holds: boolean, flaw: string): void => void (holds || flaws.push(flaw));
   must(['GET', 'POST', 'PUT', 'PATCH'].includes(method), `method ${method}`);
@@ -280,7 +280,7 @@ function flawsOf({ method, url, headers, body }: OutboundRequest): readonly stri
   must(!('x-injected' in headers), 'an injected header');
   must(body?.isWellFormed() ?? true, 'a lone surrogate');
   must(!/json/.test(headers['content-type'] ?? '') || isJson(body ?? ''), 'a body that is no JSON');
-  return flaws;
+  return next === undefined ? flaws : [...flaws, ...flawsOf(next)];
 }
 
 function isJson(body: string): boolean {

@@ -10,6 +10,11 @@ export type OutboundRequest = {
   readonly bodyBytes?: Buffer;
   /** The sender adds the Authorization header: only it can ask for a token. */
   readonly oauth?: OAuthNeed;
+  /**
+   * Sent once this one was accepted, for platforms that need several calls for one event. A retry sends all of them again,
+   * so each must be harmless when repeated.
+   */
+  readonly next?: OutboundRequest;
 };
 
 /** The platform's answer; `body` is bounded by the sender and may be cut. */

@@ -24,11 +24,11 @@ const Fact = Type.Object(
     before: Type.Optional(Type.Array(object)),
     /** A message of the event specification; of one with `distinct_id`, of PostHog's library. */
     message: object,
-    /** Members of the request by their path. A text `sha256:…` stands for the hash of what follows. */
+    /** Members of the request by their path; `next.…` is of the request that follows it. A text `sha256:…` stands for the hash of what follows. */
     sent: Type.Optional(object),
     /** Paths that must not be there. */
     absent: Type.Optional(Type.Array(Type.String())),
-    /** The end of the path of the URL. */
+    /** The end of the path of the first request's URL. */
     urlPath: Type.Optional(Type.String({ pattern: '^/' })),
     /** The kind does not send the event: the platform has no use for it. */
     skipped: Type.Optional(Type.Literal(true)),

@@ -12,6 +12,10 @@ const visitedBy = (event: OutboundEvent, visitor: Record<string, unknown>) => ({
 });
 const bodyOf = (...events: readonly OutboundEvent[]) =>
   JSON.parse(braze.prepare(settings).buildRequest(events, 0).body ?? '');
+const identified = (...events: readonly OutboundEvent[]) => {
+  const { next, body } = braze.prepare(settings).buildRequest(events, 0);
+  return { ...JSON.parse(body ?? ''), ...JSON.parse(next?.body ?? '{}') };
+};
 const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
 
 describe('Braze', () => {
@@ -118,10 +122,12 @@ describe('Braze', () => {
     });
   });
 
-  it('identify: attributes beside the events of the same request', () => {
-    expect(bodyOf(track, identify)).toMatchObject({
+  it('identify: travels in a request of its own, in which the alias becomes the user first', () => {
+    const groups = [track, identify].map((event) => braze.prepare(settings).groupOf?.(event));
+    expect(new Set(groups).size).toBe(2);
+    expect(identified(identify)).toMatchObject({
+      aliases_to_identify: [{ external_id: 'customer-7', user_alias: { alias_name: 'sample-visitor' } }],
       attributes: [{ external_id: 'customer-7', email: 'ada@example.com', first_name: 'Ada', plan: 'pro' }],
-      events: [{ name: 'Order Completed' }],
     });
   });
 
@@ -134,10 +140,12 @@ describe('Braze', () => {
       date_of_birth: '1815-12-10',
       custom_properties: { braze_id: 'x', user_alias: {}, _update_existing_only: true },
     };
-    expect(bodyOf(visitedBy(identify, visitor)).attributes).toEqual([
+    expect(identified(visitedBy(identify, visitor)).attributes).toEqual([
       { external_id: 'c1', gender: 'F', home_city: 'Berlin', phone: '+4930123456', dob: '1815-12-10' },
     ]);
-    expect(bodyOf(visitedBy(identify, { external_id: 'c1', gender: 'x' })).attributes).toEqual([{ external_id: 'c1' }]);
+    expect(identified(visitedBy(identify, { external_id: 'c1', gender: 'x' })).attributes).toEqual([
+      { external_id: 'c1' },
+    ]);
   });
 
   it('settings: up to 75 objects a request', () => {

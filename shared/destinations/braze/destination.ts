@@ -1,15 +1,19 @@
 import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { defineDestination } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isAboutIds, isIdentify, sentEvent } from '../sdk/event.ts';
+import { isAlias, isGroup } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { address, batchSize, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
-import type { SettingsOf } from '../sdk/settings.ts';
-import { brazeAttributes, brazeEvent } from './payload.ts';
+import { address, batchSize, choice, optionalText, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
+import type { Setting, SettingsOf } from '../sdk/settings.ts';
+import { brazeRows, listNames, standardAliasLabel, tiedUser } from './payload.ts';
+import type { BrazeWording } from './payload.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const batch = { max: 75, fallback: 75 };
+/** Users in one call of `/users/identify`. */
+const identifiedMax = 50;
 
 const settings = {
   baseUrl: address(
@@ -23,68 +27,132 @@ const settings = {
       readBaseUrl,
     ),
   ),
-  apiKey: token({ label: 'REST API key', sublabel: 'With the permission users.track.', example: 'example-key' }),
+  apiKey: token({
+    label: 'REST API key',
+    sublabel: 'With the permissions users.track and users.identify.',
+    example: 'example-key',
+  }),
+  anonymousUsers: choice({
+    label: 'Anonymous users',
+    options: [
+      { label: 'Become the user that $identify names', value: 'identify' },
+      { label: 'Stay profiles of their own', value: 'keep' },
+    ],
+    sublabel: 'The first needs a key with the permission users.identify.',
+    fallback: 'identify',
+    example: 'identify',
+  }),
+  aliasLabel: optionalText({
+    label: 'Alias label',
+    placeholder: standardAliasLabel,
+    sublabel: 'Of the aliases of anonymous users, whose alias name is the visitor id.',
+  }),
+  orders: choice({
+    label: 'Orders',
+    options: [
+      { label: 'Recommended e-commerce events', value: 'recommended' },
+      { label: 'Purchases, one for each product', value: 'purchases' },
+      { label: 'Custom events', value: 'events' },
+    ],
+    sublabel: 'What Order Completed is. With the last two, the other steps of an order are custom events.',
+    fallback: 'recommended',
+  }),
+  iosAppId: appId('iOS'),
+  androidAppId: appId('Android'),
   batchSize: batchSize(batch),
-  defaultCurrency: defaultCurrency(),
+  defaultCurrency: defaultCurrency('USD'),
 };
 
+function appId(system: string): Setting<string | undefined> {
+  return optionalText({
+    label: `App identifier, ${system}`,
+    placeholder: '01234567-89ab-cdef-0123-456789abcdef',
+    sublabel: 'Settings, App Settings. Push tokens that events of this app carry are registered with it.',
+  });
+}
+
 /**
- * Braze: `POST /users/track` with `events`, and `attributes` for $identify, at most 75 in all
- * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). Whoever has neither an external id nor an e-mail
- * address goes by a user alias with the label `sluice_visitor_id`. Orders and what leads to them are Braze's recommended
- * e-commerce events, of which it makes revenue (the older `purchases` are being phased out). Braze counts a repeated event
- * twice: it takes no id of an event.
+ * Braze: `POST /users/track` with `events`, `purchases`, and `attributes` for $identify, at most 75 in all
+ * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). A user without an external id and without an
+ * e-mail address goes by a user alias. An $identify with an external id first ties that alias to it by
+ * `POST /users/identify` (https://www.braze.com/docs/api/endpoints/user_data/post_user_identify). Braze counts a repeated
+ * event twice: it takes no id of an event.
  */
 export const braze = defineDestination({
   id: 'Braze',
   label: 'Braze',
   settings,
   facts: {
-    sends: 'Every event; $identify sets attributes',
+    sends: 'Every event but groups; $identify ties the anonymous user to its id and sets attributes',
     limits: { events: 75 },
     deduplicatesBy: undefined,
     errors: 'rows by list and place in the answer',
-    sources: ['https://www.braze.com/docs/api/endpoints/user_data/post_user_track'],
-    checked: '2026-11-22',
+    sources: [
+      'https://www.braze.com/docs/api/endpoints/user_data/post_user_track',
+      'https://www.braze.com/docs/api/endpoints/user_data/post_user_identify',
+    ],
+    checked: '2026-11-27',
     namesElsewhere: ['Braze Cloud Mode (Actions)', 'Appboy'],
   },
   loadPlatform: async () => (await import('./platform.ts')).brazePlatform,
   prepare,
 });
 
-function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const url = `${given.baseUrl}/users/track`;
+type Given = SettingsOf<typeof settings>;
+
+function prepare(given: Given): PreparedDestination {
   const headers = { authorization: `Bearer ${given.apiKey}` };
+  const ties = given.anonymousUsers === 'identify';
+  const wording: BrazeWording = { ...given, aliasLabel: given.aliasLabel ?? standardAliasLabel };
   return {
     batchEventsMax: given.batchSize,
-    accepts: (event) => !isAboutIds(event),
-    buildRequest(events) {
-      const attributes = events.filter(isIdentify).map(brazeAttributes);
-      const tracked = events
-        .filter((event) => !isIdentify(event))
-        .map((event) => brazeEvent(event, sentEvent(event, given)));
-      const body = {
-        ...(attributes.length === 0 ? {} : { attributes }),
-        ...(tracked.length === 0 ? {} : { events: tracked }),
-      };
-      return postJson({ url, headers, body, events });
+    accepts: (event) => !isGroup(event) && (ties || !isAlias(event)),
+    groupOf(event) {
+      if (isAlias(event)) return 'aliases';
+      return ties && tiedUser(event, wording) !== undefined ? 'identified' : 'tracked';
     },
-    readAnswer,
+    buildRequest(events) {
+      const post = (path: string, body: JsonObject) =>
+        postJson({ url: `${given.baseUrl}${path}`, headers, body, events });
+      const [first] = events;
+      const tied = ties ? events.flatMap((event) => tiedUser(event, wording) ?? []) : [];
+      if (tied.length > identifiedMax) throw new UnfitEventError(`more than ${identifiedMax} users`);
+      const identify = post('/users/identify', { aliases_to_identify: tied, merge_behavior: 'merge' });
+      if (first !== undefined && isAlias(first)) {
+        if (tied.length < events.length) throw new UnfitEventError('the alias does not name two ids');
+        return identify;
+      }
+      const rows = events.map((event) => brazeRows(event, wording));
+      const lists = listNames.flatMap((name) => {
+        const list = rows.flatMap((row) => row[name] ?? []);
+        return list.length === 0 ? [] : [[name, list] as const];
+      });
+      if (lists.some(([, list]) => list.length > batch.max))
+        throw new UnfitEventError('the order has over 75 products');
+      const track = post('/users/track', Object.fromEntries(lists));
+      return tied.length === 0 ? track : { ...identify, next: track };
+    },
+    readAnswer: (answer, events) => readRows(answer, events, wording),
   };
 }
 
-/** A success may name rows that were not taken, by their place in the list they stood in. */
-function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
+/** A success may name rows that were not accepted, by their place in the list they stood in. */
+function readRows(
+  answer: OutboundAnswer,
+  events: readonly OutboundEvent[],
+  wording: BrazeWording,
+): readonly Outcome[] | undefined {
   const errors = answer.status >= 200 && answer.status < 300 ? jsonAnswer(answer)?.['errors'] : undefined;
   if (!Array.isArray(errors)) return undefined;
-  const lists = new Map<unknown, number[]>([
-    ['attributes', []],
-    ['events', []],
-  ]);
-  events.forEach((event, index) => lists.get(isIdentify(event) ? 'attributes' : 'events')?.push(index));
+  const places = new Map<unknown, number[]>(listNames.map((name) => [name, []]));
+  events.forEach((event, index) => {
+    if (isAlias(event)) return;
+    const rows = brazeRows(event, wording);
+    for (const name of listNames) rows[name]?.forEach(() => places.get(name)?.push(index));
+  });
   const refusals = new Map<number, string>();
   for (const { input_array: list, index } of errors.filter(isJsonObject)) {
-    const place = lists.get(list)?.[Number(index)];
+    const place = places.get(list)?.[Number(index)];
     if (place !== undefined) refusals.set(place, rowRefusal(list));
   }
   return rowOutcomes(events.length, refusals);

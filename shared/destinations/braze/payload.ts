@@ -1,17 +1,104 @@
 import { textForm } from '../../routing/values/value-forms.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { commerceOf, ofOneItem } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { contextOf, numberOf, propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
+import { contextOf, isAlias, isIdentify, numberOf, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present, renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
+import { pushDevice } from '../sdk/push-device.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
 
-const aliasLabel = 'sluice_visitor_id';
+export const standardAliasLabel = 'sluice_visitor_id';
 const nameCharactersMax = 255;
+
+/** What the settings say of how events and users are written. */
+export type BrazeWording = {
+  readonly aliasLabel: string;
+  readonly orders: 'recommended' | 'purchases' | 'events';
+  readonly iosAppId: string | undefined;
+  readonly androidAppId: string | undefined;
+  readonly defaultCurrency: string;
+};
+
+/** The lists of a request. */
+export const listNames = ['attributes', 'events', 'purchases'] as const;
+
+/** What one event adds to each list. */
+export function brazeRows(
+  event: OutboundEvent,
+  wording: BrazeWording,
+): Readonly<Partial<Record<(typeof listNames)[number], readonly JsonObject[]>>> {
+  if (isIdentify(event)) return { attributes: [brazeAttributes(event, wording)] };
+  const sent = sentEvent(event, wording);
+  const purchases = wording.orders === 'purchases' ? purchasesOf(event, sent, wording) : undefined;
+  if (purchases !== undefined) return { purchases };
+  const tokens = pushTokens(sent, wording);
+  return {
+    ...(tokens === undefined ? {} : { attributes: [{ ...userOf(event, wording), ...tokens }] }),
+    events: [brazeEvent(event, sent, wording)],
+  };
+}
+
+/**
+ * An alias and the external id that it becomes: of an $identify the visitor's own, of an alias call the two ids that it
+ * names. Undefined where either is missing.
+ */
+export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject | undefined {
+  const tied = (external: string | undefined, alias: string | undefined): JsonObject | undefined =>
+    external === undefined || alias === undefined
+      ? undefined
+      : { external_id: external, user_alias: { alias_name: alias, alias_label: aliasLabel } };
+  if (isAlias(event)) {
+    const { id, previous_id: previousId } = propertiesOf(event);
+    return tied(textForm(id), textForm(previousId));
+  }
+  if (!isIdentify(event)) return undefined;
+  const { externalId, visitorId } = contactIds(event);
+  return tied(externalId, visitorId === externalId ? undefined : visitorId);
+}
+
+/** The token by which an app on this device gets notifications. */
+function pushTokens(sent: SentEvent, { iosAppId, androidAppId }: BrazeWording): JsonObject | undefined {
+  const device = pushDevice(sent);
+  const appId = device?.platform === 'ios' ? iosAppId : androidAppId;
+  if (device === undefined || appId === undefined) return undefined;
+  return { push_tokens: [present({ app_id: appId, token: device.token, device_id: device.deviceId })] };
+}
+
+/**
+ * A purchase for each product of an order, https://www.braze.com/docs/api/objects_filters/purchase_object. Undefined where
+ * the event is no order, or a product has no id or price.
+ */
+function purchasesOf(event: OutboundEvent, sent: SentEvent, wording: BrazeWording): readonly JsonObject[] | undefined {
+  if (recommendedName(sent) !== 'ecommerce.order_placed') return undefined;
+  const properties = propertiesOf(event);
+  const { currency, items } = commerceOf({ ...sent, properties });
+  const common = { ...userOf(event, wording), currency, time: new Date(sent.timeMs).toISOString() };
+  const ofOrder = brazeProperties(withoutMembers(properties, ofProducts));
+  const purchases = items.flatMap(({ id, name, category, brand, variant, price, quantity, others }) => {
+    if (id === undefined || price === undefined) return [];
+    const own = present({ ...ofOrder, name, category, brand, variant, ...others });
+    const row = { ...common, product_id: id, price, ...(own === undefined ? {} : { properties: own }) };
+    return portionsOf(quantity).map((portion) => ({ ...row, quantity: portion }));
+  });
+  const isWhole = items.every(({ id, price }) => id !== undefined && price !== undefined);
+  return purchases.length === 0 || !isWhole ? undefined : purchases;
+}
+
+const piecesMax = 100;
+
+/** Braze takes at most 100 pieces in one purchase. */
+function portionsOf(quantity: number): readonly number[] {
+  const whole = Array.from({ length: Math.min(Math.floor(quantity / piecesMax), piecesMax) }, () => piecesMax);
+  const rest = quantity % piecesMax;
+  return rest === 0 ? whole : [...whole, rest];
+}
+
+const ofProducts: ReadonlySet<string> = new Set(['products', 'items', 'contents', 'currency']);
 
 /** Braze's names, https://www.braze.com/docs/api/objects_filters/user_attributes_object. */
 const attributeNames: ReadonlyMap<string, string> = new Map([
@@ -49,9 +136,9 @@ const genders: ReadonlyMap<string, string> = new Map([
  * An event object, https://www.braze.com/docs/api/objects_filters/event_object. A standard event is one of Braze's
  * recommended ones where it says all that Braze demands of it: those count as orders and revenue.
  */
-export function brazeEvent(event: OutboundEvent, sent: SentEvent): JsonObject {
-  const common = { ...userOf(event), time: new Date(sent.timeMs).toISOString() };
-  const recommended = recommendedEvent(event, sent);
+function brazeEvent(event: OutboundEvent, sent: SentEvent, wording: BrazeWording): JsonObject {
+  const common = { ...userOf(event, wording), time: new Date(sent.timeMs).toISOString() };
+  const recommended = wording.orders === 'recommended' ? recommendedEvent(event, sent) : undefined;
   if (recommended !== undefined) return { ...common, ...recommended };
   const name = brazeName(sent.name);
   if (name === '') throw new UnfitEventError('the event has no name that Braze takes');
@@ -70,6 +157,7 @@ const recommendedName = platformEventNames('Braze');
 
 /** What Braze demands of its recommended events beside goods and money, by the property that says it. */
 const demanded: Readonly<Record<string, string>> = {
+  'ecommerce.cart_updated': 'cart_id',
   'ecommerce.checkout_started': 'checkout_id',
   'ecommerce.order_placed': 'order_id',
   'ecommerce.order_refunded': 'order_id',
@@ -114,6 +202,17 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
   }
   const idName = demanded[name] ?? 'order_id';
   const id = idName === 'order_id' ? orderId : textForm(properties[idName]);
+  if (name === 'ecommerce.cart_updated') {
+    const cartId = textForm(properties['cart_id']) ?? contactIds(event).visitorId;
+    const action = standardEventOf(sent.name) === 'removeFromCart' ? 'remove' : 'add';
+    const metadata = present(brazeProperties(withoutMembers(properties, ofCarts)));
+    // Without a total Braze computes it from what was added and removed.
+    const total = Array.isArray(properties['products']) ? value : undefined;
+    return {
+      name,
+      properties: present({ cart_id: cartId, action, total_value: total, currency, products, source, metadata }),
+    };
+  }
   const reason = textOf(properties['cancel_reason']) ?? textOf(properties['reason']);
   if (value === undefined || id === undefined) return undefined;
   if (name === 'ecommerce.order_cancelled' && reason === undefined) return undefined;
@@ -160,6 +259,9 @@ function brazeProduct({
   };
 }
 
+/** What of a cart's event has a place of its own: that of one product stands in `products`. */
+const ofCarts: ReadonlySet<string> = new Set([...ownPlaces, ...ofOneItem]);
+
 /** Of a product in an order only. */
 const ofOrders: ReadonlySet<string> = new Set(['quantity']);
 
@@ -169,7 +271,7 @@ function siteOf(event: OutboundEvent): string | undefined {
 }
 
 /** A user attributes object. */
-export function brazeAttributes(event: OutboundEvent): JsonObject {
+function brazeAttributes(event: OutboundEvent, wording: BrazeWording): JsonObject {
   const { email, phone } = contactIds(event);
   const traits = withoutMembers(traitsOf(event), notAttributes);
   const gender = genders.get(textOf(traits['gender'])?.trim().toLowerCase() ?? '');
@@ -178,12 +280,13 @@ export function brazeAttributes(event: OutboundEvent): JsonObject {
     ...(gender === undefined ? {} : { gender }),
     ...(email === undefined ? {} : { email }),
     ...(phone === undefined ? {} : { phone }),
-    ...userOf(event),
+    ...pushTokens(sentEvent(event), wording),
+    ...userOf(event, wording),
   };
 }
 
 /** One identifier: of several in one object Braze refuses some pairs. */
-function userOf(event: OutboundEvent): JsonObject {
+function userOf(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject {
   const { externalId, email, visitorId } = contactIds(event);
   if (externalId !== undefined) return { external_id: externalId };
   if (email !== undefined) return { email };

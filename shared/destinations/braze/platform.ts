@@ -15,10 +15,56 @@ const event = Type.Object({
   properties: Type.Optional(Type.Object({})),
 });
 
+/** https://www.braze.com/docs/api/objects_filters/purchase_object */
+const purchase = Type.Object({
+  ...ids,
+  product_id: Type.String({ minLength: 1, maxLength: 255 }),
+  currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+  price: Type.Number(),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  time: instant,
+  properties: Type.Optional(Type.Object({})),
+});
+
+const pushTokens = Type.Array(Type.Object({ app_id: someText, token: someText, device_id: Type.Optional(someText) }), {
+  minItems: 1,
+});
+
+/** https://www.braze.com/docs/api/endpoints/user_data/post_user_identify */
+const identified = Type.Object({
+  external_id: someText,
+  user_alias: Type.Object({ alias_name: someText, alias_label: someText }),
+});
+
+/** What recommended events must have: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events */
+const demanded: Readonly<Record<string, readonly string[]>> = {
+  'ecommerce.product_viewed': ['product_id', 'product_name', 'variant_id', 'price', 'currency', 'source'],
+  'ecommerce.cart_updated': ['cart_id', 'products', 'currency', 'source'],
+  'ecommerce.checkout_started': ['checkout_id', 'total_value', 'products', 'currency', 'source'],
+  'ecommerce.order_placed': ['order_id', 'total_value', 'products', 'currency', 'source'],
+  'ecommerce.order_cancelled': ['order_id', 'cancel_reason', 'total_value', 'products', 'currency', 'source'],
+  'ecommerce.order_refunded': ['order_id', 'total_value', 'products', 'currency', 'source'],
+};
+
+function wrongEvent(row: unknown) {
+  const { name, properties } = row as {
+    readonly name: string;
+    readonly properties?: Readonly<Record<string, unknown>>;
+  };
+  const missing = demanded[name]?.find((member) => !(member in (properties ?? {})));
+  if (missing !== undefined) return { field: `properties.${missing}`, message: 'is required' };
+  const isSum = name !== 'ecommerce.cart_updated' || ['add', 'remove'].includes(String(properties?.['action']));
+  return isSum || 'total_value' in (properties ?? {})
+    ? unnamed(row)
+    : { field: 'properties.total_value', message: 'is required' };
+}
+
 function unnamed(row: unknown) {
   const isNamed = ['external_id', 'email', 'user_alias', 'braze_id'].some((name) => name in (row as object));
   return isNamed ? undefined : { field: '', message: 'names no user' };
 }
+
+const rowsOfList = Type.Array(Type.Unknown(), { maxItems: 75 });
 
 /** Tracking of users: 201 with `errors` for the rows that were not taken. https://www.braze.com/docs/api/endpoints/user_data/post_user_track */
 export const brazePlatform = definePlatform({
@@ -28,12 +74,35 @@ export const brazePlatform = definePlatform({
       path: '/users/track',
       credentials: inHeader(),
       content: 'json',
-      body: Type.Object({ attributes: Type.Optional(anyRows), events: Type.Optional(anyRows) }),
+      body: Type.Object({
+        attributes: Type.Optional(rowsOfList),
+        events: Type.Optional(rowsOfList),
+        purchases: Type.Optional(rowsOfList),
+      }),
       rows: [
-        { at: 'attributes', schema: Type.Object(ids), check: unnamed },
-        { at: 'events', schema: event, check: unnamed },
+        {
+          at: 'attributes',
+          schema: Type.Object({ ...ids, push_tokens: Type.Optional(pushTokens) }),
+          check: unnamed,
+        },
+        { at: 'events', schema: event, check: wrongEvent },
+        { at: 'purchases', schema: purchase, check: unnamed },
       ],
-      rowsMax: 75,
+    },
+    {
+      method: 'POST',
+      path: '/users/identify',
+      credentials: inHeader(),
+      content: 'json',
+      body: Type.Object({
+        aliases_to_identify: anyRows,
+        merge_behavior: Type.Optional(Type.Enum(['none', 'merge'])),
+      }),
+      rows: [{ at: 'aliases_to_identify', schema: identified }],
+      rowsMax: 50,
+      answers: {
+        success: (rows) => ({ status: 201, body: { aliases_processed: rows.length, message: 'success' } }),
+      },
     },
   ],
   answers: {
@@ -44,8 +113,8 @@ export const brazePlatform = definePlatform({
         message: 'success',
         errors: verdicts.flatMap(({ row, problem }, place) => {
           if (problem === undefined) return [];
-          const list = isEvent(row) ? 'events' : 'attributes';
-          const before = verdicts.slice(0, place).filter((other) => isEvent(other.row) === isEvent(row));
+          const list = listOf(row);
+          const before = verdicts.slice(0, place).filter((other) => listOf(other.row) === list);
           return [{ type: problem.message, input_array: list, index: before.length }];
         }),
       },
@@ -57,4 +126,8 @@ export const brazePlatform = definePlatform({
   },
 });
 
-const isEvent = (row: unknown): boolean => 'name' in (row as object) && 'time' in (row as object);
+function listOf(row: unknown): string {
+  const { time, product_id: productId } = row as { readonly time?: unknown; readonly product_id?: unknown };
+  if (time === undefined) return 'attributes';
+  return productId === undefined ? 'events' : 'purchases';
+}

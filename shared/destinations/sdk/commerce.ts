@@ -46,20 +46,26 @@ export type CommerceEvent = Pick<SentEvent, 'properties' | 'defaultCurrency'>;
  */
 export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Commerce {
   const items = itemsOf(properties);
-  const currency = firstText(properties, ['currency'])?.toUpperCase();
+  const currency = currencyOf(properties);
   const given = ['value', 'revenue', 'total'].map((name) => properties[name]).find(isGiven);
   const value = given === undefined ? sumOf(items) : amountOf(given);
   const hasAmount = value !== undefined || items.some(({ price }) => price !== undefined);
   return {
     value,
-    currency:
-      currency !== undefined && /^[A-Z]{3}$/.test(currency) ? currency : hasAmount ? defaultCurrency : undefined,
+    currency: currency === undefined ? (hasAmount ? defaultCurrency : undefined) : (currency ?? undefined),
     orderId: firstText(properties, ['order_id', 'orderId', 'transaction_id', 'transactionId']),
     items,
     itemIds: items.length > 0 ? items.flatMap(({ id }) => id ?? []) : idsIn(properties),
     itemCount: wholeNumber(firstNumber(properties, ['num_items'])) ?? countOf(items),
     searchText: firstText(properties, ['search_string', 'search_term', 'query']),
   };
+}
+
+/** Undefined where none is given, null where the one that is given cannot be read: no other may stand in its place. */
+function currencyOf(properties: JsonObject): string | null | undefined {
+  const text = firstText(properties, ['currency', 'currency_code', 'currencyCode'])?.toUpperCase();
+  if (text === undefined) return undefined;
+  return /^[A-Z]{3}$/.test(text) ? text : null;
 }
 
 const isGiven = (value: unknown): boolean =>
@@ -144,6 +150,8 @@ const itemNames = {
   quantity: ['quantity'],
 } as const;
 const allItemNames: ReadonlySet<string> = new Set(Object.values(itemNames).flat());
+/** Names that say something of the product, where an event is about one. */
+export const ofOneItem: readonly string[] = [...allItemNames, ...ofOneProduct];
 
 function sumOf(items: readonly CommerceItem[]): number | undefined {
   if (items.length === 0) return undefined;

@@ -147,6 +147,8 @@ export const platformEvents = {
   Braze: {
     names: {
       viewContent: 'ecommerce.product_viewed',
+      addToCart: 'ecommerce.cart_updated',
+      removeFromCart: 'ecommerce.cart_updated',
       startCheckout: 'ecommerce.checkout_started',
       purchase: 'ecommerce.order_placed',
       refund: 'ecommerce.order_refunded',

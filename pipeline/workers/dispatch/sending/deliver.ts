@@ -11,7 +11,9 @@ import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
 import type { RequestSummary } from '../../../../shared/contracts/events/dead-letter.ts';
 import { classifyAnswer } from '../../../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../../../shared/egress/sender.ts';
-import type { SendFailure, SendResult, Sender } from '../../../../shared/egress/sender.ts';
+import { sendInTurn } from '../../../../shared/egress/send-in-turn.ts';
+import type { SentInTurn } from '../../../../shared/egress/send-in-turn.ts';
+import type { SendFailure, Sender } from '../../../../shared/egress/sender.ts';
 import { OverBudgetError } from '../../../../shared/routing/values/work.ts';
 import { textForm } from '../../../../shared/routing/values/value-forms.ts';
 import { isJsonObject } from '../../../../shared/runtime/json.ts';
@@ -122,7 +124,11 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
   const { prepared, sender, isLive } = delivering;
   const request = build(prepared, events);
   if (typeof request !== 'string') {
-    return sender.send(request, isLive).then((result) => readResult(delivering, events, { request, result }, search));
+    const sent =
+      request.next === undefined
+        ? sender.send(request, isLive).then((result) => ({ request, result, requests: 1 }))
+        : sendInTurn(sender, request, isLive);
+    return sent.then((result) => readResult(delivering, events, result, search));
   }
   if (events.length > 1) return deliverInTurn(delivering, events, halves([...events.keys()]), search);
   const attempts = [{ outcome: { kind: 'reject', reason: request } as const }];
@@ -133,7 +139,7 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
 function readResult(
   delivering: Delivering,
   events: readonly OutboundEvent[],
-  { request, result }: { readonly request: OutboundRequest; readonly result: SendResult },
+  { request, result, requests }: SentInTurn,
   search: Search,
 ): Delivered | Promise<Delivered> {
   const host = parseUrl(request.url)?.host ?? '';
@@ -141,7 +147,7 @@ function readResult(
     const { reason, permanent, failure } = result;
     if (failure === 'withdrawn') {
       const attempts = events.map(() => undefined);
-      return { attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false };
+      return { attempts, requests: requests - 1, isUp: true, isOverloaded: false, isAccessRefused: false };
     }
     const isAccessRefused = result.refusesAccess === true;
     const attempt: Attempt = {
@@ -152,14 +158,14 @@ function readResult(
       failure,
     };
     const isOverloaded = failure === 'timeout';
-    const said = { requests: 1, isUp: permanent, isOverloaded, isAccessRefused };
+    const said = { requests, isUp: permanent, isOverloaded, isAccessRefused };
     return { attempts: events.map(() => attempt), ...said };
   }
   const { answer } = result;
   const whole = classifyAnswer(answer, Date.now());
   const summary = { method: request.method, host, status: answer.status };
   const isOverloaded = answer.status === 429;
-  const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
+  const said = { requests, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
   const rows = delivering.prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
     const attempts = rows.map((outcome) => ({ outcome, request: summary }));

@@ -1,0 +1,26 @@
+import type { OutboundRequest } from './outbound.ts';
+import type { SendResult, Sender } from './sender.ts';
+
+/** The last request that was sent, its result, and how many were sent. */
+export type SentInTurn = {
+  readonly request: OutboundRequest;
+  readonly result: SendResult;
+  readonly requests: number;
+};
+
+/** Sends a request and then each that follows it, up to the first that is not accepted. */
+export async function sendInTurn(
+  sender: Pick<Sender, 'send'>,
+  first: OutboundRequest,
+  mayBegin?: () => boolean,
+): Promise<SentInTurn> {
+  let request = first;
+  for (let requests = 1; ; requests += 1) {
+    const result = await sender.send(request, mayBegin);
+    if (request.next === undefined || !isAccepted(result)) return { request, result, requests };
+    request = request.next;
+  }
+}
+
+const isAccepted = (result: SendResult): boolean =>
+  result.kind === 'answered' && result.answer.status >= 200 && result.answer.status < 300;
