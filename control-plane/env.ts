@@ -12,7 +12,7 @@ import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/r
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
 import { eventStreamsEnv } from './api/event-streams.ts';
-import { requestSharesEnv } from './api/request-shares.ts';
+import { requestLimitsEnv } from './api/request-limits.ts';
 import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
@@ -48,7 +48,7 @@ export const controlPlaneEnv = {
   ...ingestUrlEnv,
   ...eventStreamsEnv,
   ...connectionLimitsEnv,
-  ...requestSharesEnv,
+  ...requestLimitsEnv,
   ...refusalLimitsEnv,
   ...experimentLimitsEnv,
   ...accountLimitsEnv,

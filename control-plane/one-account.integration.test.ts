@@ -37,7 +37,7 @@ afterAll(async () => {
   await plane.stop();
 });
 
-test('shares: an account whose edits all wait for a lock keeps nobody else waiting, and is told what is too many', async () => {
+test('request limits: an account whose edits all wait for a lock keeps nobody else waiting, and is told what is too many', async () => {
   if (busy === undefined || quiet === undefined) throw new Error('no accounts');
   await holder.query('begin');
   await holder.query('select 1 from accounts where id = $1 for update', [busy.accountId]);
@@ -59,7 +59,7 @@ test('shares: an account whose edits all wait for a lock keeps nobody else waiti
   expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(8).fill(200), ...Array<number>(4).fill(429)]);
 });
 
-test('shares: keys are looked up while every connection of the configuration is taken', async () => {
+test('request limits: keys are looked up while every connection of the configuration is taken', async () => {
   if (busy === undefined || quiet === undefined) throw new Error('no accounts');
   const held = [await plane.newAccount(), busy];
   await holder.query('begin');
@@ -75,7 +75,7 @@ test('shares: keys are looked up while every connection of the configuration is 
   expect((await Promise.all(edits)).map(({ status }) => status)).toEqual(Array(6).fill(200));
 });
 
-test('shares: of live views an account has its own', async () => {
+test('request limits: of live views an account has its own', async () => {
   if (busy === undefined || quiet === undefined) throw new Error('no accounts');
   const open = (client: Client) =>
     request(`${plane.baseUrl}/rest/v1/activity/stream`, { headers: { authorization: `Bearer ${client.key}` } });

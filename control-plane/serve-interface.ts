@@ -9,7 +9,7 @@ import { addDescriptionRoutes } from './api/description-routes.ts';
 import { createHttpCounts } from './api/http-counts.ts';
 import { readTlsTexts } from './api/http-settings.ts';
 import { readProxies } from './api/proxies.ts';
-import { createAccountShares } from './api/request-shares.ts';
+import { createAccountLimits } from './api/request-limits.ts';
 import { whyLeftOut } from './compat/left-out.ts';
 import { loadPages } from './console-host/load-pages.ts';
 import { documents, endpoints } from './endpoints.ts';
@@ -33,7 +33,7 @@ export type InterfaceParts = Pick<AppOptions, 'core' | 'services' | 'eventStream
 };
 
 /** What serves the interface, for metrics. */
-export type Served = Pick<MetricsSources, 'http' | 'shares' | 'connections' | 'refusedLogins'> & {
+export type Served = Pick<MetricsSources, 'http' | 'requestLimits' | 'connections' | 'refusedLogins'> & {
   readonly port: number;
 };
 
@@ -45,12 +45,12 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const logins = openLogins(env, { storage: parts.logins, secretBox, logger, addressOf, now }, scope);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const addPages = await loadPages(env.INGEST_URL);
-  const shares = { account: createAccountShares(env), address: logins.shares };
+  const requestLimits = { account: createAccountLimits(env), address: logins.requestLimits };
   const app = createApp({
     authenticate: logins.principalOf,
     authenticateAgain: logins.principalAgain,
     hasScope,
-    shares: shares.account,
+    requestLimits: requestLimits.account,
     eventStreams,
     endpoints,
     whyMissing: whyLeftOut,
@@ -87,5 +87,5 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : env.CONTROL_PLANE_PORT;
-  return { port, http, shares, connections, refusedLogins: logins.refusedLogins };
+  return { port, http, requestLimits, connections, refusedLogins: logins.refusedLogins };
 }

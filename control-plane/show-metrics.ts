@@ -11,10 +11,10 @@ import type { Scope } from '../shared/runtime/scope.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import type { HttpCounts } from './api/http-counts.ts';
-import type { AssignmentShares } from './experiments/assignment/assignment-shares.ts';
+import type { AssignmentQuota } from './experiments/assignment/assignment-quota.ts';
 import type { ExperimentLimits } from './experiments/assignment/experiment-limits.ts';
 import type { ConnectionLimits } from './api/connection-limits.ts';
-import type { RequestShares } from './api/request-shares.ts';
+import type { RequestLimits } from './api/request-limits.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import type { RefusedLogins } from './keys/refused-logins.ts';
 import type { ConfigPublisher } from './publishing/config-publisher.ts';
@@ -22,10 +22,10 @@ import type { DestinationTests } from './destinations/destination-tests.ts';
 
 export type MetricsSources = {
   readonly http: HttpCounts;
-  readonly shares: Readonly<Record<'account' | 'address', Pick<RequestShares, 'waiting' | 'refused'>>>;
+  readonly requestLimits: Readonly<Record<'account' | 'address', Pick<RequestLimits, 'waiting' | 'refused'>>>;
   readonly connections: Pick<ConnectionLimits, 'refused'>;
   readonly experimentLimits: Pick<ExperimentLimits, 'refused'>;
-  readonly assignmentShares: Pick<AssignmentShares, 'unstored'>;
+  readonly assignmentQuota: Pick<AssignmentQuota, 'unstored'>;
   readonly refusedLogins: Pick<RefusedLogins, 'counts'>;
   readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
   readonly destinationTests: Pick<DestinationTests, 'running' | 'counts'>;
@@ -63,7 +63,7 @@ function showMetrics(
   {
     http,
     connections,
-    shares,
+    requestLimits,
     refusedLogins,
     publisher,
     destinationTests,
@@ -82,15 +82,15 @@ function showMetrics(
   });
   page.show(controlPlaneMetrics.refusedConnections, (add) => add(connections.refused));
   page.show(controlPlaneMetrics.refusedRequests, (add) => {
-    for (const [share, { refused }] of Object.entries(shares)) add(refused, { share });
+    for (const [share, { refused }] of Object.entries(requestLimits)) add(refused, { share });
   });
   page.show(controlPlaneMetrics.waitingRequests, (add) => {
-    for (const [share, { waiting }] of Object.entries(shares)) add(waiting, { share });
+    for (const [share, { waiting }] of Object.entries(requestLimits)) add(waiting, { share });
   });
   page.show(controlPlaneMetrics.refusedExperiments, (add) => {
     for (const [cost, refused] of Object.entries(experiments.experimentLimits.refused)) add(refused, { cost });
   });
-  page.show(controlPlaneMetrics.unstoredAssignments, (add) => add(experiments.assignmentShares.unstored));
+  page.show(controlPlaneMetrics.unstoredAssignments, (add) => add(experiments.assignmentQuota.unstored));
   page.show(controlPlaneMetrics.refusedLogins, (add) => {
     for (const [reason, count] of Object.entries(refusedLogins.counts)) add(count, { reason });
   });

@@ -6,7 +6,7 @@ import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
 import { configTrustEnv } from '../shared/contracts/config/signed-config.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
-import { sharesEnv } from '../shared/shares/share-settings.ts';
+import { quotaEnv } from '../shared/limits/index.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { commitEnv } from './commit/commit-settings.ts';
 import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
@@ -22,7 +22,7 @@ import { gatewayStatusEnv } from './status/status-settings.ts';
 export const gatewayEnv = {
   ...logEnv,
   ...topologyEnv,
-  ...sharesEnv,
+  ...quotaEnv,
   ...serviceEnv,
   ...servingEnv,
   ...gatewayHttpEnv,

@@ -20,7 +20,7 @@ import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
-import { readShareSettings } from '../shared/shares/share-settings.ts';
+import { readQuotaSettings } from '../shared/limits/index.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
@@ -52,7 +52,7 @@ import { gatewayMetrics } from './status/metrics.ts';
 import { RequestCounts } from './status/request-counts.ts';
 import { connectControlPlane, readControlPlaneSettings } from './routes/experiments/control-plane.ts';
 import type { ControlPlane } from './routes/experiments/control-plane.ts';
-import { createUnpackingShares, readEventBytesMax, readRoutesSettings } from './routes/routes-settings.ts';
+import { createUnpackingLimit, readEventBytesMax, readRoutesSettings } from './routes/routes-settings.ts';
 import { showMetrics } from './status/show-metrics.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
@@ -131,7 +131,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
     intakes,
     waiting,
     ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
-    shares: readShareSettings(env),
+    quotas: readQuotaSettings(env),
     logger,
   });
   scope.use('backpressure', backpressure, (one) => one.stop());
@@ -156,7 +156,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   const controlPlane = openControlPlane(env, logger);
   scope.use('control plane', controlPlane, (one) => withDeadline(one?.close() ?? Promise.resolve(), stepMs));
   const tls = readTlsFiles(env);
-  const unpacking = createUnpackingShares(env);
+  const unpacking = createUnpackingLimit(env);
   const { routes, compatCounts } = createRoutes({
     admission,
     sources,

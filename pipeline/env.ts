@@ -12,7 +12,7 @@ import { EnvError, readEnv, serviceEnv } from '../shared/runtime/env.ts';
 import { backpressureEnv } from './jobs/backlog/backpressure-settings.ts';
 import { membershipEnv, membershipProblems } from './cluster/membership-settings.ts';
 import { retentionEnv, retentionProblems } from './jobs/retention/retention-settings.ts';
-import { sharesEnv } from '../shared/shares/share-settings.ts';
+import { quotaEnv } from '../shared/limits/index.ts';
 import { pipelineStatusEnv } from './status/status-settings.ts';
 import { poolEnv } from './supervisor/pool-settings.ts';
 import { hostEnv } from './threads/host-settings.ts';
@@ -41,7 +41,7 @@ export const pipelineEnv = {
   ...recentEnv,
   ...resultsEnv,
   ...retentionEnv,
-  ...sharesEnv,
+  ...quotaEnv,
   ...backpressureEnv,
 };
 

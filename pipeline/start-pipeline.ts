@@ -37,10 +37,10 @@ import { checkGeoDatabase } from './workers/dispatch/geo-regions.ts';
 import { followErasures } from '../shared/nats/erasures/follow-erasures.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
-import { createDeadLetterShares, createQuarantineShares } from './jobs/retention/dead-letter-shares.ts';
+import { createDeadLetterQuota, createQuarantineQuota } from './jobs/retention/dead-letter-quota.ts';
 import { startRetention } from './jobs/retention/retention.ts';
 import type { WaitingReaders } from './jobs/retention/retention.ts';
-import { readShareSettings } from '../shared/shares/share-settings.ts';
+import { readQuotaSettings } from '../shared/limits/index.ts';
 import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
 import type { FollowedAccounts } from './cluster/follow-accounts.ts';
@@ -204,8 +204,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
   scope.use('replays', replays, (one) => withDeadline(one.stop(), stepMs));
-  const deadLetterShares = createDeadLetterShares(connection, readShareSettings(env), (id) => accounts.accountOf(id));
-  const quarantineShares = createQuarantineShares(connection, readShareSettings(env));
+  const deadLetterQuota = createDeadLetterQuota(connection, readQuotaSettings(env), (id) => accounts.accountOf(id));
+  const quarantineQuota = createQuarantineQuota(connection, readQuotaSettings(env));
   const retention = startRetention({
     connection,
     settings: readRetentionSettings(env),
@@ -214,8 +214,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
       // One looks, for all; and before it knows who has what it would take all of them for nobody's.
       async look() {
         if (!membership.owns('dead letters')) return;
-        if (accounts.ready) await deadLetterShares.look();
-        await quarantineShares.look();
+        if (accounts.ready) await deadLetterQuota.look();
+        await quarantineQuota.look();
       },
     },
     logger,
@@ -284,8 +284,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     threadsExpected: threads,
     backlog,
     retention,
-    deadLetterShares,
-    quarantineShares,
+    deadLetterQuota,
+    quarantineQuota,
     connection,
     logServers,
     clock,

@@ -14,7 +14,7 @@ import { FrameWriter, eachLine } from '../../shared/contracts/events/frame.ts';
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
-import { TokenBucket } from '../../shared/admission/token-bucket.ts';
+import { RateLimit } from '../../shared/limits/index.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/payload/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
@@ -78,7 +78,7 @@ function validationTasks(): MicroTask[] {
   const batch = filled(batchBody('src_live_bench', batchRows));
   const scan = new BodyScan();
   const plain = new PlainEvent();
-  const bucket = new TokenBucket(10_000, 20_000, nowMs);
+  const limit = new RateLimit({ perS: 10_000, burst: 20_000 }, () => nowMs);
   let atMs = nowMs;
   return [
     {
@@ -86,7 +86,7 @@ function validationTasks(): MicroTask[] {
       events: 1,
       run() {
         atMs += 0.2;
-        return bucket.take(1, atMs);
+        return limit.take('key', 1, atMs);
       },
     },
     {

@@ -16,7 +16,7 @@ import { httpsServerFactory } from './http-settings.ts';
 import type { TlsTexts } from './http-settings.ts';
 import type { Services } from './services.ts';
 import { prepareInput } from './prepare-input.ts';
-import type { Admitted, RequestShares } from './request-shares.ts';
+import type { Admitted, RequestLimits } from './request-limits.ts';
 
 export type AppOptions = {
   readonly endpoints: readonly Endpoint[];
@@ -29,7 +29,7 @@ export type AppOptions = {
   /** The same later in the life of its answer, which counts as no attempt to log in. */
   authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
   /** By account. */
-  readonly shares: RequestShares;
+  readonly requestLimits: RequestLimits;
   hasScope(scopes: readonly string[], scope: string): boolean;
   readonly logger: Logger;
   /** Undefined: plain HTTP. */
@@ -125,7 +125,7 @@ const entered = new WeakMap<FastifyRequest, Entered>();
 function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
-  { core, services, authenticate, authenticateAgain, hasScope, shares, eventStreams }: AppOptions,
+  { core, services, authenticate, authenticateAgain, hasScope, requestLimits, eventStreams }: AppOptions,
 ): void {
   const prepare = prepareInput(endpoint);
   const given = { ...core, ...services.valuesOf(endpoint.uses, endpoint.id) };
@@ -139,7 +139,7 @@ function addEndpoint(
       if (principal === undefined) throw unauthorized();
       const lacking = scopesOf(endpoint, request).find((scope) => !hasScope(principal.scopes, scope));
       if (lacking !== undefined) throw forbidden(lacking);
-      const admitted = shares.enter(principal.accountId);
+      const admitted = requestLimits.enter(principal.accountId);
       if (reply.raw.destroyed) admitted.leave();
       else reply.raw.once('close', () => admitted.leave());
       entered.set(request, { principal, admitted });
@@ -151,7 +151,7 @@ function addEndpoint(
       const input = { ...prepare(request), principal };
       const result = await admitted.run(() => endpoint.handle(input, given as never), endpoint.isCostly);
       if (endpoint.streams) {
-        // It may stay for hours: streams have shares of their own.
+        // It may stay for hours: streams have limits of their own.
         admitted.leave();
         const scopes = scopesOf(endpoint, request);
         const reader = {

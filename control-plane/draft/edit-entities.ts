@@ -11,7 +11,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { AccountLimits } from '../store/account-limits.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
 import { checkTogether, refuseProblems } from './check-together.ts';
-import { refuseBeyondShare } from './draft-share.ts';
+import { refuseBeyondQuota } from './draft-quota.ts';
 import { insertEntity, missingEntities, replaceBody, requireEntity } from './entity-store.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
@@ -41,7 +41,7 @@ export async function createEntity(
   await checkBody(em, accountId, collection, { id, before: {}, after: body });
   await checkTogether(em, accountId, collection.name, { id, before: undefined, after: body });
   const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
-  await refuseBeyondShare(em, accountId, editing.limits);
+  await refuseBeyondQuota(em, accountId, editing.limits);
   recordAudit(em, principal, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
   return row;
 }
@@ -66,7 +66,7 @@ export async function patchEntity(
   if (replaceBody(row, body, now)) {
     // What makes it smaller is always taken.
     if (JSON.stringify(body).length > JSON.stringify(before).length)
-      await refuseBeyondShare(em, accountId, editing.limits);
+      await refuseBeyondQuota(em, accountId, editing.limits);
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
     const audited = { action: `${collection.noun}.update`, collection: collection.name, entityId: id };
     recordAudit(em, principal, { ...audited, details: { fields: changed } }, now);

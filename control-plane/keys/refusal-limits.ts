@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Static, TObject } from 'typebox';
-import { Debts } from '../../shared/runtime/debts.ts';
+import { RateLimit } from '../../shared/limits/index.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
 /** Keeps whoever tries keys that nobody has from having each of them looked up. */
@@ -29,15 +29,14 @@ const validKept = 10_000;
 const validMs = 3_600_000;
 
 export function createRefusalLimits({ perS, burst, now }: RefusalLimitsOptions): RefusalLimits {
-  const debts = new Debts(perS / 1_000, now ?? (() => performance.now()));
+  const refused = new RateLimit({ perS, burst }, now);
   const valid = new LRUCache<string, true>({ max: validKept, ttl: validMs });
   return {
     retryAfterS(address, authorization) {
-      // One more may be refused.
-      const waitMs = debts.waitMs(address, burst - 1);
+      const waitMs = refused.waitMs(address, 1);
       return waitMs === 0 || valid.has(digestOf(authorization)) ? 0 : Math.ceil(waitMs / 1_000);
     },
-    noteRefused: (address) => debts.add(address, 1),
+    noteRefused: (address) => refused.charge(address, 1),
     noteValid: (authorization) => void valid.set(digestOf(authorization), true),
   };
 }

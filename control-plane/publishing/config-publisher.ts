@@ -4,7 +4,7 @@ import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { createAccountPublisher } from './account-publisher.ts';
 import type { LogBuckets } from './log-buckets.ts';
-import { createPushPauses } from './push-pauses.ts';
+import { RateLimit } from '../../shared/limits/index.ts';
 import { countWaiting, forgetOldRows, markPublished, waitingAccounts } from './outbox.ts';
 import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 
@@ -39,6 +39,8 @@ const pollAgainMs = 1_000;
 // With more, it is the log that fails and not an account.
 const failuresPerRoundMax = 3;
 const reconcileEveryMs = 30_000;
+/** An account waits this long after each push, however small: every follower works through it. */
+const pauseMinMs = 100;
 
 export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {
   const { storage, logBuckets, logger } = options;
@@ -50,13 +52,13 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   let running: Promise<void> | undefined;
 
   let resume: NodeJS.Timeout | undefined;
-  const pauses = createPushPauses(options.pushBytesPerS);
+  const pushed = new RateLimit({ perS: options.pushBytesPerS, burst: 0 });
   const accounts = createAccountPublisher(options);
   const publish = async (how: 'publish' | 'reconcile', accountId: string): Promise<number | undefined> => {
     const published = await accounts[how](logBuckets.buckets.config, accountId);
     if (published === undefined) return undefined;
     if (published.written) {
-      pauses.note(accountId, published.bytes, performance.now());
+      pushed.charge(accountId, Math.max(published.bytes, (options.pushBytesPerS * pauseMinMs) / 1_000));
       logger.info({ accountId, revision: published.revision }, 'configuration published');
     }
     return published.revision;
@@ -72,7 +74,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   };
   /** Says whether there was nothing to publish. */
   const drain = async (): Promise<boolean> => {
-    const paused = pauses.waiting(performance.now());
+    const paused = [...pushed.inDebt().keys()];
     const found = await waitingAccounts(storage.fork(), accountsPerRound, paused);
     await eachAccount(found, async (account) => {
       const published = await publish('publish', account.accountId);
@@ -105,8 +107,9 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     waiting = isDone ? 0 : await countWaiting(storage.fork()).catch(() => waiting);
     clearTimeout(resume);
-    const nextInMs = isDone ? undefined : (pauses.nextInMs(performance.now()) ?? pollAgainMs);
-    if (nextInMs !== undefined && !stopped) resume = setTimeout(wake, nextInMs);
+    if (isDone || stopped) return;
+    const pauses = [...pushed.inDebt().values()];
+    resume = setTimeout(wake, pauses.length === 0 ? pollAgainMs : Math.min(...pauses));
   };
   const run = async (): Promise<void> => {
     while (again) {

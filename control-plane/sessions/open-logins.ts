@@ -4,8 +4,8 @@ import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Principal } from '../api/define-endpoint.ts';
-import { createLoginShares } from '../api/request-shares.ts';
-import type { RequestShares } from '../api/request-shares.ts';
+import { createLoginLimits } from '../api/request-limits.ts';
+import type { RequestLimits } from '../api/request-limits.ts';
 import { createAuthenticate } from '../keys/authenticate.ts';
 import { createLogIn } from '../keys/log-in.ts';
 import { createRefusalLimits, readRefusalLimits } from '../keys/refusal-limits.ts';
@@ -14,7 +14,7 @@ import type { RefusedLogins } from '../keys/refused-logins.ts';
 import { authorizationOf } from './session-cookie.ts';
 import type { SessionRoutesOptions } from './session-routes.ts';
 
-type LoginVariables = Parameters<typeof createLoginShares>[0] &
+type LoginVariables = Parameters<typeof createLoginLimits>[0] &
   Parameters<typeof readRefusalLimits>[0] & { readonly SYSTEM_FIND_WITH_ALL: boolean };
 
 export type LoginParts = {
@@ -30,7 +30,7 @@ export type Logins = Pick<
   SessionRoutesOptions,
   'storage' | 'secretBox' | 'now' | 'authenticate' | 'logIn' | 'amongLogins'
 > & {
-  readonly shares: RequestShares;
+  readonly requestLimits: RequestLimits;
   readonly refusedLogins: RefusedLogins;
   principalOf(request: IncomingMessage): Promise<Principal | undefined>;
   /** The same later in the life of an answer, which counts as no attempt to log in. */
@@ -42,11 +42,11 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
   const refusedLogins = createRefusedLogins({ storage, logger, now });
   scope.use('refused logins', refusedLogins, (one) => one.stop());
   const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
-  const shares = createLoginShares(env);
+  const requestLimits = createLoginLimits(env);
   const refusalLimits = createRefusalLimits(readRefusalLimits(env));
   const logIn = createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf });
   const amongLogins = async <Result>(request: IncomingMessage, work: () => Promise<Result>) => {
-    const admitted = shares.enter(addressOf(request));
+    const admitted = requestLimits.enter(addressOf(request));
     try {
       return await admitted.run(work);
     } finally {
@@ -60,7 +60,7 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
     authenticate,
     logIn,
     amongLogins,
-    shares,
+    requestLimits,
     refusedLogins,
     principalOf: (request) =>
       amongLogins(request, async () => {

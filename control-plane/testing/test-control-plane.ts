@@ -17,7 +17,7 @@ import { createTestDatabase, startTestNats } from '../../shared/testing/servers.
 import { documents } from '../endpoints.ts';
 import { connectionLimitsEnv } from '../api/connection-limits.ts';
 import { eventStreamsEnv } from '../api/event-streams.ts';
-import { requestSharesEnv } from '../api/request-shares.ts';
+import { requestLimitsEnv } from '../api/request-limits.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
 import { refusalLimitsEnv } from '../keys/refusal-limits.ts';
@@ -112,7 +112,7 @@ function testEnv(): ControlPlaneEnv {
   return {
     ...defaultsOf(databaseTimeoutsEnv),
     ...defaultsOf(databaseRolesEnv),
-    ...defaultsOf(requestSharesEnv),
+    ...defaultsOf(requestLimitsEnv),
     ...defaultsOf(refusalLimitsEnv),
     ...defaultsOf(eventStreamsEnv),
     ...defaultsOf(connectionLimitsEnv),

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { refuseBeyondShare } from '../draft/draft-share.ts';
+import { refuseBeyondQuota } from '../draft/draft-quota.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
 import { diffSnapshots, statusOf } from './diff.ts';
 import { indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
@@ -20,7 +20,7 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   const draft = withoutDraftExperiments(await loadDraft(em, accountId));
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);
   for (const step of refs === 'all' ? keepExperimentDrafts(steps, draft) : steps) await apply(em, accountId, step, now);
-  await refuseBeyondShare(em, accountId, editing.limits);
+  await refuseBeyondQuota(em, accountId, editing.limits);
   const after = withoutDraftExperiments(await loadDraft(em, accountId));
   const action = refs === 'all' ? 'draft.abandon' : 'draft.revert';
   if (steps.length > 0) recordAudit(em, principal, { action, details: counts }, now);

@@ -3,7 +3,7 @@ import { readRememberedRequestsSettings } from '../../gateway/ingest/remembered-
 import { describeOwn } from '../../gateway/routes/openapi/openapi.ts';
 import { createRoutes } from '../../gateway/routes/registry.ts';
 import type { RoutesOptions } from '../../gateway/routes/registry.ts';
-import { createUnpackingShares, readRoutesSettings } from '../../gateway/routes/routes-settings.ts';
+import { createUnpackingLimit, readRoutesSettings } from '../../gateway/routes/routes-settings.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 
 /** The OpenAPI document of the ingest interface, as a gateway with default settings serves it. */
@@ -14,7 +14,7 @@ export function ingestDocument(): JsonObject {
     ...answersNothing,
     isSecure: false,
     remembering: readRememberedRequestsSettings(env),
-    ...readRoutesSettings(env, 1, messageBytesMax, createUnpackingShares(env)),
+    ...readRoutesSettings(env, 1, messageBytesMax, createUnpackingLimit(env)),
   });
   return describeOwn(routes) as JsonObject;
 }

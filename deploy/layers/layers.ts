@@ -9,7 +9,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'runtime/metrics',
     'runtime/status',
-    'shares',
+    'limits',
     'json',
     'contracts',
     'contracts/config',
@@ -194,6 +194,12 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
 export const reserved: Readonly<Record<string, readonly string[]>> = {
   nats: ['shared/nats', 'bench'],
   'shared/nats/connection/client.ts': ['shared/nats', 'bench'],
+  // The door of the room is its index.ts.
+  'shared/limits/concurrency-limit.ts': ['shared/limits'],
+  'shared/limits/cost-budget.ts': ['shared/limits'],
+  'shared/limits/fair-share.ts': ['shared/limits'],
+  'shared/limits/quota.ts': ['shared/limits'],
+  'shared/limits/rate-limit.ts': ['shared/limits'],
 };
 
 /** The apps each app may import. Nothing imports the bench, and the bench alone imports what deploys. */
@@ -224,9 +230,9 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'experiments',
     'json',
+    'limits',
     'nats',
     'runtime',
-    'shares',
     'sources',
     'visitors/clean-json.ts',
     'web-snippet',
@@ -240,11 +246,11 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'egress',
     'experiments',
     'json',
+    'limits',
     'nats',
     'postgres',
     'routing',
     'runtime',
-    'shares',
     'sources',
     'visitors',
   ],
@@ -257,6 +263,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'egress',
     'experiments',
     'json',
+    'limits',
     'nats',
     'postgres',
     'routing',

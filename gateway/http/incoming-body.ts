@@ -1,5 +1,5 @@
 import type { PostRoute } from './route.ts';
-import { AddressShares } from './address-shares.ts';
+import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 import { busy, tooLarge } from './reply.ts';
@@ -115,11 +115,11 @@ export type BodyBudgetOptions = {
 };
 
 /** A bound on the memory of bodies that are still arriving, over all connections and by address. */
-export class BodyBudget extends AddressShares {
+export class BodyBudget extends ConcurrencyLimit {
   readonly #options: BodyBudgetOptions;
 
   constructor(options: BodyBudgetOptions) {
-    super(options.bytesMax, options.bytesOfAddressMax);
+    super({ max: options.bytesMax, ofOwnerMax: options.bytesOfAddressMax });
     this.#options = options;
   }
 

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { AddressShares } from './address-shares.ts';
+import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import { Inflater } from './inflate.ts';
 import type { Inflated } from './inflate.ts';
 
-const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlight: new AddressShares(3, 2) };
+const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlight: new ConcurrencyLimit({ max: 3, ofOwnerMax: 2 }) };
 const body = gzipSync('text');
 
 test('inflate: each address has its own limit of bodies decompressed at a time', async () => {
@@ -24,7 +24,7 @@ test('inflate: each address has its own limit of bodies decompressed at a time',
 });
 
 test('inflate: a body whose beginning is rejected is decompressed no further, and its slot is free again', async () => {
-  const inFlight = new AddressShares(1, 1);
+  const inFlight = new ConcurrencyLimit({ max: 1, ofOwnerMax: 1 });
   const inflater = new Inflater({ bytesMax: 64 * 1024 ** 2, ratioMax: Number.POSITIVE_INFINITY, inFlight });
   const compressed = gzipSync(`{"token":"unknown"}${' '.repeat(32 * 1024 ** 2)}`);
   const seen: number[] = [];

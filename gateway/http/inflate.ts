@@ -1,12 +1,12 @@
 import { createGunzip } from 'node:zlib';
-import type { AddressShares } from './address-shares.ts';
+import type { ConcurrencyLimit } from '../../shared/limits/index.ts';
 
 export type InflateSettings = {
   readonly bytesMax: number;
   /** How many times larger than its compressed form a body may be. */
   readonly ratioMax: number;
   /** Bodies decompressed at a time, one unit each; all routes share it. */
-  readonly inFlight: AddressShares;
+  readonly inFlight: ConcurrencyLimit;
 };
 
 export type Inflated =
@@ -43,7 +43,7 @@ export class Inflater {
   /** False if too many bodies, of this address or of all, are being decompressed. */
   inflate({ compressed, address, isWanted, done }: InflateOrder): boolean {
     const { bytesMax, ratioMax, inFlight } = this.#settings;
-    if (!inFlight.take(address, 1)) return false;
+    if (!inFlight.take(address)) return false;
     const outputMax = Math.min(bytesMax, Math.max(compressed.length * ratioMax, ratioFreeBytes));
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -53,7 +53,7 @@ export class Inflater {
       if (isOver) return;
       isOver = true;
       gunzip.destroy();
-      inFlight.release(address, 1);
+      inFlight.release(address);
       done(result);
     };
     gunzip.on('data', (piece: Buffer) => {

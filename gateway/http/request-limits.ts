@@ -1,4 +1,4 @@
-import { AddressShares } from './address-shares.ts';
+import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { Exchange } from './exchange.ts';
 
 export type RequestLimitsOptions = {
@@ -9,31 +9,31 @@ export type RequestLimitsOptions = {
 
 /** Limits the requests in flight from one client address: their bodies arrive, or they wait for the log. */
 export class RequestLimits {
-  readonly #shares: AddressShares | undefined;
+  readonly #inFlight: ConcurrencyLimit | undefined;
   readonly #options: RequestLimitsOptions;
 
   constructor(options: RequestLimitsOptions) {
     this.#options = options;
-    this.#shares =
-      options.ofAddressMax === 0 ? undefined : new AddressShares(Number.POSITIVE_INFINITY, options.ofAddressMax);
+    this.#inFlight =
+      options.ofAddressMax === 0 ? undefined : new ConcurrencyLimit({ ofOwnerMax: options.ofAddressMax });
   }
 
   /** Refused since the start. */
   get refused(): number {
-    return this.#shares?.refused ?? 0;
+    return this.#inFlight?.refused ?? 0;
   }
 
   /** Whether the request's address may have one more in flight. An admitted request counts until it has ended. */
   admit(exchange: Exchange): boolean {
-    if (this.#shares === undefined) return true;
+    if (this.#inFlight === undefined) return true;
     const address = this.#options.addressOf(exchange);
-    if (!this.#shares.take(address, 1)) return false;
+    if (!this.#inFlight.take(address)) return false;
     exchange.countedFor = address;
     return true;
   }
 
   /** To be called once for every request that ends, admitted or not. */
   ended({ countedFor }: Exchange): void {
-    if (countedFor !== undefined) this.#shares?.release(countedFor, 1);
+    if (countedFor !== undefined) this.#inFlight?.release(countedFor);
   }
 }

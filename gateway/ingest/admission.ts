@@ -66,7 +66,7 @@ export class Admission {
     // A body is weighed once, however many events are let in of it.
     const bytes = exchange.bodyBytes;
     exchange.bodyBytes = 0;
-    const refused = refusedBy(source.limits, events, bytes, nowMs);
+    const refused = refusedBy(source, events, bytes, nowMs);
     if (refused === undefined) return new Admitted(source, nowMs);
     source.tally.limited += events;
     return refused;
@@ -89,11 +89,11 @@ export class Admission {
   }
 }
 
-/** What a source is answered that sends more events, or more bytes, than it may. */
-function refusedBy({ events, bytes }: PublishedSource['limits'], count: number, weight: number, nowMs: number) {
-  const untilEventsMs = events.take(count, nowMs);
+/** The answer to a source key beyond its rate limit of events or bytes. */
+function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: number, nowMs: number) {
+  const untilEventsMs = limits.events.take(keyHash, count, nowMs);
   if (untilEventsMs > 0) return tooMany('events', untilEventsMs);
-  const untilBytesMs = weight === 0 ? 0 : bytes.take(weight, nowMs);
+  const untilBytesMs = weight === 0 ? 0 : limits.bytes.take(keyHash, weight, nowMs);
   return untilBytesMs > 0 ? tooMany('bytes', untilBytesMs) : undefined;
 }
 

@@ -12,9 +12,9 @@ import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
-import type { ShareSettings } from '../../shared/shares/share-settings.ts';
+import type { QuotaSettings } from '../../shared/limits/index.ts';
 import { tooMuchWaits, waitsTooLong } from '../http/reply.ts';
-import { overIngestShare } from './ingest-shares.ts';
+import { overIngestQuota } from './ingest-quota.ts';
 import type { AccountIntake } from './published-sources.ts';
 import type { IngestLook, ResolverProgress, WaitingBytes } from './waiting-bytes.ts';
 
@@ -22,7 +22,7 @@ const lookEveryMs = 1_000;
 /** Where INGEST could not be looked at for so long, what is known of it refuses no one. */
 const unseenMaxMs = 30_000;
 /** It is looked at sooner where this part of it was stored since. */
-const grownShare = 1 / 128;
+const grownFraction = 1 / 128;
 
 /** Refuses accounts whose events wait for too long, or take too much of INGEST. */
 export type Backpressure = {
@@ -40,18 +40,18 @@ export type BackpressureOptions = {
   readonly waiting: WaitingBytes;
   /** Size of INGEST as it is configured, which holds until the first look, in bytes. */
   readonly ingestBytesMax: number;
-  readonly shares: ShareSettings;
+  readonly quotas: QuotaSettings;
   readonly logger: Pick<Logger, 'warn'>;
 };
 
 /** Follows what waits, and sets what the sources of each account are answered meanwhile. */
 export async function followBackpressure(options: BackpressureOptions): Promise<Backpressure> {
-  const { bucket, connection, intakes, waiting, ingestBytesMax, shares, logger } = options;
+  const { bucket, connection, intakes, waiting, ingestBytesMax, quotas, logger } = options;
   /** Of INGEST, at the last look. */
   let seen = { bytes: 0, capacity: ingestBytesMax };
   let unseenSinceMs = Infinity;
   let looking: Promise<void> | undefined;
-  let overShare: ReadonlySet<string> = new Set();
+  let overQuota: ReadonlySet<string> = new Set();
   let accounts = 0;
   let heard: HeardEntries | undefined;
   let queued: ReadonlyMap<string, number> = new Map();
@@ -66,12 +66,12 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
     const byAccount = waiting.all(used, queued);
     const isKnown = nowMs - unseenSinceMs < unseenMaxMs;
     const use = { used, capacity: seen.capacity, byAccount };
-    overShare = isKnown ? overIngestShare(use, shares, overShare) : new Set();
+    overQuota = isKnown ? overIngestQuota(use, quotas, overQuota) : new Set();
     const held = heldBack(reports, byAccount);
     accounts = 0;
     for (const intake of intakes()) {
       const ageMs = held.get(intake.accountId);
-      const isOver = overShare.has(intake.accountId);
+      const isOver = overQuota.has(intake.accountId);
       intake.refusal = ageMs === undefined ? (isOver ? tooMuchWaits : undefined) : waitsTooLong(ageMs);
       if (intake.refusal !== undefined) accounts += 1;
     }
@@ -124,7 +124,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
     logger.warn({ err: error }, 'backpressure is not followed: the user in NATS_USER may not read the LEASES bucket');
   }
   await look();
-  waiting.onGrown(ingestBytesMax * grownShare, () => {
+  waiting.onGrown(ingestBytesMax * grownFraction, () => {
     judge();
     void look();
   });

@@ -3,7 +3,7 @@ import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
 import type { webhookEnv } from '../webhook/webhook-settings.ts';
-import { AddressShares } from '../http/address-shares.ts';
+import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { CompatVariables } from './compat/compat-settings.ts';
 import type { RoutesOptions } from './registry.ts';
 
@@ -51,14 +51,14 @@ export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number)
   Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
 
 /** Bodies decompressed at a time, by all routes together. */
-export const createUnpackingShares = (env: RoutesVariables): AddressShares =>
-  new AddressShares(env.GZIP_IN_FLIGHT_MAX, env.GZIP_ADDRESS_IN_FLIGHT_MAX);
+export const createUnpackingLimit = (env: RoutesVariables): ConcurrencyLimit =>
+  new ConcurrencyLimit({ max: env.GZIP_IN_FLIGHT_MAX, ofOwnerMax: env.GZIP_ADDRESS_IN_FLIGHT_MAX });
 
 export function readRoutesSettings(
   env: RoutesVariables,
   partitions: number,
   messageBytesMax: number,
-  unpacking: AddressShares,
+  unpacking: ConcurrencyLimit,
 ): RoutesSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
   const gzip = { ratioMax: env.GZIP_RATIO_MAX, inFlight: unpacking };

@@ -10,7 +10,7 @@ import type { Route } from '../http/route.ts';
 import type { FrameOutcome } from '../commit/frame.ts';
 import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
 import type { LogGate } from '../commit/log-gate.ts';
-import type { AddressShares } from '../http/address-shares.ts';
+import type { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { BodyBudget } from '../http/incoming-body.ts';
 import type { RequestLimits } from '../http/request-limits.ts';
 import type { Server } from '../http/server.ts';
@@ -33,7 +33,7 @@ export type MetricsSources = {
   readonly limits: {
     readonly requests: Pick<RequestLimits, 'refused'>;
     readonly bodies: Pick<BodyBudget, 'total' | 'max' | 'refused'>;
-    readonly unpacking: Pick<AddressShares, 'refused'>;
+    readonly unpacking: Pick<ConcurrencyLimit, 'refused'>;
   };
   readonly uws: LoadedUws;
   readonly server: Pick<Server, 'open' | 'connections' | 'refusedConnections'>;

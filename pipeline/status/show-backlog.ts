@@ -6,23 +6,23 @@ import { workerOf } from '../workers/registry.ts';
 import type { WorkerKind } from '../workers/registry.ts';
 import type { Backlog, BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
 import { pipelineMetrics } from './metrics.ts';
-import type { DeadLetterShares } from '../jobs/retention/dead-letter-shares.ts';
+import type { DeadLetterQuota } from '../jobs/retention/dead-letter-quota.ts';
 import type { Retention } from '../jobs/retention/retention.ts';
 import type { ShownDestinations } from './shown-destinations.ts';
 import { combineBy, plus } from './combine-by.ts';
 
 /** What makes room in the log. */
-export type Shares = {
+export type Quotas = {
   readonly retention: Pick<Retention, 'removed' | 'late'>;
-  readonly deadLetterShares: Pick<DeadLetterShares, 'removed' | 'full'>;
-  readonly quarantineShares: Pick<DeadLetterShares, 'removed' | 'full'>;
+  readonly deadLetterQuota: Pick<DeadLetterQuota, 'removed' | 'full'>;
+  readonly quarantineQuota: Pick<DeadLetterQuota, 'removed' | 'full'>;
 };
 
 /** Shows what waits in the log. */
 export function showBacklog(
   page: MetricsPage,
   watch: BacklogWatch,
-  { retention, deadLetterShares, quarantineShares }: Shares,
+  { retention, deadLetterQuota, quarantineQuota }: Quotas,
   shown: ShownDestinations,
 ): void {
   showPartitions(page, watch);
@@ -46,10 +46,10 @@ export function showBacklog(
     for (const name of ['INGEST', 'EVENTS']) add(retention.removed.get(name) ?? 0, { stream: name });
   });
   page.show(pipelineMetrics.readersLate, (add) => add(retention.late));
-  page.show(pipelineMetrics.deadLettersRemoved, (add) => add(deadLetterShares.removed));
-  page.show(pipelineMetrics.deadLetterSharesFull, (add) => add(deadLetterShares.full));
-  page.show(pipelineMetrics.quarantineRemoved, (add) => add(quarantineShares.removed));
-  page.show(pipelineMetrics.quarantineSharesFull, (add) => add(quarantineShares.full));
+  page.show(pipelineMetrics.deadLettersRemoved, (add) => add(deadLetterQuota.removed));
+  page.show(pipelineMetrics.deadLetterSharesFull, (add) => add(deadLetterQuota.full));
+  page.show(pipelineMetrics.quarantineRemoved, (add) => add(quarantineQuota.removed));
+  page.show(pipelineMetrics.quarantineSharesFull, (add) => add(quarantineQuota.full));
   page.show(pipelineMetrics.backlogLooks, (add) => {
     add(watch.looks.ok, { result: 'ok' });
     add(watch.looks.failed, { result: 'failed' });

@@ -8,13 +8,13 @@ import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
 import { showActors } from './show-actors.ts';
 import { showBacklog } from './show-backlog.ts';
-import type { Shares } from './show-backlog.ts';
+import type { Quotas } from './show-backlog.ts';
 import { showThreads } from './show-threads.ts';
 import type { ThreadSources } from './show-threads.ts';
 import { showDestinations } from './shown-destinations.ts';
 import type { PublishedDestination } from './shown-destinations.ts';
 
-export type MetricsSources = Shares &
+export type MetricsSources = Quotas &
   ThreadSources &
   LogSources &
   Omit<ProcessSources, 'component'> & {

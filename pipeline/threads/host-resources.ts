@@ -20,7 +20,7 @@ import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
 import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
-import { AccountPace } from '../workers/worker/account-pace.ts';
+import { CostBudget } from '../../shared/limits/index.ts';
 import { AccountShares } from '../workers/dispatch/account-shares.ts';
 import { FrameShares } from '../workers/dispatch/inbox/frame-shares.ts';
 import { ReferencedEvents } from '../workers/dispatch/retry/referenced-events.ts';
@@ -50,7 +50,7 @@ export type HostResources = {
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
-  readonly pace: AccountPace;
+  readonly costBudget: CostBudget;
   /** How far apart resolvers take frames. */
   readonly takePace: Pace;
   readonly frameShares: FrameShares;
@@ -97,7 +97,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     destinationsOf: (accountId) => plans.destinationsOf(accountId),
     accountOf: (destinationId) => plans.accountOf(destinationId),
   });
-  const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
+  const costBudget = new CostBudget({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const erasures = followErasures({
     connection,
     onError: (error) => logger.warn({ err: error }, 'reading erasures failed; sending is paused until it succeeds'),
@@ -120,8 +120,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     retryUse: () => retryUses.current,
     sourceActivity,
     timings: createDeliveryTimings(),
-    shares: new AccountShares(settings.roundWorkMax, pace),
-    pace,
+    shares: new AccountShares(settings.roundWorkMax, costBudget),
+    costBudget,
     takePace: new CrowdPace(settings.resolver.takes),
     frameShares: new FrameShares(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),

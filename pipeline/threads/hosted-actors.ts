@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { BlackBox } from './black-box.ts';
 import type { HostResources } from './host-resources.ts';
@@ -33,7 +34,7 @@ export class HostedActors {
   readonly #running = new Map<string, Running>();
   readonly #orders = new Map<string, Promise<void>>();
   // Each start sends several requests to the log; a thousand at once would run into their deadlines.
-  readonly #limited = createStartLimit(startsAtOnce);
+  readonly #limited = pLimit(startsAtOnce);
   #isStopping = false;
 
   constructor(options: HostedActorsOptions) {
@@ -138,22 +139,6 @@ export class HostedActors {
 /** An actor reports only the names that its kind declares: the definition's type ensures it. */
 function figuresOf(spec: ActorSpec, actor: Actor): ActorFigures {
   return { kind: spec.kind, key: keyOfSpec(spec), stats: actor.stats() };
-}
-
-/** Runs at most `atOnce` tasks at a time; the others wait. */
-function createStartLimit(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    running += 1;
-    try {
-      return await work();
-    } finally {
-      running -= 1;
-      waiting.shift()?.();
-    }
-  };
 }
 
 type Stats = Readonly<Record<string, number>>;

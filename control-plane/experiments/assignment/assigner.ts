@@ -12,7 +12,7 @@ import type { PlannedExperiment } from '../../../shared/experiments/experiment-p
 import type { PageContext } from '../../../shared/experiments/page.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment, StoredAssignments, VisitorAsked } from './assignment-store.ts';
-import type { AssignmentShares } from './assignment-shares.ts';
+import type { AssignmentQuota } from './assignment-quota.ts';
 import { batchCalls } from './batch-calls.ts';
 import type { OpenedPlan } from './experiment-plans.ts';
 import type { ExperimentLimits } from './experiment-limits.ts';
@@ -50,7 +50,7 @@ export type AssignerOptions = {
   readonly pool: Pool;
   readonly impressions: ImpressionLog;
   readonly limits: Pick<ExperimentLimits, 'spend' | 'look'>;
-  readonly shares: Pick<AssignmentShares, 'hasRoom' | 'noteStored'>;
+  readonly quota: Pick<AssignmentQuota, 'hasRoom' | 'noteStored'>;
   /** Visitors that wait to be read, and as many that wait to be stored. */
   readonly waitingMax: number;
   now(): Date;
@@ -64,7 +64,7 @@ const none: Assignments = new Map();
 const batchesAtOnce = { itemsMax: 200, batchesMax: 2 };
 
 export function createAssigner(options: AssignerOptions): Assigner {
-  const { pool, impressions, limits, shares, now } = options;
+  const { pool, impressions, limits, quota, now } = options;
   const batches = { ...batchesAtOnce, waitingMax: options.waitingMax };
   const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
@@ -97,10 +97,10 @@ export function createAssigner(options: AssignerOptions): Assigner {
     // A test key changes nothing of a visitor.
     if (token.kind === 'source' && token.test) return decision;
     // The algorithm returns the same variant the next time, as long as the weights do not change.
-    if (!(await shares.hasRoom(accountId))) return decision;
+    if (!(await quota.hasRoom(accountId))) return decision;
     limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });
-    shares.noteStored(accountId);
+    quota.noteStored(accountId);
     return stored.erased ? erased : remember(new Map([...found.assignments, ...stored.assignments]));
   };
 

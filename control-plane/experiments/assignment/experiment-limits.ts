@@ -1,6 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { LRUCache } from 'lru-cache';
-import { TokenBucket } from '../../../shared/admission/token-bucket.ts';
+import { RateLimit } from '../../../shared/limits/index.ts';
 import { count } from '../../../shared/runtime/variables.ts';
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import { badRequest, tooMany } from '../../api/api-error.ts';
@@ -33,14 +32,15 @@ const accountsRemembered = 10_000;
 const burstS = 2;
 
 export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits {
-  const buckets = new LRUCache<string, TokenBucket>({ max: accountsRemembered * experimentCosts.length });
-  const refused = { lookups: 0, assignments: 0, impressions: 0, work: 0, page: 0 };
-  const bucketOf = (cost: ExperimentCost, accountId: string, nowMs: number): TokenBucket => {
-    const key = `${cost} ${accountId}`;
-    let bucket = buckets.get(key);
-    if (bucket === undefined) buckets.set(key, (bucket = new TokenBucket(rates[cost], rates[cost] * burstS, nowMs)));
-    return bucket;
+  const limitOf = (cost: ExperimentCost): RateLimit =>
+    new RateLimit({ perS: rates[cost], burst: rates[cost] * burstS, ownersMax: accountsRemembered });
+  const limits = {
+    lookups: limitOf('lookups'),
+    assignments: limitOf('assignments'),
+    impressions: limitOf('impressions'),
+    work: limitOf('work'),
   };
+  const refused = { lookups: 0, assignments: 0, impressions: 0, work: 0, page: 0 };
   const refuse = (cost: ExperimentCost): Error => {
     refused[cost] += 1;
     return tooMany(`the account has spent its ${cost} of experiments, ${rates[cost]} a second`);
@@ -48,12 +48,11 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
   return {
     refused,
     spend(cost, accountId, nowMs) {
-      if (bucketOf(cost, accountId, nowMs).take(1, nowMs) > 0) throw refuse(cost);
+      if (limits[cost].take(accountId, 1, nowMs) > 0) throw refuse(cost);
     },
     look(accountId, nowMs, look) {
-      const bucket = bucketOf('work', accountId, nowMs);
       // The cost of a page is known only after its evaluation: an account in debt waits.
-      if (bucket.take(0, nowMs) > 0) throw refuse('work');
+      if (limits.work.waitMs(accountId, 0, nowMs) > 0) throw refuse('work');
       const work = new Work(rates.pageWorkMax);
       try {
         return look(work);
@@ -62,7 +61,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
         refused.page += 1;
         throw badRequest(`the page takes more than the ${rates.pageWorkMax} units of work that a page may take`);
       } finally {
-        bucket.charge(work.spent, nowMs);
+        limits.work.charge(accountId, work.spent, nowMs);
       }
     },
   };

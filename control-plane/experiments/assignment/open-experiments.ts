@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { LogBuckets } from '../../publishing/log-buckets.ts';
 import { createAssigner } from './assigner.ts';
-import { createAssignmentShares } from './assignment-shares.ts';
-import type { AssignmentShares } from './assignment-shares.ts';
+import { createAssignmentQuota } from './assignment-quota.ts';
+import type { AssignmentQuota } from './assignment-quota.ts';
 import { countAssignments } from './assignment-store.ts';
 import { createExperimentLimits, readExperimentRates } from './experiment-limits.ts';
 import type { ExperimentLimits } from './experiment-limits.ts';
@@ -19,7 +19,7 @@ type ExperimentVariables = Parameters<typeof readExperimentRates>[0] & {
 export type Experiments = {
   readonly service: ExperimentService;
   readonly experimentLimits: ExperimentLimits;
-  readonly assignmentShares: AssignmentShares;
+  readonly assignmentQuota: AssignmentQuota;
 };
 
 /** Opens the service that assigns visitors to experiments. */
@@ -35,7 +35,7 @@ export function openExperiments(
   const { connection } = logBuckets;
   const experimentLimits = createExperimentLimits(readExperimentRates(env));
   const assignmentsMax = env.EXPERIMENT_ASSIGNMENTS_MAX;
-  const assignmentShares = createAssignmentShares({
+  const assignmentQuota = createAssignmentQuota({
     assignmentsMax,
     count: (accountId) => countAssignments(pool, accountId, assignmentsMax),
     nowMs: () => performance.now(),
@@ -44,9 +44,9 @@ export function openExperiments(
     pool,
     impressions: createImpressionLog({ connection, partitions: () => logBuckets.partitions }),
     limits: experimentLimits,
-    shares: assignmentShares,
+    quota: assignmentQuota,
     waitingMax: env.EXPERIMENT_WAITING_MAX,
     now,
   });
-  return { service: createExperimentService(plans, assigner), experimentLimits, assignmentShares };
+  return { service: createExperimentService(plans, assigner), experimentLimits, assignmentQuota };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { decodeEnvelopes, envelopePrefix } from '../../../shared/contracts/events/envelope.ts';
 import { Frame } from '../../commit/frame.ts';
 import type { GroupCommit } from '../../commit/group-commit.ts';
-import { AddressShares } from '../../http/address-shares.ts';
+import { ConcurrencyLimit } from '../../../shared/limits/index.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Reply } from '../../http/reply.ts';
 import { Admitted } from '../../ingest/admission.ts';
@@ -44,7 +44,7 @@ function accept(dialect: Dialect, body: object, scoresBots = false) {
     eventBytesMax: bytesMax,
     limits: { depthMax: 64, keysMax: 10_000 },
     timeWindow,
-    inflate: { bytesMax, ratioMax: 10, inFlight: new AddressShares(1, 1) },
+    inflate: { bytesMax, ratioMax: 10, inFlight: new ConcurrencyLimit({ max: 1, ofOwnerMax: 1 }) },
   });
   intake.accept(exchange, Buffer.from(JSON.stringify(body)), '', dialect);
   const envelopes = decodeEnvelopes(frame.writer.bytes());

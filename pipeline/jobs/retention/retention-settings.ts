@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
-import { readShareSettings } from '../../../shared/shares/share-settings.ts';
-import type { sharesEnv } from '../../../shared/shares/share-settings.ts';
+import { readQuotaSettings } from '../../../shared/limits/index.ts';
+import type { quotaEnv } from '../../../shared/limits/index.ts';
 import type { RetentionSettings } from './retention.ts';
 
 const dayMs = 86_400_000;
@@ -28,14 +28,14 @@ export const retentionEnv = {
   }),
 };
 
-type RetentionVariables = Static<TObject<typeof retentionEnv & typeof sharesEnv>>;
+type RetentionVariables = Static<TObject<typeof retentionEnv & typeof quotaEnv>>;
 
 export function readRetentionSettings(env: RetentionVariables): RetentionSettings {
   return {
     everyMs: env.RETENTION_EVERY_MS,
     historyMs: env.RETENTION_HISTORY_MS,
     waitingMs: env.RETENTION_WAITING_MS,
-    shares: readShareSettings(env),
+    quotas: readQuotaSettings(env),
     marks: { high: env.RETENTION_HIGH_PERCENT / 100, low: env.RETENTION_LOW_PERCENT / 100 },
   };
 }

@@ -24,7 +24,7 @@ import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
-import { createDeadLetterShares } from './dead-letter-shares.ts';
+import { createDeadLetterQuota } from './dead-letter-quota.ts';
 import { startRetention } from './retention.ts';
 import type { Retention, RetentionSettings } from './retention.ts';
 
@@ -38,7 +38,7 @@ const settings: RetentionSettings = {
   historyMs: 3_600_000,
   waitingMs: 3_600_000,
   marks: { high: 0.6, low: 0.4 },
-  shares: { account: 1, all: 0.8 },
+  quotas: { account: 1, all: 0.8 },
 };
 /** Up to where readers were told to go on behind, by their names. */
 const passedOver = new Map<string, number>();
@@ -203,7 +203,7 @@ test('retention: events: a destination with more waiting than its share is passe
   await acknowledge(streams.events, dispatcherConsumer('a-well'), eventsOfAccount('a'), 60);
   await acknowledge(streams.events, resultsConsumer('b'), eventsOfAccount('b'), 0);
   const { firstSeq } = await readStreamState(connection, streams.events);
-  start({ shares: { account: 0.25, all: 0.8 } });
+  start({ quotas: { account: 0.25, all: 0.8 } });
   await until('it is passed over', () => passedOver.size > 0);
   expect([...passedOver.keys()]).toEqual([dispatcherConsumer('a-down')]);
   // 262,144 bytes are 26 frames, and a tenth less is kept.
@@ -230,18 +230,18 @@ test('dead letters: an account that has filled the log gives up its oldest, and 
   expect(refusal).toMatchObject({ reason: 'full' });
   // What no resolver can work on is stored all the same.
   await store(ingestDeadLetterSubject(0), 5);
-  const shares = createDeadLetterShares(connection, { account: 0.5, all: 0.7 }, (id) => `account-of-${id}`);
-  await shares.look();
+  const quotas = createDeadLetterQuota(connection, { account: 0.5, all: 0.7 }, (id) => `account-of-${id}`);
+  await quotas.look();
   expect(await left(streams.deadLetters, deadLetterSubject('quiet'))).toBe(5);
   const { bytes, lastSeq } = await readStreamState(connection, streams.deadLetters);
   expect(bytes).toBeLessThan(bytesMax * 0.5);
   expect(bytes).toBeGreaterThan(bytesMax * 0.3);
   const newest = await readNext(connection, streams.deadLetters, deadLetterSubject('noisy'), lastSeq);
   expect(newest?.seq).toBe(lastSeq);
-  expect([shares.full, shares.removed > 0]).toEqual([1, true]);
+  expect([quotas.full, quotas.removed > 0]).toEqual([1, true]);
   await store(deadLetterSubject('quiet'), 5);
-  await shares.look();
-  expect([shares.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
+  await quotas.look();
+  expect([quotas.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
 });
 
 test('retention: events: a clock that is eight days ahead of the log removes nothing, and passes no destination over', async () => {

@@ -6,8 +6,8 @@ import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
-import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
-import type { DeadLetterShares } from './dead-letter-shares.ts';
+import type { QuotaSettings } from '../../../shared/limits/index.ts';
+import type { DeadLetterQuota } from './dead-letter-quota.ts';
 import { createMeanSizes } from './mean-sizes.ts';
 import type { MeanSizes } from './mean-sizes.ts';
 import { passOversBySize } from './waiting-window.ts';
@@ -36,7 +36,7 @@ export type RetentionSettings = {
   readonly marks: WaterMarks;
   /** Resolved events wait this long for a destination, in ms. */
   readonly waitingMs: number;
-  readonly shares: ShareSettings;
+  readonly quotas: QuotaSettings;
 };
 
 export type RetentionOptions = {
@@ -44,7 +44,7 @@ export type RetentionOptions = {
   readonly settings: RetentionSettings;
   readonly readers: WaitingReaders;
   /** Looks whether somebody has more dead letters than may be. */
-  readonly deadLetters: Pick<DeadLetterShares, 'look'>;
+  readonly deadLetters: Pick<DeadLetterQuota, 'look'>;
   readonly logger: Logger;
 };
 
@@ -126,11 +126,11 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     triedFrom = bySize > state.firstSeq ? bySize : 0;
     const keepFrom = Math.max(agedSeq, bySize);
     const isLookDue = performance.now() - lookedForLateAtMs > Math.min(ageEveryMs, settings.waitingMs / 10);
-    const isOverShare = state.bytes > (state.bytesMax ?? Infinity) * settings.shares.account;
-    if (!isOverShare) overShareNow = 0;
-    if (keepFrom <= state.firstSeq && !isOverShare && !isLookDue) return;
+    const isOverQuota = state.bytes > (state.bytesMax ?? Infinity) * settings.quotas.account;
+    if (!isOverQuota) overShareNow = 0;
+    if (keepFrom <= state.firstSeq && !isOverQuota && !isLookDue) return;
     const consumers = await listConsumerProgress(connection, streams.events);
-    const bySizeNow = isOverShare ? await overShare(consumers, { state, settings, sizes }) : [];
+    const bySizeNow = isOverQuota ? await overShare(consumers, { state, settings, sizes }) : [];
     const byAgeNow = isLookDue ? await overAge(connection, consumers, nowMs - settings.waitingMs) : [];
     overShareNow = bySizeNow.length;
     if (isLookDue) {
@@ -207,7 +207,7 @@ const accountsSampledMax = 64;
 /** The readers that have more waiting for them than their account may have there. */
 async function overShare(
   consumers: readonly ConsumerProgress[],
-  { state, settings: { shares, marks }, sizes }: ShareLook,
+  { state, settings: { quotas, marks }, sizes }: QuotaLook,
 ): Promise<PassOver[]> {
   const { bytes, bytesMax = Infinity, messages, lastSeq } = state;
   const framesOf = (readers: readonly ConsumerProgress[]): number =>
@@ -222,12 +222,12 @@ async function overShare(
     const sampled = index < accountsSampledMax ? await sizes.look(subject, from, lastSeq + 1) : undefined;
     waiting.push({ readers, meanBytes: sampled ?? bytes / Math.max(1, messages) });
   }
-  return passOversBySize(waiting, { accountMax: bytesMax * shares.account, capacity: bytesMax * marks.high, lastSeq });
+  return passOversBySize(waiting, { accountMax: bytesMax * quotas.account, capacity: bytesMax * marks.high, lastSeq });
 }
 
-type ShareLook = {
+type QuotaLook = {
   readonly state: StreamState;
-  readonly settings: Pick<RetentionSettings, 'shares' | 'marks'>;
+  readonly settings: Pick<RetentionSettings, 'quotas' | 'marks'>;
   readonly sizes: MeanSizes;
 };
 
@@ -254,10 +254,10 @@ async function overAge(
 function mayHold(
   { bytes, messages, bytesMax = Infinity }: StreamState,
   ofAccount: number,
-  { shares, marks }: RetentionSettings,
+  { quotas, marks }: RetentionSettings,
 ): boolean {
   const used = (bytes / Math.max(1, messages)) * ofAccount;
-  return used <= bytesMax * shares.account && bytes <= bytesMax * ((marks.high + 1) / 2);
+  return used <= bytesMax * quotas.account && bytes <= bytesMax * ((marks.high + 1) / 2);
 }
 
 type AccountEvents = { readonly subject: string; messages: number };

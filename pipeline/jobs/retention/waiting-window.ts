@@ -1,4 +1,4 @@
-import { fairLevel } from '../../../shared/shares/fair-shares.ts';
+import { fairLevel, keptOfQuota } from '../../../shared/limits/index.ts';
 import type { ConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 
 /** What waits for the readers of one account, and what a message of it weighs on average, in bytes. */
@@ -19,9 +19,6 @@ export type WindowLimits = {
 /** A reader that is to go on behind a sequence. */
 export type PassOver = { readonly reader: string; readonly upToSeq: number };
 
-/** What is passed over at once goes a little beyond what has to go, so that it is not done again with every event. */
-const keptShare = 0.9;
-
 /**
  * Which readers have more waiting for them than their account's share, and up to where they are to be passed over. An
  * account is as far behind as its last reader; the others, which are not, lose nothing. Where the messages of an account
@@ -35,7 +32,7 @@ export function passOversBySize(accounts: readonly AccountWaiting[], limits: Win
     readers.flatMap((reader) => {
       const frames = framesOf(reader);
       if (frames * meanBytes <= level) return [];
-      const kept = Math.floor((level * keptShare) / meanBytes);
+      const kept = Math.floor(keptOfQuota(level) / meanBytes);
       const upToSeq = reader.ackedSeq + Math.ceil((lastSeq - reader.ackedSeq) * (1 - kept / frames));
       return [{ reader: reader.name, upToSeq }];
     }),

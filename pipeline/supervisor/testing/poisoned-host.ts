@@ -31,7 +31,7 @@ import { createRetryPolicy } from '../../workers/dispatch/retry/retry-policy.ts'
 import { unlimitedRetries } from '../../workers/dispatch/testing/unlimited-retries.ts';
 import { createDeliveryTimings } from '../../workers/dispatch/sending/delivery-timings.ts';
 import { startResolver } from '../../workers/resolve/resolver.ts';
-import { AccountPace } from '../../workers/worker/account-pace.ts';
+import { CostBudget } from '../../../shared/limits/index.ts';
 import type { Actor } from '../../workers/worker/define-worker.ts';
 import { noRecorder } from '../../workers/recent/testing/no-recorder.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
@@ -49,7 +49,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const logger = createLogger('pipeline', settings.logLevel);
   const erasures = followErasures({ connection, onError: (error) => logger.error(error) });
   const say = (report: Report): void => port.postMessage(report);
-  const pace = new AccountPace({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
+  const costBudget = new CostBudget({ unitsPerMs: settings.accountWorkPerMs, unitsAtOnce: settings.roundWorkMax });
   const actors: Actor[] = [];
   const startActor = ({ spec, mark, suspicion }: StartCommand): Promise<Actor> | undefined => {
     const common = { connection, logger, suspicion, beginTurn: (frames?: FramesAtWork) => turns.turn(mark, frames) };
@@ -60,7 +60,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           partition: spec.partition,
           visitors: resolvedBy(resolveVisitors),
           withdrawals: noWithdrawals,
-          pace,
+          costBudget,
           takePace: { msAt: () => settings.resolver.takes.usualMs },
           plans: () => undefined,
           isOnlyAccount: () => false,
@@ -84,7 +84,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           retryPolicy: createRetryPolicy(dispatcher.retryWindowMs, dispatcher.accessRetry.minMs),
           sourceActivity,
           timings: createDeliveryTimings(),
-          shares: new AccountShares(settings.roundWorkMax, pace),
+          shares: new AccountShares(settings.roundWorkMax, costBudget),
           frameShares: new FrameShares(settings.framesBytesMax),
           openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
           referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),

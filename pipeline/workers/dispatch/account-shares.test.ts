@@ -2,9 +2,9 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { AccountShares } from './account-shares.ts';
 import type { AccountShare } from './account-shares.ts';
-import { AccountPace } from '../worker/account-pace.ts';
+import { CostBudget } from '../../../shared/limits/index.ts';
 
-const unhurried = (): AccountPace => new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1e9 });
+const unhurried = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1e9 });
 
 test('account shares: an account that spent its share waits for the next round, and nobody else', async () => {
   const shares = new AccountShares(100, unhurried());
@@ -92,7 +92,7 @@ test('account shares: one that has ended holds up nobody behind it', async () =>
 
 test('account shares: one that is ahead of its pace is told when it may go on, and holds up nobody meanwhile', async () => {
   let nowMs = 0;
-  const pace = new AccountPace({ unitsPerMs: 10, unitsAtOnce: 10 }, () => nowMs);
+  const pace = new CostBudget({ unitsPerMs: 10, unitsAtOnce: 10 }, () => nowMs);
   const shares = new AccountShares(100, pace);
   const went: string[] = [];
   const busy = shares.join('busy', () => went.push('busy'));

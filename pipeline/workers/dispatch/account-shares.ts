@@ -1,4 +1,4 @@
-import type { AccountPace } from '../worker/account-pace.ts';
+import type { CostBudget } from '../../../shared/limits/index.ts';
 
 /**
  * How the dispatchers of a thread share its time: in each round of the event loop those of one account spend at most so many
@@ -7,7 +7,7 @@ import type { AccountPace } from '../worker/account-pace.ts';
  */
 export class AccountShares {
   readonly #roundUnitsMax: number;
-  readonly #pace: AccountPace;
+  readonly #pace: CostBudget;
   readonly #accounts = new Map<string, Account>();
   /** Accounts some of whose dispatchers wait, or have waited until now. */
   readonly #waiting = new Set<Account>();
@@ -16,7 +16,7 @@ export class AccountShares {
   /** Opens a round when the first of those that are held up by their pace may go on. */
   #pacing: NodeJS.Timeout | undefined;
 
-  constructor(roundUnitsMax: number, pace: AccountPace) {
+  constructor(roundUnitsMax: number, pace: CostBudget) {
     this.#roundUnitsMax = roundUnitsMax;
     this.#pace = pace;
   }

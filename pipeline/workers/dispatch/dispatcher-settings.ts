@@ -2,8 +2,8 @@ import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
 import { count, optionalText } from '../../../shared/runtime/variables.ts';
-import { readShareSettings, sharesEnv } from '../../../shared/shares/share-settings.ts';
-import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
+import { readQuotaSettings, quotaEnv } from '../../../shared/limits/index.ts';
+import type { QuotaSettings } from '../../../shared/limits/index.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
 import type { AccessRetry } from './sending/request-gate.ts';
 
@@ -32,7 +32,7 @@ export type DispatcherSettings = {
   /** How often the retry log is checked for events that others wait behind. */
   readonly lostHeadsEveryMs: number;
   /** What one destination may have in the retry log, and what it leaves to others. */
-  readonly retryShare: { readonly bytesMax: number } & ShareSettings;
+  readonly retryShare: { readonly bytesMax: number } & QuotaSettings;
   /** Events of one request, as the log has them with their visitors; a larger one goes by itself. */
   readonly requestBytesMax: number;
   /** What the rules of one event may cost, and again its request, in units of work. */
@@ -49,7 +49,7 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 /** The dispatchers' part of the pipeline's environment. */
 export const dispatcherEnv = {
   ...activityEnv,
-  ...sharesEnv,
+  ...quotaEnv,
   GEOIP_DATABASE: optionalText(
     "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy: the region of a visitor who does not say it is looked up by the address, for purposes that hold in some regions only. Without it such a region is unknown, and counts as covered",
   ),
@@ -162,7 +162,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
       bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
     },
     lostHeadsEveryMs: 60_000,
-    retryShare: { bytesMax: env.DISPATCH_RETRY_BYTES_MAX, ...readShareSettings(env) },
+    retryShare: { bytesMax: env.DISPATCH_RETRY_BYTES_MAX, ...readQuotaSettings(env) },
     requestBytesMax: env.DISPATCH_REQUEST_BYTES_MAX,
     eventWorkMax: env.DISPATCH_EVENT_WORK_MAX,
     sender: {

@@ -33,7 +33,7 @@ import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { accountConfig } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
-import { AccountPace } from '../worker/account-pace.ts';
+import { CostBudget } from '../../../shared/limits/index.ts';
 import { AccountShares } from './account-shares.ts';
 import { FrameShares } from './inbox/frame-shares.ts';
 import { OpenedFrames } from './inbox/opened-frames.ts';
@@ -168,7 +168,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     outcomes: { record: () => undefined },
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
-    shares: new AccountShares(Infinity, new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 })),
+    shares: new AccountShares(Infinity, new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 })),
     frameShares: new FrameShares(16 * 1024 ** 2),
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
 

@@ -7,7 +7,7 @@ import type { Stretch } from '../../../shared/json/byte-writer.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { Compression, OutgoingFrame } from './outgoing-frames.ts';
 import { createWriters } from './resolver-context.ts';
-import { VisitorAllowance } from './visitor-allowance.ts';
+import { VisitorRateLimit } from './visitor-rate-limit.ts';
 
 const properties = new VisitorProperties({ email: 'a@b.c' });
 
@@ -16,10 +16,10 @@ type Added = readonly [account: string, id: string, properties?: VisitorProperti
 const uncompressed: Compression = { frames: 'off', frameBytesMin: 1_000, grownTimes: 3 };
 
 function open(frameBytesMax: number, lineBytesMax = 1024 ** 2, writesVisitorsOnce = true) {
-  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
+  const visitorLimit = new VisitorRateLimit({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
   const outgoing = new OutgoingFrames(
     { frameBytesMax, lineBytesMax, writesVisitorsOnce, compression: uncompressed },
-    allowance,
+    visitorLimit,
     createWriters().frameWriters,
   );
   const add = ([accountId, id, of = properties]: Added): boolean =>
@@ -138,10 +138,10 @@ test.each([
   { frames: 'all', events: 40, sentBytes: 200, isCompressed: true },
   { frames: 'all', events: 3, sentBytes: 20, isCompressed: false },
 ] as const)('outgoing frames: compressed as is set: $frames, $events events of $sentBytes bytes', (given) => {
-  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
+  const visitorLimit = new VisitorRateLimit({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
   const compression = { ...uncompressed, frames: given.frames };
   const limits = { frameBytesMax: 100_000, lineBytesMax: 1024 ** 2, writesVisitorsOnce: true, compression };
-  const outgoing = new OutgoingFrames(limits, allowance, createWriters().frameWriters);
+  const outgoing = new OutgoingFrames(limits, visitorLimit, createWriters().frameWriters);
   const ids = Array.from({ length: given.events }, (_, index) => `${index}`);
   for (const id of ids) {
     const hash = hashEvent('a', id);

@@ -8,7 +8,7 @@ import type { ReusedWriters } from '../../../shared/json/reused-writers.ts';
 import type { Stretch } from '../../../shared/json/byte-writer.ts';
 import type { VisitorLine, VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { encodeVisitorLine } from './encode-event.ts';
-import type { VisitorAllowance } from './visitor-allowance.ts';
+import type { VisitorRateLimit } from './visitor-rate-limit.ts';
 
 /** A frame of resolved events of one account, ready to be published. */
 export type OutgoingFrame = {
@@ -76,16 +76,16 @@ type WrittenVisitor = {
  */
 export class OutgoingFrames {
   readonly #limits: FrameLimits;
-  readonly #allowance: VisitorAllowance;
+  readonly #visitorLimit: VisitorRateLimit;
   readonly #writers: ReusedWriters<FrameWriter>;
   readonly #open = new Map<string, OpenFrame>();
   readonly #closed: OutgoingFrame[] = [];
   /** Visitors that were cut short, by account. */
   readonly cutVisitors = new Map<string, number>();
 
-  constructor(limits: FrameLimits, allowance: VisitorAllowance, writers: ReusedWriters<FrameWriter>) {
+  constructor(limits: FrameLimits, visitorLimit: VisitorRateLimit, writers: ReusedWriters<FrameWriter>) {
     this.#limits = limits;
-    this.#allowance = allowance;
+    this.#visitorLimit = visitorLimit;
     this.#writers = writers;
   }
 
@@ -104,7 +104,7 @@ export class OutgoingFrames {
         return true;
       }
     }
-    const travelling = this.#allowance.spend(accountId, properties);
+    const travelling = this.#visitorLimit.spend(accountId, properties);
     const line = travelling.lineOf(visitorId, encodeVisitorLine);
     const bytes = line.bytes + ownBytes;
     if (bytes > this.#limits.lineBytesMax) return false;

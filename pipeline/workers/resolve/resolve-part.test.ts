@@ -20,7 +20,7 @@ import type { StoredFrame } from './waiting-events.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import { AccountCounts } from './account-counts.ts';
-import { VisitorAllowance } from './visitor-allowance.ts';
+import { VisitorRateLimit } from './visitor-rate-limit.ts';
 import { noReads } from './visitor-reads.ts';
 
 const [erased, refused] = ['erased', 'refused'];
@@ -59,10 +59,10 @@ function createContext(): StepContext {
     settings: defaultSettings,
     logger: pino({ level: 'silent' }),
     deduplication: createDeduplication(defaultSettings.deduplication),
-    allowance: new VisitorAllowance(defaultSettings.visitorShare),
+    visitorLimit: new VisitorRateLimit(defaultSettings.visitorRate),
     visitorsCut: new AccountCounts('visitors_cut'),
     planHits: new AccountCounts('plan_hits'),
-    pace: { note: () => undefined },
+    costBudget: { recordActivity: () => undefined },
     ...createWriters(),
     counts: createResolverCounts(),
     signal: new AbortController().signal,

@@ -197,22 +197,22 @@ async function writeLines(
   outcomes: readonly VisitorOutcome[],
   turns: Turns,
 ): Promise<Omit<ResolvedPart, 'part'>> {
-  const { settings, connection, allowance, pace, counts, logger } = context;
+  const { settings, connection, visitorLimit, costBudget, counts, logger } = context;
   const deadLetters: IngestDeadLetter[] = [];
   const consents: ConsentChange[] = [];
   const lineBytesMax = connection.messageBytesMax - messageOverheadBytes;
   const frameBytesMax = Math.min(settings.frameBytesMax, Math.floor(lineBytesMax / 2));
   const outgoing = new OutgoingFrames(
     { frameBytesMax, lineBytesMax, writesVisitorsOnce: settings.writesVisitorsOnce, compression: settings.compression },
-    allowance,
+    visitorLimit,
     context.frameWriters,
   );
   // In another form of loop V8 of Node 20 makes a list of each event and its place.
   let index = -1;
   for (const candidate of candidates) {
     index += 1;
-    allowance.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
-    pace.note(candidate.touch.accountId);
+    visitorLimit.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
+    costBudget.recordActivity(candidate.touch.accountId);
     const outcome = outcomes[index];
     if (outcome?.kind === 'resolved') consents.push(...context.withdrawals.changesOf(candidate, outcome));
     const leaving = write(candidate, writer.stretchOf(candidate.json), outcome, outgoing);
@@ -223,7 +223,7 @@ async function writeLines(
   for (const [accountId, visitors] of outgoing.cutVisitors) {
     counts.visitors_cut += visitors;
     context.visitorsCut.add(accountId, visitors);
-    if (allowance.isNews(accountId))
+    if (visitorLimit.isNews(accountId))
       logger.warn({ accountId }, 'profiles of this account are cut short; see RESOLVER_VISITOR_SHARE');
   }
   return { frames: outgoing.finish(), deadLetters, consents };

@@ -1,5 +1,5 @@
 import { recorderCounters, recorderGauges } from '../recent/recorder-context.ts';
-import type { AccountPace } from '../worker/account-pace.ts';
+import type { CostBudget } from '../../../shared/limits/index.ts';
 import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
@@ -15,7 +15,7 @@ import type { PartitionWriter } from './partition-writer.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import type { Withdrawals } from './withdrawals.ts';
-import type { VisitorAllowance } from './visitor-allowance.ts';
+import type { VisitorRateLimit } from './visitor-rate-limit.ts';
 
 /** Everything a resolver counts, by the name `stats()` reports it under. */
 export const resolverCounters = {
@@ -124,13 +124,13 @@ export type ResolverContext = {
   readonly deduplication: Deduplication;
   /** Of all that the resolver stores in the log. */
   readonly writer: PartitionWriter;
-  readonly allowance: VisitorAllowance;
+  readonly visitorLimit: VisitorRateLimit;
   /** Visitors that travelled cut short, by account. */
   readonly visitorsCut: AccountCounts;
   /** Broken rules of tracking plans, by the id of the rule. */
   readonly planHits: AccountCounts;
   /** Of the thread: told which accounts have something to do. */
-  readonly pace: Pick<AccountPace, 'note'>;
+  readonly costBudget: Pick<CostBudget, 'recordActivity'>;
   /** Of the thread: how far apart frames are taken. */
   readonly takePace: Pace;
   readonly counts: ResolverCounts;

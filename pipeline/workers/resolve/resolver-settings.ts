@@ -4,7 +4,7 @@ import { count, flag } from '../../../shared/runtime/variables.ts';
 import type { CrowdPaceSettings } from '../../../shared/runtime/crowd-pace.ts';
 import type { DeduplicationSettings } from './deduplication.ts';
 import type { Compression } from './outgoing-frames.ts';
-import type { VisitorShare } from './visitor-allowance.ts';
+import type { VisitorRate } from './visitor-rate-limit.ts';
 
 export type ResolverSettings = {
   readonly deduplication: DeduplicationSettings;
@@ -26,7 +26,7 @@ export type ResolverSettings = {
   readonly writesVisitorsOnce: boolean;
   readonly compression: Compression;
   /** What of their visitors may travel with the events of an account. */
-  readonly visitorShare: VisitorShare;
+  readonly visitorRate: VisitorRate;
   /** A frame of resolved events is closed before it grows over this. */
   readonly frameBytesMax: number;
   /** After this long without a word from us the server delivers a frame again, in ms. */
@@ -148,7 +148,7 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     waitingBytesMax: env.RESOLVER_WAITING_BYTES_MAX,
     writesVisitorsOnce: env.RESOLVER_VISITORS_ONCE,
     compression: { frames: env.RESOLVER_COMPRESSION, frameBytesMin: 4 * kibibyte, grownTimes: 3 },
-    visitorShare: {
+    visitorRate: {
       perByteSent: env.RESOLVER_VISITOR_SHARE,
       burstBytes: env.RESOLVER_VISITOR_BURST_BYTES,
       alwaysBytes: Math.max(visitorAlwaysBytesMin, env.RESOLVER_VISITOR_ALWAYS_BYTES),

@@ -28,7 +28,7 @@ import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
 import { AccountCounts } from './account-counts.ts';
-import { VisitorAllowance } from './visitor-allowance.ts';
+import { VisitorRateLimit } from './visitor-rate-limit.ts';
 import { noReads } from './visitor-reads.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
 
@@ -36,7 +36,7 @@ export type ResolverOptions = Omit<
   ResolverContext,
   | 'deduplication'
   | 'writer'
-  | 'allowance'
+  | 'visitorLimit'
   | 'visitorsCut'
   | 'planHits'
   | 'counts'
@@ -116,8 +116,8 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     beginTurn,
     deduplication: createDeduplication(settings.deduplication),
     writer,
-    allowance: new VisitorAllowance(
-      settings.visitorShare,
+    visitorLimit: new VisitorRateLimit(
+      settings.visitorRate,
       (accountId) => options.plans(accountId)?.visitorReads() ?? noReads,
     ),
     visitorsCut: new AccountCounts('visitors_cut'),

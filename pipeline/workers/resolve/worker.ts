@@ -21,7 +21,10 @@ import { startResolver } from './resolver.ts';
 /** Resolves the events of one partition. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
-type ResolverHost = Pick<ResolverContext, 'connection' | 'pace' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'> & {
+type ResolverHost = Pick<
+  ResolverContext,
+  'connection' | 'costBudget' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'
+> & {
   readonly visitors: VisitorStore;
   readonly erasures: Erasures;
   readonly pool: RecorderContext['pool'];
@@ -59,7 +62,7 @@ export const resolverWorker = defineWorker({
       partition,
       connection: host.connection,
       visitors: host.visitors,
-      pace: host.pace,
+      costBudget: host.costBudget,
       takePace: host.takePace,
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),

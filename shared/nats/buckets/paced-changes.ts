@@ -1,4 +1,4 @@
-import { Debts } from '../../runtime/debts.ts';
+import { RateLimit } from '../../limits/index.ts';
 
 export type PacedChangesOptions<Change> = {
   /** Takes a change into use. What it takes of the thread's time decides when the next one of its key may. */
@@ -31,15 +31,15 @@ type Pause<Change> = {
 /** One who changes something large again and again has it applied as often as leaves the thread to the others. */
 export function createPacedChanges<Change>(options: PacedChangesOptions<Change>): PacedChanges<Change> {
   const { apply, share, burstMs, waitMaxMs, now = () => performance.now() } = options;
-  const taken = new Debts(share, now);
+  const spent = new RateLimit({ perS: share * 1_000, burst: burstMs }, now);
   const pauses = new Map<string, Pause<Change>>();
   const work = (key: string, change: Change): void => {
     const startedMs = now();
     try {
       apply(change);
     } finally {
-      taken.add(key, now() - startedMs);
-      const pauseMs = Math.min(waitMaxMs, taken.waitMs(key, burstMs));
+      spent.charge(key, now() - startedMs);
+      const pauseMs = Math.min(waitMaxMs, spent.waitMs(key));
       if (pauseMs >= 1) pauses.set(key, { timer: setTimeout(() => end(key), pauseMs), waiting: undefined });
     }
   };

@@ -35,7 +35,7 @@ import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts'
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
 import type { TestCollections } from '../../../../shared/testing/test-account-config.ts';
-import { AccountPace } from '../../worker/account-pace.ts';
+import { CostBudget } from '../../../../shared/limits/index.ts';
 import { AccountShares } from '../account-shares.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
@@ -62,7 +62,7 @@ import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** Nobody else is there to wait for. */
-const alonePace = (): AccountPace => new AccountPace({ unitsPerMs: 1, unitsAtOnce: 1 });
+const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
 /** What a dispatcher runs with where nothing is set. */
 export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));

@@ -77,7 +77,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         connection: pipelineConnection,
         visitors: createVisitorStore(pool),
         withdrawals: noWithdrawals,
-        pace: { note: () => undefined },
+        costBudget: { recordActivity: () => undefined },
         takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,
         isOnlyAccount: () => false,

@@ -1,7 +1,11 @@
 /**
- * What each of several may keep so that all of it fits into `capacity`: who has less keeps all of it, and the others keep
- * as much as each other (max-min fairness). Infinity where everything fits. So whoever has little is never asked to give
- * way to one who has much.
+ * What each of several owners may keep so that all of it fits into `capacity`: an owner with less keeps all of it, the
+ * others keep equally much (max-min fairness). Infinity where everything fits. So an owner that has little never gives way
+ * to one that has much.
+ *
+ * ```ts
+ * fairLevel([10, 200, 300], 110); // 50: the first keeps 10, the others 50 each
+ * ```
  */
 export function fairLevel(sizes: readonly number[], capacity: number): number {
   const rising = sizes.filter((size) => size > 0).toSorted((a, b) => a - b);
@@ -14,21 +18,21 @@ export function fairLevel(sizes: readonly number[], capacity: number): number {
   return Infinity;
 }
 
-/** What an account holds of a store, by whom: by destination, in bytes. */
-export type Holdings = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** What accounts hold of a store: bytes by account and destination. */
+type Holdings = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-export type ShareLimits = {
-  /** What all may have together. */
+type StoreLimits = {
+  /** Bytes of all accounts together. */
   readonly capacity: number;
-  /** What one account may have, even where the others leave room. */
+  /** Bytes of one account, even where the others leave room. */
   readonly accountMax: number;
 };
 
 /**
- * What each destination may keep, in bytes, where that is less than it has: first accounts are held to their share, then
+ * What each destination may keep, in bytes, where that is less than it has: first accounts are limited to their quota, then
  * the destinations of an account that is over it. Pure.
  */
-export function limitsOf(holdings: Holdings, { capacity, accountMax }: ShareLimits): ReadonlyMap<string, number> {
+export function fairLimits(holdings: Holdings, { capacity, accountMax }: StoreLimits): ReadonlyMap<string, number> {
   const sums = new Map([...holdings].map(([account, own]) => [account, sum(own.values())]));
   const level = Math.min(accountMax, fairLevel([...sums.values()], capacity));
   const limits = new Map<string, number>();

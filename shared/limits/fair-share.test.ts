@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fairLevel, limitsOf } from './fair-shares.ts';
+import { fairLevel, fairLimits } from './fair-share.ts';
 
 const size = fc.integer({ min: 0, max: 1_000_000 });
 const kept = (sizes: readonly number[], level: number): number =>
   sizes.reduce((total, one) => total + Math.min(one, level), 0);
 
-test('fair level: who has little keeps it, and the others have as much as each other', () => {
+test('fair level: an owner with little keeps it, and the others have as much as each other', () => {
   expect(fairLevel([10, 20, 30], 60)).toBe(Infinity);
   expect(fairLevel([10, 200, 300], 110)).toBe(50);
   expect(fairLevel([100, 200], 0)).toBe(0);
   expect(fairLevel([], 0)).toBe(Infinity);
 });
 
-test('fair level: all of it fits, and none of the room is left over where somebody gives way', () => {
+test('fair level: all of it fits, and no room is left over where an owner gives way', () => {
   fc.assert(
     fc.property(fc.array(size, { maxLength: 50 }), size, (sizes, capacity) => {
       const level = fairLevel(sizes, capacity);
@@ -24,7 +24,7 @@ test('fair level: all of it fits, and none of the room is left over where somebo
   );
 });
 
-test('fair level: what one more has lowers nobody who has no more than an equal part', () => {
+test('fair level: one more owner lowers none that has no more than an equal part', () => {
   fc.assert(
     fc.property(fc.array(size, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1e9 }), (sizes, greedy) => {
       const capacity = 1_000_000;
@@ -47,10 +47,10 @@ const holdings = fc
       ),
   );
 
-test('limits: with them all fits, no account is over its share, and an account within it loses nothing', () => {
+test('fair limits: with them all fits, no account is over its quota, and an account within it loses nothing', () => {
   fc.assert(
     fc.property(holdings, size, size, (held, capacity, accountMax) => {
-      const limits = limitsOf(held, { capacity, accountMax });
+      const limits = fairLimits(held, { capacity, accountMax });
       let total = 0;
       for (const own of held.values()) {
         const before = kept([...own.values()], Infinity);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** Number of assignments that each account has stored: counted at intervals, and updated in between. */
-export type AssignmentShares = {
+export type AssignmentQuota = {
   /**
    * Whether the account may store another one. Waits for the first count of an account; a later one, which takes the
    * longer the more there are, is made on the side.
@@ -12,7 +12,7 @@ export type AssignmentShares = {
   readonly unstored: number;
 };
 
-export type AssignmentSharesOptions = {
+export type AssignmentQuotaOptions = {
   readonly assignmentsMax: number;
   /** Counts the account's assignments, up to `assignmentsMax`. */
   count(accountId: string): Promise<number>;
@@ -25,7 +25,7 @@ const accountsRemembered = 10_000;
 /** Others store too, and erasures make room. */
 const countedForMs = 600_000;
 
-export function createAssignmentShares({ assignmentsMax, count, nowMs }: AssignmentSharesOptions): AssignmentShares {
+export function createAssignmentQuota({ assignmentsMax, count, nowMs }: AssignmentQuotaOptions): AssignmentQuota {
   const known = new LRUCache<string, Counted>({ max: accountsRemembered });
   const counting = new Map<string, Promise<Counted>>();
   let unstored = 0;

@@ -1,33 +1,33 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { overIngestShare } from './ingest-shares.ts';
+import { overIngestQuota } from './ingest-quota.ts';
 
-const shares = { account: 0.5, all: 0.7 };
+const quotas = { account: 0.5, all: 0.7 };
 const over = (held: Record<string, number>, used?: number, refused: readonly string[] = []) => {
   const byAccount = new Map(Object.entries(held));
   const known = [...byAccount.values()].reduce((sum, bytes) => sum + bytes, 0);
-  return [...overIngestShare({ used: used ?? known, capacity: 1_000, byAccount }, shares, new Set(refused))].toSorted();
+  return [...overIngestQuota({ used: used ?? known, capacity: 1_000, byAccount }, quotas, new Set(refused))].toSorted();
 };
 
-test('ingest shares: an account over its share is refused, until it has clearly less', () => {
+test('ingest quota: an account over its quota is refused, until it has clearly less', () => {
   expect(over({ loud: 501, quiet: 100 })).toEqual(['loud']);
   expect(over({ loud: 500, quiet: 100 })).toEqual([]);
   expect(over({ loud: 460, quiet: 100 }, undefined, ['loud'])).toEqual(['loud']);
   expect(over({ loud: 440, quiet: 100 }, undefined, ['loud'])).toEqual([]);
 });
 
-test('ingest shares: where all together have too much, those with most give way', () => {
+test('ingest quota: where all together have too much, those with most give way', () => {
   expect(over({ a: 400, b: 350, quiet: 20 })).toEqual(['a', 'b']);
   expect(over({ a: 400, b: 250, quiet: 20 })).toEqual([]);
 });
 
-test('ingest shares: what other gateways have stored counts, and a small account is never refused for it', () => {
+test('ingest quota: what other gateways have stored counts, and a small account is never refused for it', () => {
   expect(over({ loud: 90, quiet: 9 }, 720)).toEqual(['loud']);
   expect(over({ loud: 90, quiet: 9 }, 1_000)).toEqual(['loud']);
   expect(over({ quiet: 10 }, 1_000)).toEqual([]);
 });
 
-test('ingest shares: an account that is refused has more than each that is not', () => {
+test('ingest quota: an account that is refused has more than each that is not', () => {
   const sizes = fc.array(fc.nat(1_000), { maxLength: 20 });
   fc.assert(
     fc.property(sizes, fc.nat(2_000), (held, more) => {

@@ -1,5 +1,5 @@
-import { fairLevel } from '../../shared/shares/fair-shares.ts';
-import type { ShareSettings } from '../../shared/shares/share-settings.ts';
+import { fairLevel, isOverQuota } from '../../shared/limits/index.ts';
+import type { QuotaSettings } from '../../shared/limits/index.ts';
 
 /** What INGEST holds, in bytes. */
 export type IngestUse = {
@@ -11,16 +11,14 @@ export type IngestUse = {
 
 /** An account with less than this part of INGEST is never refused for it. */
 const smallShare = 0.01;
-/** An account that is refused is taken again below this part of its limit. */
-const resumeShare = 0.9;
 
 /**
  * The accounts that have more in INGEST than they may, among them those `refused` until they have clearly less. An
  * account has at most its share, and where all together have more than `all`, those with most give way until it fits. Pure.
  */
-export function overIngestShare(
+export function overIngestQuota(
   { used, capacity, byAccount }: IngestUse,
-  { account, all }: ShareSettings,
+  { account, all }: QuotaSettings,
   refused: ReadonlySet<string>,
 ): Set<string> {
   const sizes = [...byAccount.values()];
@@ -28,6 +26,6 @@ export function overIngestShare(
   const level = used > capacity * all ? fairLevel(sizes, capacity * all - unknown) : Infinity;
   const limit = Math.min(capacity * account, Math.max(level, capacity * smallShare));
   const isOver = ([accountId, bytes]: readonly [string, number]): boolean =>
-    bytes > (refused.has(accountId) ? limit * resumeShare : limit);
+    isOverQuota(bytes, limit, refused.has(accountId));
   return new Set([...byAccount].filter(isOver).map(([accountId]) => accountId));
 }

@@ -3,25 +3,26 @@ import { expect, test } from 'vitest';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { defaultsOf } from '../../../shared/runtime/env.ts';
 import { readResolverSettings, resolverEnv } from './resolver-settings.ts';
-import { cutVisitor, leftOutKey, VisitorAllowance } from './visitor-allowance.ts';
+import { cutVisitor, leftOutKey } from './cut-visitor.ts';
+import { VisitorRateLimit } from './visitor-rate-limit.ts';
 
 const visitorOf = (bytes: number): VisitorProperties => new VisitorProperties({ bio: 'x'.repeat(bytes - 10) });
 
-test('visitor allowance: a burst, then in proportion to what is sent, each account for itself', () => {
-  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 2_000, alwaysBytes: 300 });
+test('visitor rate limit: a burst, then in proportion to what is sent, each account for itself', () => {
+  const limit = new VisitorRateLimit({ perByteSent: 2, burstBytes: 2_000, alwaysBytes: 300 });
   const whole = (account: string, properties: VisitorProperties): boolean =>
-    allowance.spend(account, properties) === properties;
+    limit.spend(account, properties) === properties;
   const thousand = visitorOf(1_000);
   expect([whole('a', thousand), whole('a', thousand), whole('a', thousand)]).toEqual([true, true, false]);
   expect(whole('b', thousand)).toBe(true);
   expect(whole('a', visitorOf(300))).toBe(true);
-  allowance.earn('a', 499);
+  limit.earn('a', 499);
   expect(whole('a', thousand)).toBe(false);
-  allowance.earn('a', 1);
+  limit.earn('a', 1);
   expect([whole('a', thousand), whole('a', thousand)]).toEqual([true, false]);
 });
 
-test('visitor allowance: a visitor that is cut short keeps what rules and destinations need, and says what is missing', () => {
+test('visitor rate limit: a visitor that is cut short keeps what rules and destinations need, and says what is missing', () => {
   const cut = cutVisitor(
     new VisitorProperties({
       bio: 'x'.repeat(2_000),
@@ -43,7 +44,7 @@ test('visitor allowance: a visitor that is cut short keeps what rules and destin
   });
 });
 
-test('visitor allowance: what the live version reads always travels, whatever it weighs', () => {
+test('visitor rate limit: what the live version reads always travels, whatever it weighs', () => {
   const properties = new VisitorProperties({
     bio: 'x'.repeat(2_000),
     notes: 'z'.repeat(2_000),
@@ -51,21 +52,21 @@ test('visitor allowance: what the live version reads always travels, whatever it
     custom_properties: { big: 'y'.repeat(2_000), other: 'w'.repeat(2_000), plan: 'pro' },
   });
   const reads = { isAll: false, own: new Set(['bio', 'none']), custom: new Set(['big']) };
-  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 0, alwaysBytes: 400 }, (account) =>
+  const limit = new VisitorRateLimit({ perByteSent: 2, burstBytes: 0, alwaysBytes: 400 }, (account) =>
     account === 'all' ? { ...reads, isAll: true } : reads,
   );
   const { bio, city } = properties.value;
-  expect(allowance.spend('some', properties).value).toEqual({
+  expect(limit.spend('some', properties).value).toEqual({
     bio,
     custom_properties: { big: 'y'.repeat(2_000) },
     [leftOutKey]: 4,
   });
-  expect(allowance.spend('all', properties)).toBe(properties);
+  expect(limit.spend('all', properties)).toBe(properties);
   expect(cutVisitor(properties, 4_200, reads).value).toMatchObject({ bio, city, [leftOutKey]: 2 });
   expect(cutVisitor(properties, 20_000)).toBe(properties);
 });
 
-test('visitor allowance: what is cut short is never larger than it may be', () => {
+test('visitor rate limit: what is cut short is never larger than it may be', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
   fc.assert(
     fc.property(object, object, fc.integer({ min: 256, max: 2_000 }), (own, custom, bytesMax) => {
@@ -75,13 +76,13 @@ test('visitor allowance: what is cut short is never larger than it may be', () =
   );
 });
 
-test('visitor allowance: with the defaults a profile of up to 8 KiB travels whole, however little its account sends', () => {
-  const allowance = new VisitorAllowance(readResolverSettings(defaultsOf(resolverEnv)).visitorShare);
+test('visitor rate limit: with the defaults a profile of up to 8 KiB travels whole, however little its account sends', () => {
+  const limit = new VisitorRateLimit(readResolverSettings(defaultsOf(resolverEnv)).visitorRate);
   for (let n = 0; n < 1_000; n += 1) {
     const properties = visitorOf(8 * 1024);
     expect(properties.bytes).toBe(8 * 1024);
-    expect(allowance.spend('a', properties)).toBe(properties);
+    expect(limit.spend('a', properties)).toBe(properties);
   }
   const low = readResolverSettings({ ...defaultsOf(resolverEnv), RESOLVER_VISITOR_ALWAYS_BYTES: 1_024 });
-  expect(low.visitorShare.alwaysBytes).toBe(8 * 1024);
+  expect(low.visitorRate.alwaysBytes).toBe(8 * 1024);
 });

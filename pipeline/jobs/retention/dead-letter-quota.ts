@@ -1,5 +1,5 @@
-import { fairLevel, limitsOf } from '../../../shared/shares/fair-shares.ts';
-import type { ShareSettings } from '../../../shared/shares/share-settings.ts';
+import { fairLevel, fairLimits, keptOfQuota } from '../../../shared/limits/index.ts';
+import type { QuotaSettings } from '../../../shared/limits/index.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { keepNewest } from '../../../shared/nats/messages/subject-log.ts';
 import { readSubjects } from '../../../shared/nats/streams/stream-progress.ts';
@@ -22,7 +22,7 @@ export type DeadLettersOf = {
   readonly meanBytes: number;
 };
 
-export type DeadLetterShareLimits = {
+export type DeadLetterQuotaLimits = {
   /** Bytes of all dead letters, and of those of one account. */
   readonly capacity: number;
   readonly accountMax: number;
@@ -31,14 +31,11 @@ export type DeadLetterShareLimits = {
 /** How many of its newest dead letters a destination keeps. */
 export type KeptLetters = { readonly destinationId: string; readonly keep: number };
 
-/** What is removed at once goes a little beyond what has to go, so that it is not done again with every letter. */
-const keptShare = 0.9;
-
 /**
  * Which destinations have to give up their oldest dead letters, and how many they keep. First those give way that no live
  * version has any more, then accounts are held to their share, and within an account the destinations that have most. Pure.
  */
-export function shareDeadLetters(held: readonly DeadLettersOf[], limits: DeadLetterShareLimits): KeptLetters[] {
+export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLetterQuotaLimits): KeptLetters[] {
   const bytesOf = ({ messages, meanBytes }: DeadLettersOf): number => messages * meanBytes;
   const holdings = new Map<string, Map<string, number>>();
   for (const one of held) {
@@ -46,7 +43,7 @@ export function shareDeadLetters(held: readonly DeadLettersOf[], limits: DeadLet
     const own = holdings.get(one.accountId) ?? new Map<string, number>();
     holdings.set(one.accountId, own.set(one.destinationId, bytesOf(one)));
   }
-  const maxima = limitsOf(holdings, limits);
+  const maxima = fairLimits(holdings, limits);
   const live = held.filter(({ accountId }) => accountId !== undefined);
   const gone = held.filter(({ accountId }) => accountId === undefined);
   const keptByLive = live.reduce(
@@ -57,11 +54,11 @@ export function shareDeadLetters(held: readonly DeadLettersOf[], limits: DeadLet
   return held.flatMap((one) => {
     const max = one.accountId === undefined ? level : (maxima.get(one.destinationId) ?? Infinity);
     if (bytesOf(one) <= max) return [];
-    return [{ destinationId: one.destinationId, keep: Math.floor((max * keptShare) / one.meanBytes) }];
+    return [{ destinationId: one.destinationId, keep: Math.floor(keptOfQuota(max) / one.meanBytes) }];
   });
 }
 
-export type DeadLetterShares = {
+export type DeadLetterQuota = {
   /** Looks once, and removes what is too much. */
   look(): Promise<void>;
   /** Dead letters removed so far to make room. */
@@ -95,22 +92,22 @@ const quarantined: SharedStream = {
 };
 
 /** The same of quarantined events, in place of destinations by rule and partition. */
-export const createQuarantineShares = (connection: LogConnection, settings: ShareSettings): DeadLetterShares =>
-  createShares(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
+export const createQuarantineQuota = (connection: LogConnection, settings: QuotaSettings): DeadLetterQuota =>
+  createQuota(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
 
 /** `accountOf` names the account whose live version has a destination. */
-export const createDeadLetterShares = (
+export const createDeadLetterQuota = (
   connection: LogConnection,
-  settings: ShareSettings,
+  settings: QuotaSettings,
   accountOf: (destinationId: string) => string | undefined,
-): DeadLetterShares => createShares(connection, settings, deadLetters, accountOf);
+): DeadLetterQuota => createQuota(connection, settings, deadLetters, accountOf);
 
-function createShares(
+function createQuota(
   connection: LogConnection,
-  settings: ShareSettings,
+  settings: QuotaSettings,
   { stream, filter, keyOf, subjectOf }: SharedStream,
   accountOf: (key: string) => string | undefined,
-): DeadLetterShares {
+): DeadLetterQuota {
   const sizes = createMeanSizes(connection, stream);
   let [removed, full] = [0, 0];
   const measure = async (
@@ -149,7 +146,7 @@ function createShares(
         full = 0;
         return;
       }
-      const tooMany = shareDeadLetters(await measure(messages, state), limits);
+      const tooMany = lettersOverQuota(await measure(messages, state), limits);
       for (const { destinationId, keep } of tooMany) {
         removed += await keepNewest(connection, stream, subjectOf(destinationId), keep);
       }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shareDeadLetters } from './dead-letter-shares.ts';
+import { lettersOverQuota } from './dead-letter-quota.ts';
 
 const of = (destinationId: string, accountId: string | undefined, messages: number, meanBytes = 10) => ({
   destinationId,
@@ -9,18 +9,18 @@ const of = (destinationId: string, accountId: string | undefined, messages: numb
   meanBytes,
 });
 
-test('dead-letter shares: an account over its share gives up its oldest, and others keep theirs', () => {
+test('dead-letter quota: an account over its quota loses its oldest, and others keep theirs', () => {
   const held = [of('a1', 'a', 80), of('a2', 'a', 10), of('b1', 'b', 20)];
-  expect(shareDeadLetters(held, { capacity: 1_000, accountMax: 500 })).toEqual([{ destinationId: 'a1', keep: 36 }]);
+  expect(lettersOverQuota(held, { capacity: 1_000, accountMax: 500 })).toEqual([{ destinationId: 'a1', keep: 36 }]);
 });
 
-test('dead-letter shares: those of destinations that are gone give way first, and only as far as they must', () => {
+test('dead-letter quota: those of destinations that are gone give way first, and only as far as they must', () => {
   const held = [of('a1', 'a', 40), of('gone', undefined, 50), of('b1', 'b', 30)];
-  expect(shareDeadLetters(held, { capacity: 1_000, accountMax: 500 })).toEqual([{ destinationId: 'gone', keep: 27 }]);
-  expect(shareDeadLetters(held, { capacity: 1_200, accountMax: 500 })).toEqual([]);
+  expect(lettersOverQuota(held, { capacity: 1_000, accountMax: 500 })).toEqual([{ destinationId: 'gone', keep: 27 }]);
+  expect(lettersOverQuota(held, { capacity: 1_200, accountMax: 500 })).toEqual([]);
 });
 
-test('dead-letter shares: what is left fits, and an account with no more than an equal part loses none', () => {
+test('dead-letter quota: what is left fits, and an account with no more than an equal part loses none', () => {
   const letters = fc.record({
     account: fc.integer({ min: 0, max: 4 }),
     messages: fc.integer({ min: 1, max: 10_000 }),
@@ -33,7 +33,7 @@ test('dead-letter shares: what is left fits, and an account with no more than an
         of(`d${index}`, account === 4 ? undefined : `a${account}`, messages, meanBytes),
       );
       const keep = new Map(
-        shareDeadLetters(held, { capacity, accountMax }).map((one) => [one.destinationId, one.keep]),
+        lettersOverQuota(held, { capacity, accountMax }).map((one) => [one.destinationId, one.keep]),
       );
       const left = (one: (typeof held)[number]): number =>
         (keep.get(one.destinationId) ?? one.messages) * one.meanBytes;

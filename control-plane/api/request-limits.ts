@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import type { LimitFunction } from 'p-limit';
+import type { Static, TObject } from 'typebox';
+import { ConcurrencyLimit, RateLimit } from '../../shared/limits/index.ts';
+import { count } from '../../shared/runtime/variables.ts';
+import { ApiError, tooMany } from './api-error.ts';
+
+/** Limits the requests of each owner: some run at a time, some more wait for their turn, and the rest is refused. */
+export type RequestLimits = {
+  /** Admits a request. Throws where its owner has too many in flight. */
+  enter(owner: string): Admitted;
+  /** Waiting for their turn. */
+  readonly waiting: number;
+  /** Refused since the start. */
+  readonly refused: number;
+};
+
+export type Admitted = {
+  /**
+   * Does the work when its turn comes, unless the request has left by then. Costly work waits longer where its owner is
+   * over its cost budget, and throws where that would take too long.
+   */
+  run<Result>(work: () => Promise<Result>, isCostly?: boolean): Promise<Result>;
+  /** The client has its answer, or is gone. */
+  leave(): void;
+};
+
+export type RequestLimitsOptions = {
+  readonly runningMax: number;
+  /** Running, waiting, and still sending or receiving. */
+  readonly inFlightMax: number;
+  /** The answer to an owner with too many. */
+  refusal(): ApiError;
+  /** The cost budget of an owner. Default any cost. */
+  readonly costly?: CostlyLimits;
+};
+
+export type CostlyLimits = {
+  /** Fraction of the time that costly work of one owner may take, from 0 to 1. */
+  readonly share: number;
+  /** Time that it may take at once, in ms. */
+  readonly burstMs: number;
+  /** Costly work that would have to wait for longer is refused, in ms. */
+  readonly waitMaxMs: number;
+  /** The answer to an owner that may try again after so many seconds. */
+  refusal(retryAfterS: number): ApiError;
+};
+
+/** What the requests of one owner take turns in. */
+type Turns = {
+  readonly all: LimitFunction;
+  /** One at a time: what one waits for another is not what it costs. */
+  readonly costly: LimitFunction;
+};
+
+const gone = new ApiError(400, 'gone', 'the request ended before its turn came');
+
+export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
+  const { runningMax, inFlightMax, refusal, costly } = options;
+  const inFlight = new ConcurrencyLimit({ ofOwnerMax: inFlightMax });
+  const turnsOf = new Map<string, Turns>();
+  const spent = costly && new RateLimit({ perS: costly.share * 1_000, burst: costly.burstMs });
+  let refusedAsCostly = 0;
+
+  /** How long costly work still has to wait, in ms. Throws where that is too long, with what it has waited. */
+  const costlyWaitMs = (owner: string, waitedMs: number): number => {
+    const waitMs = spent?.waitMs(owner) ?? 0;
+    if (costly === undefined || waitMs === 0 || waitedMs + waitMs <= costly.waitMaxMs) return waitMs;
+    refusedAsCostly += 1;
+    throw costly.refusal(Math.ceil(waitMs / 1_000));
+  };
+  const inBudget = <Result>(owner: string, turns: Turns, work: () => Promise<Result>): Promise<Result> => {
+    const enteredMs = performance.now();
+    costlyWaitMs(owner, 0);
+    return turns.costly(async () => {
+      const waitMs = costlyWaitMs(owner, performance.now() - enteredMs);
+      if (waitMs > 0) await wait(waitMs);
+      return work();
+    });
+  };
+  const spending = async <Result>(owner: string, work: () => Promise<Result>): Promise<Result> => {
+    const startedMs = performance.now();
+    try {
+      return await work();
+    } finally {
+      spent?.charge(owner, performance.now() - startedMs);
+    }
+  };
+
+  return {
+    get waiting() {
+      return [...turnsOf.values()].reduce((sum, { all }) => sum + all.pendingCount, 0);
+    },
+    get refused() {
+      return inFlight.refused + refusedAsCostly;
+    },
+    enter(owner) {
+      if (!inFlight.take(owner)) throw refusal();
+      const turns = turnsOf.get(owner) ?? { all: pLimit(runningMax), costly: pLimit(1) };
+      turnsOf.set(owner, turns);
+      let [isHere, works] = [true, 0];
+      // Work that a client left counts until it ends.
+      const settle = (): void => {
+        if (isHere || works > 0) return;
+        inFlight.release(owner);
+        if (inFlight.usedBy(owner) === 0) turnsOf.delete(owner);
+      };
+      const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> =>
+        turns.all(() => {
+          if (!isHere) throw gone;
+          return work();
+        });
+      return {
+        async run(work, isCostly = false) {
+          works += 1;
+          try {
+            if (!isCostly) return await inTurn(work);
+            return await inBudget(owner, turns, () => inTurn(() => spending(owner, work)));
+          } finally {
+            works -= 1;
+            settle();
+          }
+        },
+        leave() {
+          if (!isHere) return;
+          isHere = false;
+          settle();
+        },
+      };
+    },
+  };
+}
+
+export const requestLimitsEnv = {
+  ACCOUNT_REQUESTS_RUNNING_MAX: count(
+    'Requests of one account worked on at a time, the others wait; below CONTROL_PLANE_DATABASE_CONNECTIONS_MAX, so that no account has all connections',
+    5,
+  ),
+  ACCOUNT_COSTLY_PERCENT: count(
+    'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait',
+    20,
+    { unit: '%', maximum: 100 },
+  ),
+  ACCOUNT_COSTLY_BURST_MS: count('Of that, what may be taken at once before anything waits', 5_000, { unit: 'ms' }),
+  ACCOUNT_COSTLY_WAIT_MAX_MS: count('What would have to wait for longer gets a 429 with Retry-After', 10_000, {
+    unit: 'ms',
+  }),
+  ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
+  ADDRESS_LOGINS_RUNNING_MAX: count(
+    'API keys that one address has looked up at a time, the others wait; below CONTROL_PLANE_LOGIN_CONNECTIONS_MAX',
+    2,
+  ),
+  ADDRESS_LOGINS_MAX: count('Requests of one address whose API key is looked up or waits for it; more get a 429', 500),
+};
+
+type RequestLimitVariables = Static<TObject<typeof requestLimitsEnv>>;
+
+/** Limits by account, for requests with a known key. */
+export function createAccountLimits(env: RequestLimitVariables): RequestLimits {
+  return createRequestLimits({
+    runningMax: env.ACCOUNT_REQUESTS_RUNNING_MAX,
+    inFlightMax: env.ACCOUNT_REQUESTS_MAX,
+    refusal: () => tooMany(`${env.ACCOUNT_REQUESTS_MAX} requests of the account are under way, try again`),
+    costly: {
+      share: env.ACCOUNT_COSTLY_PERCENT / 100,
+      burstMs: env.ACCOUNT_COSTLY_BURST_MS,
+      waitMaxMs: env.ACCOUNT_COSTLY_WAIT_MAX_MS,
+      refusal: (retryAfterS) =>
+        tooMany(
+          `publishing and replaying have taken more time than one account may have, try again in ${retryAfterS} s`,
+          retryAfterS,
+        ),
+    },
+  });
+}
+
+/** Limits by address, for requests whose key is yet to be looked up. */
+export function createLoginLimits(env: RequestLimitVariables): RequestLimits {
+  return createRequestLimits({
+    runningMax: env.ADDRESS_LOGINS_RUNNING_MAX,
+    inFlightMax: env.ADDRESS_LOGINS_MAX,
+    refusal: () => tooMany(`${env.ADDRESS_LOGINS_MAX} requests of this address wait for their API key, try again`),
+  });
+}

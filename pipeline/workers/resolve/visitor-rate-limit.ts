@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+import { RateLimit } from '../../../shared/limits/index.ts';
+import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import { cutVisitor } from './cut-visitor.ts';
+import { noReads } from './visitor-reads.ts';
+import type { VisitorReads } from './visitor-reads.ts';
+
+export type VisitorRate = {
+  /** Bytes of visitors that may travel with its events for each byte an account sends. */
+  readonly perByteSent: number;
+  /** Bytes that may travel at once on top of that. */
+  readonly burstBytes: number;
+  /** A visitor of this size travels with every event, whatever its account has sent. */
+  readonly alwaysBytes: number;
+};
+
+/** Accounts that are remembered; one that is forgotten begins with a full burst. */
+const accountsMax = 10_000;
+const reportedEveryMs = 3_600_000;
+
+/**
+ * Limits the bytes of visitors that travel with the events of an account, in proportion to the bytes it sends, so that tiny
+ * events of large visitors do not fill the log that all accounts share. Beyond the limit a large visitor travels cut short,
+ * with the number of properties left out, but always with those that the live version of its account reads.
+ */
+export class VisitorRateLimit {
+  readonly #rate: VisitorRate;
+  readonly #readsOf: (accountId: string) => VisitorReads;
+  /** In bytes. The bytes that an account sends pay for it, time does not. */
+  readonly #limit: RateLimit;
+  readonly #reported = new LRUCache<string, true>({ max: accountsMax, ttl: reportedEveryMs });
+
+  /** `readsOf` names the properties that the live version of an account reads. */
+  constructor(rate: VisitorRate, readsOf: (accountId: string) => VisitorReads = () => noReads) {
+    this.#rate = rate;
+    this.#readsOf = readsOf;
+    this.#limit = new RateLimit({ perS: 0, burst: rate.burstBytes, ownersMax: accountsMax });
+  }
+
+  /** The account sent bytes. */
+  earn(accountId: string, bytes: number): void {
+    this.#limit.credit(accountId, bytes * this.#rate.perByteSent);
+  }
+
+  /** Whether an account whose visitors are cut short was not reported for an hour. */
+  isNews(accountId: string): boolean {
+    if (this.#reported.has(accountId)) return false;
+    this.#reported.set(accountId, true);
+    return true;
+  }
+
+  /** The properties of a visitor that travel: the same object where that is all of them. */
+  spend(accountId: string, properties: VisitorProperties): VisitorProperties {
+    const { alwaysBytes, burstBytes } = this.#rate;
+    if (properties.bytes <= alwaysBytes) return properties;
+    const travels = properties.bytes <= burstBytes && this.#limit.take(accountId, properties.bytes) === 0;
+    return travels ? properties : cutVisitor(properties, alwaysBytes, this.#readsOf(accountId));
+  }
+}

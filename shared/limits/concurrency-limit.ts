@@ -1,0 +1,64 @@
+export type ConcurrencyLimitOptions = {
+  /** Units that all owners may use at a time. Default any number. */
+  readonly max?: number;
+  /** Units of those that one owner may use at a time. */
+  readonly ofOwnerMax: number;
+};
+
+/**
+ * What each owner (an account, an address), and all of them together, may use at a time: requests in flight, bodies that
+ * are decompressed, bytes of memory. It refuses and never waits; a caller that waits uses `p-limit` below it.
+ *
+ * ```ts
+ * const decompressed = new ConcurrencyLimit({ max: 16, ofOwnerMax: 8 });
+ * if (!decompressed.take(address)) return busy;
+ * try { … } finally { decompressed.release(address); }
+ * ```
+ */
+export class ConcurrencyLimit {
+  readonly max: number;
+  readonly #ofOwnerMax: number;
+  /** Owners that use nothing are not here. */
+  readonly #used = new Map<string, number>();
+  #total = 0;
+  #refused = 0;
+
+  constructor({ max = Infinity, ofOwnerMax }: ConcurrencyLimitOptions) {
+    this.max = max;
+    this.#ofOwnerMax = ofOwnerMax;
+  }
+
+  /** In use, by all owners. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** How often a limit was used up, since the start. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  usedBy(owner: string): number {
+    return this.#used.get(owner) ?? 0;
+  }
+
+  /** Takes units for an owner; false where its limit, or that of all, is used up. */
+  take(owner: string, amount = 1): boolean {
+    const used = this.usedBy(owner) + amount;
+    if (used > this.#ofOwnerMax || this.#total + amount > this.max) {
+      this.#refused += 1;
+      return false;
+    }
+    this.#used.set(owner, used);
+    this.#total += amount;
+    return true;
+  }
+
+  /** Releases taken units. */
+  release(owner: string, amount = 1): void {
+    const used = this.usedBy(owner) - amount;
+    if (used > 0) this.#used.set(owner, used);
+    else this.#used.delete(owner);
+    this.#total -= amount;
+  }
+}

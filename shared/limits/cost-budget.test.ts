@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CostBudget } from './cost-budget.ts';
+
+function budgetAt(limits = { unitsPerMs: 10, unitsAtOnce: 100 }): { budget: CostBudget; go(ms: number): void } {
+  let nowMs = 0;
+  const budget = new CostBudget(limits, () => nowMs);
+  return {
+    budget,
+    go(ms) {
+      nowMs += ms;
+    },
+  };
+}
+
+test('cost budget: an account that is alone never waits', () => {
+  const { budget } = budgetAt();
+  budget.spend('busy', 1e9);
+  expect(budget.waitMs('busy')).toBe(0);
+});
+
+test('cost budget: beside another one an account waits until the units it spent are back', () => {
+  const { budget, go } = budgetAt();
+  budget.recordActivity('quiet');
+  budget.spend('busy', 300);
+  expect(budget.waitMs('busy')).toBe(20);
+  expect(budget.waitMs('quiet')).toBe(0);
+  go(15);
+  expect(budget.waitMs('busy')).toBe(5);
+  go(5);
+  expect(budget.waitMs('busy')).toBe(0);
+});
+
+test('cost budget: an account is not charged for what it spent alone', () => {
+  const { budget } = budgetAt();
+  budget.spend('busy', 1e9);
+  budget.recordActivity('quiet');
+  expect(budget.waitMs('busy')).toBe(0);
+  budget.spend('busy', 200);
+  expect(budget.waitMs('busy')).toBe(10);
+});
+
+test('cost budget: no account waits for one that was not active for a while', () => {
+  const { budget, go } = budgetAt();
+  budget.recordActivity('quiet');
+  budget.spend('busy', 1e9);
+  go(999);
+  expect(budget.waitMs('busy')).toBeGreaterThan(0);
+  go(1);
+  expect(budget.waitMs('busy')).toBe(0);
+});
+
+test('cost budget: an account that was forgotten begins with its burst', () => {
+  const { budget } = budgetAt();
+  budget.recordActivity('quiet');
+  budget.spend('busy', 1e9);
+  budget.forget('busy');
+  expect(budget.waitMs('busy')).toBe(0);
+});
+
+test('cost budget: beside another one an account that waits as asked spends no more than its budget', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 50 }), (pieces) => {
+      const limits = { unitsPerMs: 10, unitsAtOnce: 100 };
+      const { budget, go } = budgetAt(limits);
+      let tookMs = 0;
+      let spent = 0;
+      for (const units of pieces) {
+        budget.recordActivity('quiet');
+        const waitMs = budget.waitMs('busy');
+        expect(spent).toBeLessThanOrEqual((tookMs + waitMs) * limits.unitsPerMs + limits.unitsAtOnce + 1e-6);
+        go(waitMs);
+        tookMs += waitMs;
+        budget.recordActivity('quiet');
+        budget.spend('busy', units);
+        spent += units;
+      }
+    }),
+  );
+});

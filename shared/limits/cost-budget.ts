@@ -1,0 +1,66 @@
+import { RateLimit } from './rate-limit.ts';
+
+/** An account counts as active for this long after its last work. */
+const activeMs = 1_000;
+
+export type CostBudgetLimits = {
+  /** What an account may spend in a millisecond while another one is active. */
+  readonly unitsPerMs: number;
+  /** What it may spend at once before it has to wait. */
+  readonly unitsAtOnce: number;
+};
+
+/**
+ * What the work of each account may cost of a thread that all accounts share. An account that is alone never waits. While
+ * another one is active, an account that has spent much waits, which leaves processors, and the services that all accounts
+ * share, to the others. Cost is counted in units of work and not in time, so that a slow machine punishes nobody.
+ *
+ * ```ts
+ * const budget = new CostBudget({ unitsPerMs: 30_000, unitsAtOnce: 500_000 });
+ * budget.spend(accountId, work.spent);
+ * const waitMs = budget.waitMs(accountId);
+ * ```
+ */
+export class CostBudget {
+  readonly #now: () => number;
+  readonly #limit: RateLimit;
+  /** The last work of any account, and the last one of all the others. */
+  #last: Activity = { accountId: undefined, atMs: Number.NEGATIVE_INFINITY };
+  #lastOther: Activity = this.#last;
+
+  /** `now` is in ms, and never goes back. */
+  constructor({ unitsPerMs, unitsAtOnce }: CostBudgetLimits, now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#limit = new RateLimit({ perS: unitsPerMs * 1_000, burst: unitsAtOnce }, now);
+  }
+
+  /** The account is active. */
+  recordActivity(accountId: string): void {
+    if (accountId !== this.#last.accountId) this.#lastOther = this.#last;
+    this.#last = { accountId, atMs: this.#now() };
+  }
+
+  /** The account has worked. What it spends alone costs it nothing. */
+  spend(accountId: string, units: number): void {
+    this.recordActivity(accountId);
+    if (this.#hasCompany(accountId, this.#last.atMs)) this.#limit.charge(accountId, units, this.#last.atMs);
+  }
+
+  /** How long the account has to wait before it works on, in ms; 0 where it need not. */
+  waitMs(accountId: string): number {
+    const waitMs = this.#limit.waitMs(accountId);
+    return waitMs > 0 && this.#hasCompany(accountId, this.#now()) ? waitMs : 0;
+  }
+
+  /** The account has no more work here. */
+  forget(accountId: string): void {
+    this.#limit.forget(accountId);
+  }
+
+  #hasCompany(accountId: string, nowMs: number): boolean {
+    const other = this.#last.accountId === accountId ? this.#lastOther : this.#last;
+    return nowMs - other.atMs < activeMs;
+  }
+}
+
+type Activity = { readonly accountId: string | undefined; readonly atMs: number };

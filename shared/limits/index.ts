@@ -1,0 +1,19 @@
+/**
+ * The limits of all apps, each kind once:
+ *
+ * | Limit | Bounds | Past it |
+ * | --- | --- | --- |
+ * | `RateLimit` | units an owner uses over time | wait, or 429 with Retry-After |
+ * | `ConcurrencyLimit` | units an owner uses at a time | 429 or 503 |
+ * | `CostBudget` | work of an account in a thread that others need too | wait |
+ * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | bytes an account stores | its sources get 429, or its oldest bytes go |
+ *
+ * Settings and messages are the caller's: a limit knows numbers and owners only.
+ */
+export { ConcurrencyLimit } from './concurrency-limit.ts';
+export { CostBudget } from './cost-budget.ts';
+export { fairLevel, fairLimits } from './fair-share.ts';
+export { isOverQuota, keptOfQuota, quotaEnv, readQuotaSettings } from './quota.ts';
+export type { QuotaSettings } from './quota.ts';
+export { RateLimit } from './rate-limit.ts';
+export type { Rate } from './rate-limit.ts';

@@ -1,0 +1,43 @@
+import type { Static, TObject } from 'typebox';
+import { count } from '../runtime/variables.ts';
+
+/** How the stores of the log that all accounts share are divided. */
+export const quotaEnv = {
+  LOG_ACCOUNT_SHARE_PERCENT: count(
+    'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS what waits for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
+    50,
+    { unit: '%', minimum: 1, maximum: 100 },
+  ),
+  LOG_SHARES_PERCENT: count(
+    'How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way. The rest is for those that have little',
+    70,
+    { unit: '%', minimum: 1, maximum: 95 },
+  ),
+};
+
+/** Fractions of a store, from 0 to 1. */
+export type QuotaSettings = {
+  readonly account: number;
+  readonly all: number;
+};
+
+export function readQuotaSettings(env: Static<TObject<typeof quotaEnv>>): QuotaSettings {
+  return { account: env.LOG_ACCOUNT_SHARE_PERCENT / 100, all: env.LOG_SHARES_PERCENT / 100 };
+}
+
+/** Fraction of its quota below which an owner that was over it is within it again. */
+const resumeFraction = 0.9;
+
+/**
+ * Whether an owner is over its quota: above it, or, once it was over, until it has clearly less. So an owner at its quota
+ * is not refused and accepted again with each event.
+ *
+ * ```ts
+ * isRefused = isOverQuota(bytes, quotaBytes, isRefused);
+ * ```
+ */
+export const isOverQuota = (used: number, quota: number, wasOver: boolean): boolean =>
+  used > (wasOver ? quota * resumeFraction : quota);
+
+/** What stays of a store that is cut to its quota: clearly less, so that it is not cut again with each message. */
+export const keptOfQuota = (quota: number): number => quota * resumeFraction;

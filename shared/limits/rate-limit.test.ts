@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RateLimit } from './rate-limit.ts';
+
+const create = () => new RateLimit({ perS: 10, burst: 20 }, () => 0);
+
+test('rate limit: gives its burst at once, then its rate, to each owner', () => {
+  const limit = create();
+  expect(limit.take('a', 20, 0)).toBe(0);
+  expect(limit.take('a', 1, 0)).toBe(100);
+  expect(limit.take('b', 20, 0)).toBe(0);
+  expect(limit.take('a', 1, 99)).toBeGreaterThan(0);
+  expect(limit.take('a', 1, 100)).toBe(0);
+});
+
+test('rate limit: an owner never holds more than the burst, and one that is forgotten begins with all of it', () => {
+  const limit = create();
+  limit.charge('a', 1, 0);
+  expect(limit.take('a', 20, 1_000_000)).toBe(0);
+  expect(limit.take('a', 1, 1_000_000)).toBeGreaterThan(0);
+  limit.forget('a');
+  expect(limit.take('a', 20, 1_000_000)).toBe(0);
+});
+
+test('rate limit: more than the burst passes when it is full, and is paid back', () => {
+  const limit = create();
+  expect(limit.take('a', 50, 0)).toBe(0);
+  expect(limit.take('a', 1, 3_000)).toBe(100);
+  expect(limit.take('a', 1, 3_100)).toBe(0);
+});
+
+test('rate limit: a clock that is set back costs nothing but that moment', () => {
+  const limit = create();
+  expect(limit.take('a', 20, 1_000_000)).toBe(0);
+  expect(limit.take('a', 1, 0)).toBe(100);
+  expect(limit.take('a', 1, 100)).toBe(0);
+});
+
+test('rate limit: units that were used before they were requested are a debt, which time or a credit pays', () => {
+  const limit = create();
+  limit.charge('a', 25, 0);
+  limit.charge('b', 19, 0);
+  expect([limit.waitMs('a', 0, 0), limit.waitMs('a', 1, 0), limit.waitMs('b', 1, 0)]).toEqual([500, 600, 0]);
+  expect([...limit.inDebt(0)]).toEqual([['a', 500]]);
+  limit.credit('a', 5);
+  expect([limit.waitMs('a', 0, 0), [...limit.inDebt(0)]]).toEqual([0, []]);
+  const credited = new RateLimit({ perS: 0, burst: 10 }, () => 0);
+  expect([credited.take('a', 10), credited.take('a', 4, 1e9)]).toEqual([0, Infinity]);
+  credited.credit('a', 4);
+  expect(credited.take('a', 4)).toBe(0);
+});
+
+test('rate limit: over any time an owner is given its burst and its rate at most', () => {
+  const step = fc.record({ amount: fc.integer({ min: 1, max: 20 }), afterMs: fc.integer({ min: 0, max: 500 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const limit = create();
+      let [nowMs, given] = [0, 0];
+      for (const { amount, afterMs } of steps) {
+        nowMs += afterMs;
+        if (limit.take('a', amount, nowMs) === 0) given += amount;
+        expect(given).toBeLessThanOrEqual(20 + nowMs / 100 + 1e-6);
+      }
+    }),
+  );
+});
+
+test('rate limit: an owner that waits as asked uses no more than the burst, one piece and its rate', () => {
+  const pieces = fc.array(fc.record({ units: fc.integer({ min: 0, max: 5_000 }), idleMs: fc.nat(10_000) }), {
+    maxLength: 50,
+  });
+  fc.assert(
+    fc.property(pieces, (all) => {
+      let [nowMs, used] = [0, 0];
+      const limit = new RateLimit({ perS: 100, burst: 2_000 }, () => nowMs);
+      for (const { units, idleMs } of all) {
+        nowMs += idleMs + limit.waitMs('a');
+        expect(used).toBeLessThanOrEqual(2_000 + nowMs * 0.1 + 1e-6);
+        limit.charge('a', units);
+        used += units;
+      }
+    }),
+  );
+});
+
+test('rate limit: an owner is given what it asks for after the wait that it was named', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), (amount) => {
+      const limit = create();
+      limit.take('a', 20, 0);
+      const waitMs = limit.take('a', amount, 0);
+      expect(limit.take('a', amount, Math.ceil(waitMs))).toBe(0);
+    }),
+  );
+});
+
+test('rate limit: of many owners those with a full burst are forgotten, and beyond the bound the oldest', () => {
+  let nowMs = 0;
+  const draining = new RateLimit({ perS: 1_000, burst: 10 }, () => nowMs);
+  for (let owner = 0; owner < 100_000; owner += 1) {
+    draining.charge(String(owner), 10);
+    nowMs += 1;
+  }
+  expect(draining.size).toBeLessThanOrEqual(1_000);
+  expect(draining.waitMs('99999', 10)).toBe(9);
+  const bounded = new RateLimit({ perS: 1, burst: 10, ownersMax: 2_000 }, () => 0);
+  for (let owner = 0; owner < 10_000; owner += 1) bounded.charge(String(owner), 20);
+  expect(bounded.size).toBeLessThanOrEqual(2_000);
+  expect([bounded.waitMs('0'), bounded.waitMs('9999')]).toEqual([0, 10_000]);
+});

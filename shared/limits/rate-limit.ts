@@ -1,0 +1,128 @@
+export type Rate = {
+  /** Units that an owner gains a second. 0: an owner gains only what `credit` gives it. */
+  readonly perS: number;
+  /** Units that an owner may use at once. It never holds more, and it begins with all of them. */
+  readonly burst: number;
+  /** Owners whose use is remembered; beyond it the oldest begin again with a full burst. */
+  readonly ownersMax?: number;
+};
+
+const ownersMaxByDefault = 100_000;
+/** From this many owners on, those with a full burst are forgotten. */
+const ownersSwept = 1_000;
+
+/**
+ * What each owner (an account, a source key, an address) may use over time: a token bucket an owner. Units are events,
+ * bytes, milliseconds of work or requests.
+ *
+ * Use `take` where the cost is known before, `charge` where it is known only after: an owner in debt then waits.
+ *
+ * ```ts
+ * const events = new RateLimit({ perS: 10_000, burst: 20_000 });
+ * const waitMs = events.take(sourceKey, rows);
+ * if (waitMs > 0) return tooMany(waitMs);
+ * ```
+ */
+export class RateLimit {
+  readonly #perMs: number;
+  readonly #burst: number;
+  readonly #ownersMax: number;
+  readonly #now: () => number;
+  /** Owners that are not here hold a full burst. */
+  readonly #levels = new Map<string, Level>();
+  #sweepAt = ownersSwept;
+
+  /** `now` is in ms. A clock that is set back adds no units for that time. */
+  constructor({ perS, burst, ownersMax = ownersMaxByDefault }: Rate, now: () => number = () => performance.now()) {
+    this.#perMs = perS / 1_000;
+    this.#burst = burst;
+    this.#ownersMax = ownersMax;
+    this.#now = now;
+  }
+
+  /**
+   * Uses units and returns 0, or uses none and returns how long to wait for them, in ms. An amount above the burst passes
+   * when the burst is full and leaves a debt, so no amount is refused for ever.
+   */
+  take(owner: string, amount: number, nowMs = this.#now()): number {
+    const level = this.#levelOf(owner, nowMs);
+    const waitMs = this.#untilMs(level.units, amount);
+    if (waitMs === 0) level.units -= amount;
+    return waitMs;
+  }
+
+  /** Uses units whose number is known only now; an owner without enough of them is left in debt. */
+  charge(owner: string, amount: number, nowMs = this.#now()): void {
+    this.#levelOf(owner, nowMs).units -= amount;
+  }
+
+  /** Gives units back, or units that time does not give. */
+  credit(owner: string, amount: number): void {
+    const level = this.#levels.get(owner);
+    if (level !== undefined) level.units = Math.min(this.#burst, level.units + amount);
+  }
+
+  /** How long until the owner may use `amount`, in ms; 0 where it may now. By default: until it is out of debt. */
+  waitMs(owner: string, amount = 0, nowMs = this.#now()): number {
+    const level = this.#levels.get(owner);
+    return level === undefined ? 0 : this.#untilMs(this.#fill(level, nowMs).units, amount);
+  }
+
+  /** Owners in debt, with how long each of them is, in ms. */
+  inDebt(nowMs = this.#now()): ReadonlyMap<string, number> {
+    this.#sweep(nowMs);
+    const waits = [...this.#levels].map(([owner, { units }]) => [owner, this.#untilMs(units, 0)] as const);
+    return new Map(waits.filter(([, waitMs]) => waitMs > 0));
+  }
+
+  /** Owners whose use is remembered. */
+  get size(): number {
+    return this.#levels.size;
+  }
+
+  /** The owner is gone. */
+  forget(owner: string): void {
+    this.#levels.delete(owner);
+  }
+
+  #untilMs(units: number, amount: number): number {
+    const needed = amount > this.#burst ? this.#burst : amount;
+    return units < needed ? (needed - units) / this.#perMs : 0;
+  }
+
+  #levelOf(owner: string, nowMs: number): Level {
+    const known = this.#levels.get(owner);
+    if (known !== undefined) return this.#fill(known, nowMs);
+    if (this.#levels.size >= this.#sweepAt) this.#makeRoom(nowMs);
+    const level = { units: this.#burst, atMs: nowMs };
+    this.#levels.set(owner, level);
+    return level;
+  }
+
+  #fill(level: Level, nowMs: number): Level {
+    const elapsedMs = nowMs > level.atMs ? nowMs - level.atMs : 0;
+    const grown = level.units + elapsedMs * this.#perMs;
+    level.units = grown > this.#burst ? this.#burst : grown;
+    level.atMs = nowMs;
+    return level;
+  }
+
+  #sweep(nowMs: number): void {
+    for (const [owner, level] of this.#levels)
+      if (this.#fill(level, nowMs).units >= this.#burst) this.#levels.delete(owner);
+  }
+
+  #makeRoom(nowMs: number): void {
+    this.#sweep(nowMs);
+    // A tenth at a time, so that a full map is not swept for each new owner.
+    const kept = this.#levels.size < this.#ownersMax ? this.#ownersMax : this.#ownersMax * 0.9;
+    for (const owner of this.#levels.keys()) {
+      if (this.#levels.size <= kept) break;
+      this.#levels.delete(owner);
+    }
+    this.#sweepAt = Math.min(this.#ownersMax, Math.max(ownersSwept, 2 * this.#levels.size));
+  }
+}
+
+/** What an owner holds, negative where it is in debt, as of a time. */
+type Level = { units: number; atMs: number };
