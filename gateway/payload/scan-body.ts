@@ -8,6 +8,7 @@ import {
   numberEnd,
   plainStringEnd,
   skipJsonSpace,
+  startOfJson,
   ascii,
   JsonFacts,
   noteKey,
@@ -299,7 +300,7 @@ export function scanBody(
   scan.rowsStart = -1;
   scan.rowsEnd = -1;
   let eventsSeen = false;
-  let at = skipSpace(bytes, 0);
+  let at = startOfJson(bytes);
   if (at >= bytes.length) return 'malformed';
   if (bytes[at] !== openBrace) return 'not_object';
   let tokenSeen = false;

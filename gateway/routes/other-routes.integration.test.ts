@@ -269,6 +269,42 @@ test('webhook: the body becomes the properties of an event named as the source',
   expect(bodies.get('hook-array:1')).toMatchObject({ event: 'Order hook', eventProperties: { a: 2 } });
 });
 
+test('bodies: a byte order mark before the JSON is ignored at every way in, gzip or not', async () => {
+  const server = testSources.server.token;
+  const event = (id: string) => ({ event: 'Marked', distinctId: id });
+  const message = (id: string) => ({ type: 'track', event: 'Marked', messageId: id, userId: 'marked' });
+  const capture = (uuid: string) => ({ event: 'Marked', uuid, distinct_id: 'marked' });
+  const bodies: Readonly<Record<string, (id: string) => unknown>> = {
+    '/api/v1/track': (id) => ({ token: server, ...event(id) }),
+    '/api/v1/batch': (id) => ({ token: server, events: [event(id)] }),
+    '/v1/track': (id) => ({ writeKey: server, ...message(id) }),
+    '/v1/batch': (id) => ({ writeKey: server, batch: [message(id)] }),
+    '/batch/': (id) => ({ api_key: server, batch: [capture(id)] }),
+    '/capture/': (id) => ({ api_key: server, ...capture(id) }),
+    [`/webhook/${testSources.hook.token}`]: (id) => ({ id }),
+  };
+  const ids: string[] = [];
+  for (const [path, make] of Object.entries(bodies)) {
+    for (const packs of [false, true]) {
+      if (packs && ['/api/v1/track', '/capture/'].includes(path)) continue;
+      const id = `01890a5d-ac96-774b-bcce-${String(ids.length).padStart(12, '0')}`;
+      const text = Buffer.from(`\ufeff${JSON.stringify(make(id))}`);
+      const answer = await fetch(
+        `${rig.gateway.url}${path}${path.startsWith('/webhook/') ? `?distinctId=${id}` : ''}`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...(packs ? { 'content-encoding': 'gzip' } : {}) },
+          body: packs ? gzipSync(text) : text,
+        },
+      );
+      expect([path, packs, answer.status, await answer.text()]).toEqual([path, packs, 200, expect.any(String)]);
+      ids.push(id);
+    }
+  }
+  const stored = (await rig.log.envelopes()).map(({ id }) => id);
+  expect(ids.filter((id) => !stored.includes(id))).toEqual([]);
+});
+
 const segments = {
   'of 2,000 characters': 'x'.repeat(2_000),
   'with a NUL': 'a%00b',

@@ -1,5 +1,5 @@
 import { BodyScan } from '../payload/scan-body.ts';
-import { skipJsonSpace } from '../../shared/json/scan-json.ts';
+import { startOfJson } from '../../shared/json/scan-json.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
 import { isSame } from '../../shared/sources/sdk/signature.ts';
@@ -213,7 +213,7 @@ class Webhooks {
 
 const malformedGzip = invalid('the body is not valid gzip');
 
-const isArray = (body: Buffer): boolean => body[skipJsonSpace(body, 0)] === 0x5b;
+const isArray = (body: Buffer): boolean => body[startOfJson(body)] === 0x5b;
 
 /** A member of an array that a source of no kind we know sends: it says nothing of a visitor that we could read. */
 const anyEvent = (member: unknown): ProviderEvent => ({

@@ -26,7 +26,7 @@ export const requestRows: readonly ContractRow[] = [
   { name: 'json: not an object', body: '[]', status: 400, error: /object/ },
   { name: 'json: two documents', body: '{}{}', status: 400, error: /JSON/ },
   { name: 'json: trailing comma', body: `{"token":"${token}","event":"a",}`, status: 400, error: /JSON/ },
-  { name: 'json: byte order mark', body: `\ufeff{"token":"${token}","event":"a"}`, status: 400 },
+  { name: 'json: two byte order marks', body: `\ufeff\ufeff{"token":"${token}","event":"a"}`, status: 400 },
   {
     name: 'json: not UTF-8',
     body: Buffer.from(`{"token":"${token}","event":"\xff"}`, 'latin1'),

@@ -6,7 +6,7 @@ import { failure, forbiddenKey, malformedJson, notUtf8 } from '../http/reply.ts'
 import type { Reply } from '../http/reply.ts';
 import { hasForbiddenKey, tooManyKeys } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
-import { JsonFacts, scanValue, skipJsonSpace } from '../../shared/json/scan-json.ts';
+import { JsonFacts, scanValue, startOfJson } from '../../shared/json/scan-json.ts';
 
 /** What a body says, or the answer to one that cannot be read. */
 export type ReadBody = { readonly value: unknown; readonly refusal?: undefined } | { readonly refusal: Reply };
@@ -22,7 +22,7 @@ const facts = new JsonFacts();
 /** Reads a provider's JSON: an object, or an array of them, which may have more keys. */
 export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): ReadBody {
   const { depthMax } = limits;
-  const start = skipJsonSpace(body, 0);
+  const start = startOfJson(body);
   const opening = String.fromCharCode(body[start] ?? 0);
   if (opening !== '{' && opening !== '[') return { refusal: start >= body.length ? malformedJson : notAContainer };
   const keysMax = opening === '[' ? limits.arrayKeysMax : limits.keysMax;

@@ -166,6 +166,15 @@ export function skipJsonSpace(bytes: Uint8Array, start: number): number {
 }
 
 /**
+ * Where the first value of a body begins. A byte order mark before it, with which some writers of .NET begin, becomes spaces:
+ * a reader may ignore one (RFC 8259, 8.1).
+ */
+export function startOfJson(bytes: Uint8Array): number {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes.fill(space, 0, 3);
+  return skipJsonSpace(bytes, 0);
+}
+
+/**
  * The index of the closing quote of the string whose text begins at `start`; -1 when it is no JSON string or escapes a
  * character by number. `facts` tells whether it holds other escapes.
  */

@@ -11,6 +11,7 @@ import {
   scanString,
   scanValue,
   skipJsonSpace,
+  startOfJson,
   standsAt,
 } from '../../../shared/json/scan-json.ts';
 import { PlainRow } from '../../payload/scan-body.ts';
@@ -87,7 +88,7 @@ export class PlainBatchReader {
   #findMessages(body: Buffer, messages: unknown[]): Places | undefined {
     const facts = this.#facts;
     let places: Places | undefined;
-    let at = skipJsonSpace(body, 0);
+    let at = startOfJson(body);
     if (body[at] !== openBrace) return undefined;
     at = skipJsonSpace(body, at + 1);
     while (body[at] !== closeBrace) {

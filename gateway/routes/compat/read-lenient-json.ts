@@ -8,7 +8,7 @@ import { failure, malformedJson, notUtf8 } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
 import { tooManyKeys } from '../../payload/read-json.ts';
 import type { JsonLimits } from '../../payload/read-json.ts';
-import { JsonFacts, scanValue, skipJsonSpace } from '../../../shared/json/scan-json.ts';
+import { JsonFacts, scanValue, startOfJson } from '../../../shared/json/scan-json.ts';
 
 /** A body's object or list, or the answer to a body that is neither. `mended` says that it had to be made JSON first. */
 export type LenientJson =
@@ -26,7 +26,7 @@ const facts = new JsonFacts();
  */
 export function readLenientJson(body: Buffer, limits: JsonLimits): LenientJson {
   facts.reset();
-  scanValue(facts, body, skipJsonSpace(body, 0));
+  scanValue(facts, body, startOfJson(body));
   if (facts.depth > limits.depthMax) return { refusal: nestsTooDeep(limits.depthMax) };
   if (facts.keys > limits.keysMax) return { refusal: tooManyKeys(limits.keysMax) };
   if (facts.bits >= firstNonAscii && !isUtf8(body)) return { refusal: notUtf8 };
