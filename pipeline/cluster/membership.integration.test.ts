@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { encodeReport, leaseKey } from '../../shared/contracts/process-report.ts';
 import { holdProcessLease } from '../../shared/nats/buckets/process-lease.ts';
 import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
@@ -34,6 +35,7 @@ const noError = (error: unknown): void => expect(error).toBeUndefined();
 async function join(
   instanceId: string,
   handOverMs: number,
+  silentForMs = 5_000,
 ): Promise<{ readonly membership: Membership; readonly lease: ProcessLease }> {
   const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId }, noError, 200);
   lease.report(0);
@@ -41,7 +43,7 @@ async function join(
     bucket: buckets.leases,
     connection,
     instanceId,
-    times: { silentForMs: 5_000, handOverMs },
+    times: { silentForMs, handOverMs },
     onError: noError,
   });
   onTestFinished(async () => {
@@ -49,6 +51,14 @@ async function join(
     await lease.release();
   });
   return { membership, lease };
+}
+
+/** A lease that is not renewed: of an instance that ended without a word. */
+async function reportOnce(instanceId: string): Promise<void> {
+  const name = { kind: 'pipeline', instanceId } as const;
+  const now = new Date().toISOString();
+  const report = encodeReport({ ...name, startedAt: now, version: '0', revision: 0, revisionAt: now });
+  await buckets.leases.put(leaseKey(name), report);
 }
 
 const knows = (membership: Membership, instances: string): Promise<void> =>
@@ -96,4 +106,22 @@ test('membership: one that does not let go is not waited for beyond its time', a
   await knows(two.membership, 'one,two');
   await two.membership.untilShared();
   expect(one.membership.instances).toContain('one');
+});
+
+test('membership: no instance is declared dead while the log is slow for all of them, and a silent one is afterwards', async () => {
+  const silentForMs = 1_000;
+  const one = await join('one', 0, silentForMs);
+  const two = await join('two', 0, silentForMs);
+  await knows(one.membership, 'one,two');
+  await knows(two.membership, 'one,two');
+  const seen: string[] = [];
+  for (const { membership } of [one, two]) membership.onChanged((instances) => seen.push(instances.join()));
+  process.kill(nats.pid, 'SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, silentForMs * 2));
+  process.kill(nats.pid, 'SIGCONT');
+  await reportOnce('three');
+  await knows(one.membership, 'one,three,two');
+  await knows(two.membership, 'one,three,two');
+  expect(seen).toEqual(['one,three,two', 'one,three,two']);
+  await knows(one.membership, 'one,two');
 });

@@ -66,10 +66,13 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
   };
   const judge = (): void => {
     const nowMs = performance.now();
-    const stoodStill = timer !== undefined && nowMs - lookedAtMs > times.silentForMs / 2;
+    const lateMs = times.silentForMs / 2;
+    const stoodStill = timer !== undefined && nowMs - lookedAtMs > lateMs;
     lookedAtMs = nowMs;
+    // Renewals travel through the log. Where our own have not come back either, the log is slow and the others may be alive.
+    const ownLeaseIsLate = nowMs - (heard.entries.get(ownKey)?.heardAtMs ?? -Infinity) > lateMs;
     // Silence while this instance was disconnected or stalled is no evidence that the others are dead.
-    if (!connection.connected || stoodStill) heard.forgive();
+    if (!connection.connected || stoodStill || ownLeaseIsLate) heard.forgive();
     if (!connection.connected) return;
     others = [...heard.entries]
       .filter(([key, { heardAtMs }]) => key !== ownKey && nowMs - heardAtMs < times.silentForMs)
