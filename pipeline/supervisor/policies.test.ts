@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { placeActor, planMoves } from './thread-placement.ts';
-import { decideRestart, decideRestartOfLog, restartLimits } from './restart-policy.ts';
+import { decideRestart, decideBlamelessRestart, restartLimits } from './restart-policy.ts';
 
 test.each([
   [0, 100],
@@ -16,9 +16,9 @@ test('restart policy: quarantine: after many failures in a row', () => {
   expect(decideRestart(9, 0, 0)).toMatchObject({ kind: 'quarantine', delayMs: restartLimits.quarantineMs });
 });
 
-test('restart policy: an actor that failed because of the log is never quarantined for it, and restarts soon', () => {
+test('restart policy: an actor that is not at fault is never quarantined for it, and restarts soon', () => {
   for (const before of [0, 9]) {
-    expect(decideRestartOfLog(before, 0)).toEqual({ kind: 'restart', delayMs: 2_000, failuresInARow: before });
+    expect(decideBlamelessRestart(before, 0)).toEqual({ kind: 'restart', delayMs: 2_000, failuresInARow: before });
   }
 });
 

@@ -10,8 +10,8 @@ export type Restart =
 
 export type RestartLimits = {
   readonly backoff: Backoff;
-  /** Delay before an actor that failed because of the log restarts, in ms. */
-  readonly ofLogMs: number;
+  /** Delay before an actor restarts that is not at fault, in ms. */
+  readonly blamelessMs: number;
   /** A failure after a run of this length counts as the first one, in ms. */
   readonly stableAfterMs: number;
   readonly failuresToQuarantine: number;
@@ -20,7 +20,7 @@ export type RestartLimits = {
 
 export const restartLimits: RestartLimits = {
   backoff: { firstMs: 100, longestMs: 10_000 },
-  ofLogMs: 2_000,
+  blamelessMs: 2_000,
   stableAfterMs: 60_000,
   failuresToQuarantine: 10,
   quarantineMs: 300_000,
@@ -44,13 +44,13 @@ export function decideRestart(
 }
 
 /**
- * After a failure of the log: restart soon, and do not count it. A quarantined actor would stay paused long after the log
- * has recovered.
+ * After a failure of the log or a takeover by another process: restart soon, and do not count it. A quarantined actor would
+ * stay paused long after the log has recovered, or after the other process has gone.
  */
-export function decideRestartOfLog(
+export function decideBlamelessRestart(
   failuresInARow: number,
   random: number,
-  { ofLogMs }: RestartLimits = restartLimits,
+  { blamelessMs }: RestartLimits = restartLimits,
 ): Restart {
-  return { kind: 'restart', delayMs: ofLogMs * (1 - random / 2), failuresInARow };
+  return { kind: 'restart', delayMs: blamelessMs * (1 - random / 2), failuresInARow };
 }

@@ -142,7 +142,7 @@ test('supervisor: quarantine: an actor that fails repeatedly is paused, and rest
 test('supervisor: quarantine: no actor is paused for failures of the log, however long they last', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let isLogAway = true;
-  const { supervisor, stats } = supervise(1, () => isLogAway, { ...broken, isOfLog: true });
+  const { supervisor, stats } = supervise(1, () => isLogAway, { ...broken, isBlameless: true });
   void supervisor.run(dispatcher('d'));
   const turn = async (): Promise<void> => {
     await vi.advanceTimersByTimeAsync(2_000);

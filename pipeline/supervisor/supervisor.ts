@@ -8,7 +8,7 @@ import type { FramesAtWork } from '../workers/worker/suspicion.ts';
 import type { ActorRecord } from './actor-record.ts';
 import { ConfigurationRelay } from './configuration-relay.ts';
 import { placeActor, planMoves } from './thread-placement.ts';
-import { decideRestart, decideRestartOfLog } from './restart-policy.ts';
+import { decideRestart, decideBlamelessRestart } from './restart-policy.ts';
 import type { StatsLedger } from './stats-ledger.ts';
 import { ThreadSlot } from './thread-slot.ts';
 import type { ThreadDeath, ThreadPool } from './thread-slot.ts';
@@ -272,8 +272,8 @@ export class Supervisor {
   #restart(record: ActorRecord, error: WireError): void {
     const { logger, stats } = this.#options;
     const decision =
-      error.isOfLog === true
-        ? decideRestartOfLog(record.failuresInARow, Math.random())
+      error.isBlameless === true
+        ? decideBlamelessRestart(record.failuresInARow, Math.random())
         : decideRestart(record.failuresInARow, performance.now() - record.startedMs, Math.random());
     record.failuresInARow = decision.failuresInARow;
     record.thread = undefined;

@@ -1,4 +1,7 @@
 import { isLogUnavailable } from '../../shared/nats/connection/server-error.ts';
+import { ConsumerTakenError } from '../../shared/nats/consume/consumers.ts';
+import { CheckpointsTakenOverError } from '../workers/resolve/checkpoint-writer.ts';
+import { OtherWriterError } from '../workers/resolve/partition-writer.ts';
 import type { ThreadTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
@@ -63,14 +66,19 @@ export type WireError = {
   readonly code: string;
   readonly message: string;
   readonly stack: string;
-  /** The log was not available at that moment: see isLogUnavailable. */
-  readonly isOfLog?: true;
+  /** The log was not available, or another process has taken over the work: the actor is not at fault. */
+  readonly isBlameless?: true;
 };
 
 export function toWireError(error: unknown): WireError {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error), stack: '' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  const ofLog = isLogUnavailable(error) ? { isOfLog: true as const } : {};
-  return { code, message: `${error.message}${cause}`, stack: error.stack ?? '', ...ofLog };
+  const blame = isLogUnavailable(error) || isTakeover(error) ? { isBlameless: true as const } : {};
+  return { code, message: `${error.message}${cause}`, stack: error.stack ?? '', ...blame };
 }
+
+const isTakeover = (error: Error): boolean =>
+  error instanceof ConsumerTakenError ||
+  error instanceof CheckpointsTakenOverError ||
+  error instanceof OtherWriterError;
