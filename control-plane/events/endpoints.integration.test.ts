@@ -62,9 +62,9 @@ const list = async (query = ''): Promise<string[]> => {
 test('list events: shows an event with its outcomes', async () => {
   await addEvent('e1', { test: true });
   await pool.query(
-    `insert into event_outcomes values
-      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z'),
-      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z')`,
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at, version_number) values
+      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z', null),
+      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z', 5)`,
     [client.accountId],
   );
   const { body } = await client.get('/events');
@@ -85,8 +85,22 @@ test('list events: shows an event with its outcomes', async () => {
         visitor: { id: 'v1' },
         truncated: false,
         outcomes: [
-          { destinationId: 'd1', outcome: 'delivered', reason: null, attempts: 1, at: '2023-11-14T22:13:21.000Z' },
-          { destinationId: 'd2', outcome: 'rejected', reason: 'http_400', attempts: 3, at: '2023-11-14T22:13:20.500Z' },
+          {
+            destinationId: 'd1',
+            outcome: 'delivered',
+            reason: null,
+            attempts: 1,
+            versionNumber: 5,
+            at: '2023-11-14T22:13:21.000Z',
+          },
+          {
+            destinationId: 'd2',
+            outcome: 'rejected',
+            reason: 'http_400',
+            attempts: 3,
+            versionNumber: null,
+            at: '2023-11-14T22:13:20.500Z',
+          },
         ],
       },
     ],

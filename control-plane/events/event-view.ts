@@ -38,6 +38,9 @@ export const eventReply = Type.Object({
       outcome: Type.Enum([...outcomeNames]),
       reason: nullable(Type.String()),
       attempts: Type.Integer({ minimum: 0 }),
+      versionNumber: nullable(
+        Type.Integer({ description: 'The version that decided this outcome: the one that was live at that attempt.' }),
+      ),
       at: instant,
     }),
     { description: 'What became of it at each destination so far.' },

@@ -8,6 +8,7 @@ export type OutcomeRecord = {
   readonly outcome: string;
   readonly reason: string | null;
   readonly attempts: number;
+  readonly versionNumber: number | null;
   readonly at: string;
 };
 
@@ -125,7 +126,7 @@ export async function countRecentEvents(
 
 const outcomes = `coalesce((
   select jsonb_agg(jsonb_build_object('destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason,
-    'attempts', o.attempts, 'at', o.at) order by o.destination_id)
+    'attempts', o.attempts, 'versionNumber', o.version_number, 'at', o.at) order by o.destination_id)
   from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin), '[]')`;
 
 const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",

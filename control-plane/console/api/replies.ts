@@ -1607,6 +1607,7 @@ export type Replies = {
         readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
         readonly reason: string | null;
         readonly attempts: number;
+        readonly versionNumber: number | null;
         readonly at: string;
       }[];
     }[];
@@ -1632,6 +1633,7 @@ export type Replies = {
         readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
         readonly reason: string | null;
         readonly attempts: number;
+        readonly versionNumber: number | null;
         readonly at: string;
       }[];
     }[];
@@ -1666,6 +1668,7 @@ export type Replies = {
       readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
       readonly reason: string | null;
       readonly attempts: number;
+      readonly versionNumber: number | null;
       readonly at: string;
     }[];
   };

@@ -87,7 +87,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
                 {event.test ? 'Not sent: received with a test key.' : 'No destination has processed it yet.'}
               </span>
             ) : null}
-            {event.outcomes.map(({ destinationId, outcome, reason, attempts, at }) => (
+            {event.outcomes.map(({ destinationId, outcome, reason, attempts, versionNumber, at }) => (
               <div key={destinationId} className="stack tight">
                 <span className="row">
                   <OutcomeState outcome={outcome} />
@@ -97,6 +97,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
                 </span>
                 <span className="hint">
                   {countOf(attempts, 'attempt')}, <Ago at={at} />
+                  {versionNumber === null ? null : `, decided by version ${versionNumber}`}
                 </span>
                 {reason === null ? null : <span dir="auto">{reason}</span>}
               </div>

@@ -23,24 +23,19 @@ export function compileFetch(
 ): DispatchTarget {
   const { id, accountId, type, unreadable } = destination;
   const fetch = findSourceKind(type)?.fetch;
+  const described = { destination, versionNumber: config.versionNumber, fetch };
   const sealed = config.collections.sources.find((source) => source.id === id)?.accessToken;
   if (fetch === undefined || unreadable !== undefined || typeof sealed !== 'string') {
     const problem = `source ${unreadable ?? 'accessToken'}: cannot be read by this build`;
-    return { destination, fetch, plan: undefined, prepared: undefined, problem };
+    return { ...described, plan: undefined, prepared: undefined, problem };
   }
   try {
     const token = secrets.open(sealed, accessTokenContext(accountId, id));
     const access = { url: urls[type] ?? fetch.url, token };
-    return {
-      destination,
-      fetch,
-      plan: planOf(destination),
-      prepared: prepareFetch(fetch, access),
-      problem: undefined,
-    };
+    return { ...described, plan: planOf(destination), prepared: prepareFetch(fetch, access), problem: undefined };
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
-    return { destination, fetch, plan: undefined, prepared: undefined, problem: error.message };
+    return { ...described, plan: undefined, prepared: undefined, problem: error.message };
   }
 }
 

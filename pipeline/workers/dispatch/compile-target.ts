@@ -18,12 +18,13 @@ export function compileTarget(
   destination: PublishedDestination,
   secrets: SecretBox,
 ): DispatchTarget {
+  const { versionNumber } = config;
   try {
     const plan = compileDispatchPlan(config, destination, namesElsewhere(destination.type));
-    return { destination, plan, prepared: prepare(config, destination, secrets), problem: undefined };
+    return { destination, versionNumber, plan, prepared: prepare(config, destination, secrets), problem: undefined };
   } catch (error) {
     if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {
-      return { destination, plan: undefined, prepared: undefined, problem: error.message };
+      return { destination, versionNumber, plan: undefined, prepared: undefined, problem: error.message };
     }
     throw error;
   }

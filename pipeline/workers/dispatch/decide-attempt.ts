@@ -41,7 +41,7 @@ const headBytes = 300;
  * of an earlier version is kept. Throws where the rules read a line that cannot be parsed.
  */
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
-  item.decidedBy = target.plan;
+  item.decidedBy = target;
   item.mapped = undefined;
   item.group = undefined;
   item.bytes = item.bytesRead;
@@ -80,7 +80,7 @@ export function isDecided(
   target: DispatchTarget | undefined,
   { isErased, consent }: Pick<Deciding, 'isErased' | 'consent'>,
 ): boolean {
-  if (item.decidedBy === undefined || item.decidedBy !== target?.plan || isErased(item.head)) return false;
+  if (target?.plan === undefined || item.decidedBy !== target || isErased(item.head)) return false;
   // Of nearly every visitor nothing is known to be withdrawn.
   return consent.lastWords(item.head) === undefined || target.plan.isConsented(item.head, item, consent);
 }

@@ -23,6 +23,8 @@ import type { RetryUse } from './retry/retry-share.ts';
 /** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
 export type DispatchTarget = {
   readonly destination: PublishedDestination;
+  /** The account's number of the version. */
+  readonly versionNumber: number;
   /** Of a source whose notices are followed: what is sent asks for what they point to. */
   readonly fetch?: NoticeFetch | undefined;
 } & (

@@ -61,6 +61,7 @@ const outcomeOf = (eventId: string, changes: Partial<Outcome> = {}): Outcome => 
   destinationId: 'd1',
   outcome: 'delivered',
   attempts: 1,
+  versionNumber: 7,
   atMs: nowMs,
   ...changes,
 });
@@ -73,6 +74,22 @@ async function written(): Promise<unknown[]> {
   );
   return rows.map((row: Record<string, unknown>) => Object.values(row));
 }
+
+test('outcome recorder: an outcome names the version that decided it, and none where none did', async () => {
+  await addEvents(['e1']);
+  const versions = async (): Promise<unknown[]> => {
+    const { rows } = await rig.pool.query<{ version_number: number | null }>(
+      'select version_number from event_outcomes where account_id = $1',
+      [account],
+    );
+    return rows.map((row) => row.version_number);
+  };
+  const recorder = start();
+  for (const [attempts, versionNumber] of [7, 8, undefined].entries()) {
+    recorder.record(outcomeOf('e1', { outcome: 'retrying', attempts, versionNumber, atMs: nowMs + attempts }));
+    await vi.waitFor(async () => expect(await versions()).toEqual([versionNumber ?? null]), within);
+  }
+});
 
 test('outcome recorder: writes what became of an event at each destination', async () => {
   await addEvents(['e1']);

@@ -169,6 +169,8 @@ export type Outcome = {
   readonly reason?: string | undefined;
   /** Requests made so far; 0 when it was stopped before. */
   readonly attempts: number;
+  /** The version that decided it; undefined where none did. */
+  readonly versionNumber: number | undefined;
   /** When it was so, in ms since the epoch. */
   readonly atMs: number;
 };
@@ -202,6 +204,7 @@ function columns(outcomes: readonly Outcome[]): unknown[] {
     outcomes.map((outcome) => outcome.attempts),
     outcomes.map((outcome) => new Date(outcome.atMs).toISOString()),
     outcomes.map(originOf),
+    outcomes.map((outcome) => outcome.versionNumber ?? null),
   ];
 }
 
@@ -214,19 +217,22 @@ function originOf({ sourceId, visitorId }: Outcome): number {
 // an origin, takes the outcomes of all events of its id, and of several at once the newest.
 const statement = `
   with known as materialized (
-    select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.place
-    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::int[])
-      with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, origin, place)
+    select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.place
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::int[],
+        $9::int[])
+      with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, origin, version_number, place)
     join recent_events e on e.account_id = k.account_id and e.id = k.event_id and e.origin in (0, k.origin)
     order by k.account_id, k.event_id, e.origin, k.destination_id
     for key share of e
   ), written as (
-    insert into event_outcomes as o (account_id, event_id, origin, destination_id, outcome, reason, attempts, at)
+    insert into event_outcomes as o
+      (account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number)
     select distinct on (account_id, event_id, origin, destination_id)
-      account_id, event_id, origin, destination_id, outcome, reason, attempts, at
+      account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number
     from known order by account_id, event_id, origin, destination_id, at desc, attempts desc
     on conflict (account_id, event_id, origin, destination_id) do update
-      set outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts, at = excluded.at
+      set outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts, at = excluded.at,
+        version_number = excluded.version_number
       where (o.at, o.attempts) <= (excluded.at, excluded.attempts)
   )
   select place from known`;

@@ -21,6 +21,7 @@ import { IndexJoinedAliases } from './0019-index-joined-aliases.ts';
 import { RecordMerges } from './0019-record-merges.ts';
 import { IndexSuppressions } from './0021-index-suppressions.ts';
 import { RecordErasures } from './0021-record-erasures.ts';
+import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -54,4 +55,5 @@ export const migrationList: MigrationList = [
   { name: '0019-index-joined-aliases', class: IndexJoinedAliases },
   { name: '0021-record-erasures', class: RecordErasures },
   { name: '0021-index-suppressions', class: IndexSuppressions },
+  { name: '0028-name-versions-of-outcomes', class: NameVersionsOfOutcomes },
 ];

@@ -14,6 +14,9 @@ import type { Follower } from '../parked/waiting-visitors.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
 
+/** What decides about events: the rules of a version, where they can be read. */
+export type DecidingVersion = { readonly versionNumber: number; readonly plan: DispatchPlan | undefined };
+
 /** Fresh events have come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
@@ -35,8 +38,8 @@ export class DispatchItem implements OutboundEvent, Subject {
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
   readonly heldAtMs: number | undefined;
-  /** The rules of the version that the decision to send it, its mapped properties, size and group are from. */
-  decidedBy: DispatchPlan | undefined;
+  /** The version that its decision, mapped properties, size and group are from; undefined before it is decided. */
+  decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
   /** Set while the rules decide about it, and again for its request. */
   work: Work | undefined;

@@ -1,6 +1,7 @@
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { DecidingVersion } from '../inbox/dispatch-item.ts';
 
-/** What became of an event at a destination, as things stand: for those who look on. */
+/** What became of an event at a destination so far, for the view of recent events. */
 export type OutcomeNote = {
   readonly accountId: string;
   readonly eventId: string;
@@ -11,11 +12,16 @@ export type OutcomeNote = {
   readonly reason: string | undefined;
   /** Requests made so far. */
   readonly attempts: number;
+  /** The version that decided it; undefined where none did, as for a quarantined event. */
+  readonly versionNumber: number | undefined;
   readonly atMs: number;
 };
 
 export type OutcomeObserver = (
-  event: { readonly head: Pick<EventHead, 'id' | 'sourceId' | 'visitorId'> },
+  event: {
+    readonly head: Pick<EventHead, 'id' | 'sourceId' | 'visitorId'>;
+    readonly decidedBy?: Pick<DecidingVersion, 'versionNumber'> | undefined;
+  },
   outcome: OutcomeNote['outcome'],
   attempts: number,
   reason?: string,
@@ -24,17 +30,17 @@ export type OutcomeObserver = (
 export type OutcomeObserverOptions = {
   readonly accountId: string;
   readonly destinationId: string;
-  /** Told of every outcome; never waits, never throws. */
+  /** Called with every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
 };
 
-/** Tells those who look on what became of an event at this destination. */
+/** Reports what became of events at this destination. */
 export function createOutcomeObserver({
   accountId,
   destinationId,
   noteOutcome,
 }: OutcomeObserverOptions): OutcomeObserver {
-  return ({ head }, outcome, attempts, reason) =>
+  return ({ head, decidedBy }, outcome, attempts, reason) =>
     noteOutcome({
       accountId,
       destinationId,
@@ -43,6 +49,7 @@ export function createOutcomeObserver({
       visitorId: head.visitorId,
       outcome,
       attempts,
+      versionNumber: decidedBy?.versionNumber,
       atMs: Date.now(),
       reason,
     });

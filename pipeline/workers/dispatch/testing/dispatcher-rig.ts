@@ -105,6 +105,7 @@ export async function createDispatcherRig(
   const { health, positions, replays } = await openBuckets(pipelineConnection, 1);
   const firstPublishedAtMs = Date.now();
   let isBroken = false;
+  let versionNumber = 0;
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
@@ -154,12 +155,14 @@ export async function createDispatcherRig(
     notes: notes as readonly OutcomeNote[],
     /** The frames that turns of the dispatchers were about. */
     turns: turns as readonly (FramesAtWork | undefined)[],
-    /** Publishes a configuration to the dispatchers that run. */
-    configure(collections: TestCollections): void {
-      const config = accountConfig(accountId, collections, firstPublishedAtMs);
+    /** Publishes a configuration to the dispatchers that run. Returns the number of its version. */
+    configure(collections: TestCollections): number {
+      versionNumber += 1;
+      const config = { ...accountConfig(accountId, collections, firstPublishedAtMs), versionNumber };
       isBroken = false;
       plans.configure(accountId, Buffer.from(JSON.stringify(config)));
       for (const dispatcher of running) dispatcher.reconfigured();
+      return versionNumber;
     },
     /** Until the next configuration whoever asks for the rules meets a bug of ours. */
     breakRules(): void {

@@ -1,0 +1,319 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { DestinationRequest, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestCollections } from '../../../shared/testing/test-account-config.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import type { DispatcherActor } from './dispatcher.ts';
+import type { OutcomeNote } from './outbox/outcome-observer.ts';
+import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig, TestEvent } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await createDispatcherRig(nats.url);
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+const backlogEvents = 5_000;
+const visitors = 250;
+/** Half of the requests that may be made at a time wait for one, and are withdrawn by a change. */
+const connections = 4;
+const names = ['Order', 'View', 'Order', 'Refund'];
+
+type Known = Required<Pick<TestEvent, 'id' | 'visitor' | 'name' | 'source'>> & Pick<TestEvent, 'consent'>;
+
+/** Each tenth visitor refuses advertising; names and sources alternate within a visitor. */
+function eventAt(n: number): Known {
+  const visitor = n % visitors;
+  const round = Math.floor(n / visitors);
+  return {
+    id: `e${n}`,
+    visitor: `v${visitor}`,
+    name: names[(visitor + round) % names.length] ?? '',
+    source: round % 2 === 0 ? 'source-1' : 'source-2',
+    ...(visitor % 10 === 0 ? { consent: { advertising: false } } : {}),
+  };
+}
+
+/** What the judge expects a version to do, written without the product's rules. */
+type Version = {
+  readonly collections: () => TestCollections;
+  readonly path: string;
+  readonly batchSize: number;
+  /** Of the sample event: what leaves of its properties. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** False for a version without the destination, and one that has it disabled. */
+  readonly isSending: boolean;
+  /** `send`, `skip`, or the outcome and the reason of a stop. */
+  readonly decide: (event: Known) => string;
+};
+
+const email = 'ada@example.com';
+const sample = { order_id: 'A-1001', value: 42.5, currency: 'EUR' };
+const send = (): string => 'send';
+
+/** The changes in the order they are published in. A header names each version, so a request shows which one made it. */
+function versionsOf(destinationId: string, url: string): readonly Version[] {
+  const plain = { path: '/a', batchSize: 5, properties: sample, isSending: true, decide: send };
+  const all: Version[] = [];
+  const add = (
+    own: Partial<Omit<Version, 'collections'>>,
+    more: TestCollections = {},
+    entity: Readonly<Record<string, unknown>> | undefined = {},
+  ): void => {
+    const number = all.length + 1;
+    const version = { ...plain, ...own };
+    const headers = JSON.stringify({ 'x-version': String(number) });
+    const settings = { headers, batchSize: String(version.batchSize) };
+    const collections = (): TestCollections => ({
+      destinations: [httpEntity(destinationId, `${url}${version.path}`, { settings, ...entity })],
+      ...more,
+    });
+    all.push({ collections, ...version });
+  };
+  const mapping = (own: Readonly<Record<string, unknown>>): TestCollections => {
+    const base = { id: 'm', destinationId, priority: 1, isEnabled: true, logic: null, eventName: null, mappings: [] };
+    return { mappings: [{ ...base, ...own }] };
+  };
+  const is = (value: string) => ({ condition: { property: 'event.event', operator: 'Is', value } });
+  add({});
+  const hashed = createHash('sha256').update(email).digest('hex');
+  const mapped = [{ property: 'who', map: '{{visitor.email}}', modification: 'Hash' }];
+  add({ properties: { who: hashed } }, mapping({ action: 'send', mappings: mapped }));
+  add(
+    { decide: ({ name }) => (name === 'Order' ? 'send' : 'skip') },
+    { allowedEvents: [{ id: 'a', name: 'Order', destinationIds: [destinationId] }] },
+  );
+  const purpose = { id: 'p', name: 'Advertising', description: null, isEnabled: true, defaultState: 'Granted' };
+  add(
+    { decide: ({ consent }) => (consent === undefined ? 'send' : 'stopped consent: Advertising') },
+    { consentSettings: [{ ...purpose, regions: null, destinationIds: [destinationId], signals: null }] },
+  );
+  const category = { name: 'no refunds', priority: 1, destinationIds: [destinationId], logic: is('Refund') };
+  add(
+    { decide: ({ name }) => (name === 'Refund' ? 'globalStop no refunds' : 'send') },
+    { globalDispatchCenters: [{ id: 'g', isEnabled: true, categories: [category] }] },
+  );
+  add({ path: '/b', batchSize: 1 });
+  add({ decide: ({ source }) => (source === 'source-1' ? 'send' : 'skip') }, {}, { limitedToSourceIds: ['source-1'] });
+  add({ properties: { value: 42.5 } }, { externalAllowedEventData: [{ id: 'x', name: '*', properties: ['value'] }] });
+  add(
+    { decide: ({ name }) => (name === 'View' ? 'stopped mapping m' : 'send') },
+    mapping({ action: 'stop', logic: is('View') }),
+  );
+  all.push({ ...plain, isSending: false, decide: () => 'skip', collections: () => ({ destinations: [] }) });
+  add({});
+  add({ isSending: false, decide: () => 'skip' }, {}, { status: 'Disabled' });
+  add({ path: '/c' });
+  return all;
+}
+
+/** What a request was, and what was live when it arrived. */
+type Arrived = { readonly live: number; readonly erased: ReadonlySet<string>; status: number };
+
+test('published changes: each request is made by the version that is live, and each outcome names it', async () => {
+  const versions = versionsOf(rig.destinationId, sink.url);
+  const arrived: Arrived[] = [];
+  const held: (() => void)[] = [];
+  /** By version: requests of the one before it that may arrive after it. */
+  const onTheWire = new Map<number, number>();
+  let live = 0;
+  let isHolding = false;
+  let erased: ReadonlySet<string> = new Set();
+  sink.answer(() => {
+    // Some fail, so that events wait for retries, and others behind them, at each change.
+    const isFailing = live < versions.length && arrived.length % 4 === 3;
+    const status = isFailing ? 503 : 200;
+    arrived.push({ live, erased, status });
+    if (!isHolding) return status;
+    return new Promise((resolve) => held.push(() => resolve(status)));
+  });
+  const publish = (): void => {
+    live = rig.configure(versions[live]?.collections() ?? {});
+  };
+  let sent = 0;
+  const sendMore = async (events: number): Promise<void> => {
+    for (const end = sent + events; sent < end; sent += 100) {
+      await rig.send(Array.from({ length: 100 }, (_, i) => eventAt(sent + i)));
+    }
+  };
+  publish();
+  await sendMore(backlogEvents);
+  const sender = { ...defaultSettings.sender, connectionsMax: connections };
+  const dispatcher = await rig.start({ retryPolicyOf: quickRetries, concurrency: connections * 2, sender });
+
+  /** Publishes while requests are being made: those that are on the wire by then may be of the version before. */
+  const changeInFlow = async (): Promise<void> => {
+    await untilWaiting(dispatcher);
+    onTheWire.set(live + 1, dispatcher.stats()['requests_in_flight'] ?? 0);
+    publish();
+  };
+  /** Publishes while every request on the wire is at the destination: none of the version before comes after. */
+  const change = async (more: () => Promise<void> = () => Promise.resolve()): Promise<void> => {
+    await untilWaiting(dispatcher);
+    isHolding = true;
+    await until(
+      'the requests in flight are at the destination, or wait for a connection',
+      () => held.length > 0 && held.length === Math.min(connections, dispatcher.stats()['requests_in_flight'] ?? 0),
+    );
+    publish();
+    await more();
+    isHolding = false;
+    for (const answer of held.splice(0)) answer();
+  };
+  const someSent = async (): Promise<void> => {
+    const before = arrived.length;
+    await until('this version has sent some', () => arrived.length > before + 20);
+  };
+  const erase = async (ids: readonly string[]): Promise<void> => {
+    const [first = ''] = ids;
+    await rig.erase(ids);
+    const head = { visitorId: first, receivedAtMs: 0 };
+    await until('the erasure is known', () => rig.erasures.isErased(rig.accountId, head));
+    erased = new Set([...erased, ...ids]);
+  };
+
+  for (let next = 2; next <= 9; next += 1) {
+    await someSent();
+    if (next === 6) await change(() => erase(['v3', 'v13']));
+    else if (next % 2 === 0) await changeInFlow();
+    else await change();
+  }
+  await someSent();
+  // Removed, and back again.
+  await change();
+  await until('nothing is on the wire', () => dispatcher.stats()['requests_in_flight'] === 0);
+  publish();
+  await until('the backlog is done', async () => (await rig.unfinished()) === 0);
+  const beforeDisabled = sent;
+  await sendMore(500);
+  await change();
+  await until('the rest is passed over', async () => (await rig.unfinished()) === 0);
+  const afterDisabled = sent;
+  publish();
+  await sendMore(500);
+  await until('all of it is done', async () => (await rig.unfinished()) === 0 && (await rig.retries()).size === 0);
+
+  const judge = new Judge(versions);
+  judge.judgeRequests(sink.requests, arrived, onTheWire);
+  judge.judgeNotes(rig.notes);
+  for (let n = 0; n < sent; n += 1) {
+    if (n < beforeDisabled || n >= afterDisabled) judge.judgeFate(eventAt(n));
+  }
+  expect(judge.violations).toEqual([]);
+  expect(await rig.deadLetters()).toEqual([]);
+  expect(dispatcher.stats()).toMatchObject({ events_held: 0, visitors_waiting: 0, events_parked: 0, missed_events: 0 });
+});
+
+const untilWaiting = (dispatcher: DispatcherActor): Promise<void> =>
+  until('some wait for a retry, and others behind them', () => {
+    const { visitors_waiting: waiting = 0, events_parked: parked = 0 } = dispatcher.stats();
+    return waiting > 0 && parked > 0;
+  });
+
+type Sent = { readonly event: { readonly id: string; readonly event_properties: object } };
+
+/** Compares what arrived, and what was reported, with what the versions describe. */
+class Judge {
+  /** What no version describes. */
+  readonly violations: string[] = [];
+  readonly #versions: readonly Version[];
+  /** By event, and by version, of every request with the event: the status. */
+  readonly #statuses = new Map<string, Map<number, number[]>>();
+  /** By event: the last outcome. */
+  readonly #last = new Map<string, OutcomeNote>();
+
+  constructor(versions: readonly Version[]) {
+    this.#versions = versions;
+  }
+
+  judgeRequests(
+    requests: readonly DestinationRequest[],
+    arrived: readonly Arrived[],
+    onTheWire: ReadonlyMap<number, number>,
+  ): void {
+    const late = new Map<number, number>();
+    const made = new Set<number>();
+    for (const [index, request] of requests.entries()) {
+      const number = Number(request.headers['x-version']);
+      const { live = 0 } = arrived[index] ?? {};
+      made.add(number);
+      this.#judgeRequest(request, number, arrived[index]);
+      this.#must(number === live || number === live - 1, `a request of version ${number} while ${live} was live`);
+      if (number !== live) late.set(live, (late.get(live) ?? 0) + 1);
+    }
+    for (const [live, count] of late) {
+      this.#must(count <= (onTheWire.get(live) ?? 0), `${count} requests of version ${live - 1} after ${live}`);
+    }
+    for (const [index, { isSending }] of this.#versions.entries()) {
+      this.#must(made.has(index + 1) === isSending, `requests of version ${index + 1}: ${!isSending}`);
+    }
+  }
+
+  #judgeRequest({ path, body }: DestinationRequest, number: number, arrived: Arrived | undefined): void {
+    const version = this.#versions[number - 1];
+    const parsed = JSON.parse(body) as Sent | readonly Sent[];
+    const events = [parsed].flat() as readonly Sent[];
+    const isFormed = Array.isArray(parsed) === (version?.batchSize !== 1) && events.length <= (version?.batchSize ?? 0);
+    this.#must(isFormed && path === version?.path, `version ${number} made no such request: ${path} ${body}`);
+    for (const { event } of events) {
+      const known = eventAt(Number(event.id.slice(1)));
+      const about = `version ${number} sent ${event.id} of ${known.visitor}`;
+      const properties = JSON.stringify(event.event_properties);
+      this.#must(properties === JSON.stringify(version?.properties), `${about} with ${properties}`);
+      this.#must(version?.decide(known) === 'send', `${about}, which it excludes`);
+      this.#must(arrived?.erased.has(known.visitor) !== true, `${about}, who was erased`);
+      const statuses = this.#statuses.get(event.id) ?? new Map<number, number[]>();
+      statuses.set(number, [...(statuses.get(number) ?? []), arrived?.status ?? 0]);
+      this.#statuses.set(event.id, statuses);
+    }
+  }
+
+  judgeNotes(notes: readonly OutcomeNote[]): void {
+    for (const note of notes) {
+      this.#last.set(note.eventId, note);
+      this.#must(this.#isDescribed(note), `an outcome that its version does not describe: ${JSON.stringify(note)}`);
+    }
+  }
+
+  #isDescribed({ eventId, outcome, reason = '', versionNumber = 0, attempts }: OutcomeNote): boolean {
+    const version = this.#versions[versionNumber - 1];
+    if (version === undefined) return false;
+    const statuses = this.#statuses.get(eventId)?.get(versionNumber) ?? [];
+    if (outcome === 'delivered') return statuses.includes(200);
+    if (reason === 'erased') return true;
+    const decision = version.decide(eventAt(Number(eventId.slice(1))));
+    if (outcome !== 'retrying') return `${outcome} ${reason}`.startsWith(decision);
+    return attempts > 0 && reason.startsWith('status') ? statuses.includes(503) : decision === 'send';
+  }
+
+  /** Delivered once, stopped by an outcome, or skipped by some version. */
+  judgeFate(event: Known): void {
+    const taken = [...(this.#statuses.get(event.id)?.values() ?? [])].flat().filter((status) => status === 200).length;
+    const last = this.#last.get(event.id)?.outcome;
+    const isStopped = last === 'stopped' || last === 'globalStop';
+    const isSkipped = this.#versions.some(({ isSending, decide }) => isSending && decide(event) === 'skip');
+    const hasFate = taken === 0 ? isStopped || isSkipped : taken === 1 && last === 'delivered';
+    this.#must(hasFate, `${event.id}: taken ${taken} times, then ${last}`);
+  }
+
+  #must(holds: boolean, violation: string): void {
+    if (!holds) this.violations.push(violation);
+  }
+}
