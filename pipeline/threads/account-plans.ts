@@ -5,7 +5,7 @@ import { findPublished } from '../../shared/routing/published-destinations.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { compileFetch } from '../workers/dispatch/compile-fetch.ts';
 import { compileTarget } from '../workers/dispatch/compile-target.ts';
-import type { DispatchTarget } from '../workers/dispatch/dispatcher-context.ts';
+import type { DispatchTarget } from '../workers/dispatch/admission/dispatch-target.ts';
 import type { FetchUrls } from '../workers/dispatch/fetch-settings.ts';
 import { dispatchedTo, noticeSources } from '../workers/dispatch/notice-sources.ts';
 import { compileResolvePlan } from '../workers/resolve/resolve-plan.ts';

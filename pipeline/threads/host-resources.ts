@@ -21,10 +21,10 @@ import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts
 import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { CostBudget } from '../../shared/limits/index.ts';
-import { AccountShares } from '../workers/dispatch/account-shares.ts';
-import { FrameShares } from '../workers/dispatch/inbox/frame-shares.ts';
-import { ReferencedEvents } from '../workers/dispatch/retry/referenced-events.ts';
-import { OpenedFrames } from '../workers/dispatch/inbox/opened-frames.ts';
+import { AccountShares } from '../workers/dispatch/sources/account-shares.ts';
+import { FrameShares } from '../workers/dispatch/sources/frame-shares.ts';
+import { ReferencedEvents } from '../workers/dispatch/events/referenced-events.ts';
+import { OpenedFrames } from '../workers/dispatch/events/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import { openGeoRegions } from '../workers/dispatch/geo-regions.ts';
 import type { GeoRegions } from '../workers/dispatch/geo-regions.ts';
@@ -33,7 +33,7 @@ import { createSourceActivity } from '../workers/dispatch/health/source-activity
 import type { SourceActivity } from '../workers/dispatch/health/source-activity.ts';
 import { createOutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
 import type { OutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
-import type { RetryUse } from '../workers/dispatch/retry/retry-share.ts';
+import type { RetryUse } from '../workers/dispatch/settlement/retry-share.ts';
 import { createRetryUses } from './retry-uses.ts';
 import type { RetryUses } from './retry-uses.ts';
 import { createAccountPlans } from './account-plans.ts';

@@ -31,13 +31,13 @@ export type Rules = {
   readonly keptWhileReferenced: boolean;
   /** The version that is live at an attempt decides and sends (`pipeline/workers/dispatch`). */
   readonly decidedAtAttempt: boolean;
-  /** What is set aside is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/outbox`). */
+  /** What is set aside is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/settlement`). */
   readonly setAsideIsKept: boolean;
   /** The dead letter of a frame that was set aside is known when it is written again (the same). */
   readonly lettersAreKnown: boolean;
   /** Only what was worked on by itself in a second death is set aside (`pipeline/workers/worker/suspicion.ts`). */
   readonly oneDeathIsNoProof: boolean;
-  /** What is suspected is worked on by itself (`pipeline/workers/dispatch/inbox/isolation.ts`). */
+  /** What is suspected is worked on by itself (`pipeline/workers/dispatch/sources/isolation.ts`). */
   readonly suspectsGoAlone: boolean;
 };
 

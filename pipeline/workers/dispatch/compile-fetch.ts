@@ -11,7 +11,7 @@ import type { PublishedDestination } from '../../../shared/routing/published-des
 import type { FetchAccess, NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
 import { findSourceKind } from '../../../shared/sources/registry.ts';
 import type { ProviderEvent } from '../../../shared/sources/sdk/provider-event.ts';
-import type { DispatchTarget } from './dispatcher-context.ts';
+import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { FetchUrls } from './fetch-settings.ts';
 
 /** Compiles a source whose notices are followed: which events are for it, and what is asked for each. */

@@ -10,7 +10,7 @@ import type { PublishedDestination } from '../../../shared/routing/published-des
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { SecretError, isSealed, settingContext } from '../../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
-import type { DispatchTarget } from './dispatcher-context.ts';
+import type { DispatchTarget } from './admission/dispatch-target.ts';
 
 /** Compiles a published destination: its rules, and its kind made ready with opened secrets. */
 export function compileTarget(

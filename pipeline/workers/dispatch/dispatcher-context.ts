@@ -1,37 +1,21 @@
 import type { FramesAtWork, Suspicion } from '../worker/suspicion.ts';
-import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
-import type { DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
-import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
-import type { AccountShares } from './account-shares.ts';
+import type { AccountShares } from './sources/account-shares.ts';
+import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import type { GeoRegions } from './geo-regions.ts';
-import type { FrameShares } from './inbox/frame-shares.ts';
-import type { OpenedFrames } from './inbox/opened-frames.ts';
+import type { FrameShares } from './sources/frame-shares.ts';
+import type { OpenedFrames } from './events/opened-frames.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
-import type { OutcomeNote } from './outbox/outcome-observer.ts';
-import type { ReferencedEvents } from './retry/referenced-events.ts';
-import type { RetryPolicy } from './retry/retry-policy.ts';
-import type { RetryUse } from './retry/retry-share.ts';
-
-/** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
-export type DispatchTarget = {
-  readonly destination: PublishedDestination;
-  /** The account's number of the version. */
-  readonly versionNumber: number;
-  /** Of a source whose notices are followed: what is sent asks for what they point to. */
-  readonly fetch?: NoticeFetch | undefined;
-} & (
-  | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }
-  /** `problem` never holds a value of a setting. */
-  | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
-);
+import type { OutcomeNote } from './settlement/outcome-observer.ts';
+import type { ReferencedEvents } from './events/referenced-events.ts';
+import type { RetryPolicy } from './settlement/retry-policy.ts';
+import type { RetryUse } from './settlement/retry-share.ts';
 
 export type DispatcherOptions = {
   readonly destinationId: string;

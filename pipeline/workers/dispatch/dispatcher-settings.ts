@@ -4,7 +4,7 @@ import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
 import { count, optionalText } from '../../../shared/runtime/variables.ts';
 import { readQuotaSettings, quotaEnv } from '../../../shared/limits/index.ts';
 import type { QuotaSettings } from '../../../shared/limits/index.ts';
-import type { OrderLimits } from './parked/visitor-order.ts';
+import type { OrderLimits } from './waiting/visitor-order.ts';
 import type { AccessRetry } from './sending/request-gate.ts';
 
 export type DispatcherSettings = {

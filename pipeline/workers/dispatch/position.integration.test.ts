@@ -12,7 +12,7 @@ import type { ScriptedDestination } from '../../../shared/testing/scripted-desti
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
-import { OwnedPosition } from './inbox/owned-position.ts';
+import { OwnedPosition } from './lifecycle/owned-position.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 

@@ -8,7 +8,7 @@ import type { TestCollections } from '../../../shared/testing/test-account-confi
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import type { DispatcherActor } from './dispatcher.ts';
-import type { OutcomeNote } from './outbox/outcome-observer.ts';
+import type { OutcomeNote } from './settlement/outcome-observer.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig, TestEvent } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';

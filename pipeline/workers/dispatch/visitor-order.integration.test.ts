@@ -23,7 +23,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
-import { retirePosition } from './inbox/owned-position.ts';
+import { retirePosition } from './lifecycle/owned-position.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';

@@ -1,4 +1,4 @@
-import type { LaneClass } from '../inbox/dispatch-item.ts';
+import type { LaneClass } from '../sources/dispatch-item.ts';
 
 /** What is ready to be sent, and what the destination is asked for. */
 export type LaneChoice = {

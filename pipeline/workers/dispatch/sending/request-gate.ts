@@ -13,7 +13,7 @@ import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Delivered } from './deliver.ts';
 import type { LaneChoice } from './next-lane.ts';
-import type { LaneClass } from '../inbox/dispatch-item.ts';
+import type { LaneClass } from '../sources/dispatch-item.ts';
 
 /** How long a probe waits for a fresh event to come from the log, once it may be made, in ms. */
 const freshProbeMs = 500;

@@ -1,9 +1,9 @@
-import { notAttempted } from '../retry/retry-policy.ts';
+import { notAttempted } from '../events/attempted.ts';
 import { expect, test, vi } from 'vitest';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
-import { DispatchItem } from '../inbox/dispatch-item.ts';
-import { wholeEvent } from '../retry/read-event.ts';
+import { DispatchItem } from '../sources/dispatch-item.ts';
+import { wholeEvent } from '../events/read-event.ts';
 import { Sending } from './sending.ts';
 import type { NextOptions } from './sending.ts';
 

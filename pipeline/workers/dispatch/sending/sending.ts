@@ -1,7 +1,7 @@
 import type { SendingState } from '../../../../shared/contracts/health-record.ts';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import type { Sender } from '../../../../shared/egress/sender.ts';
-import type { DispatchItem, LaneClass } from '../inbox/dispatch-item.ts';
+import type { DispatchItem, LaneClass } from '../sources/dispatch-item.ts';
 import { AnswerTimes } from './answer-times.ts';
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';

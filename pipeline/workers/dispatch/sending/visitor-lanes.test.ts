@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { Turn } from './visitor-lanes.ts';
-import type { LaneClass } from '../inbox/dispatch-item.ts';
+import type { LaneClass } from '../sources/dispatch-item.ts';
 
 type Item = { visitorId: string; lane: LaneClass; n: number; bytes: number; group?: string };
 const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane, bytes: 1 });

@@ -1,4 +1,4 @@
-import type { LaneClass } from '../inbox/dispatch-item.ts';
+import type { LaneClass } from '../sources/dispatch-item.ts';
 
 export type LaneItem = {
   readonly visitorId: string;

@@ -1,5 +1,5 @@
-import { createRetryPolicy } from '../retry/retry-policy.ts';
-import type { RetryPolicy } from '../retry/retry-policy.ts';
+import { createRetryPolicy } from '../settlement/retry-policy.ts';
+import type { RetryPolicy } from '../settlement/retry-policy.ts';
 
 const quicker = 10;
 

@@ -8,8 +8,9 @@ import { TakenMessages } from '../../../../shared/nats/consume/taken-messages.ts
 import type { FinishedMessages } from '../../../../shared/nats/consume/taken-messages.ts';
 import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import { forgetHealthPlaces, joinParts, readHealthPlaces, readPlace } from './dispatch-place.ts';
-import type { SettledPart } from './dispatch-place.ts';
+import { forgetHealthPlaces, readHealthPlaces } from './health-places.ts';
+import { joinParts, readPlace } from '../sources/dispatch-place.ts';
+import type { SettledPart } from '../sources/dispatch-place.ts';
 
 export type PositionOptions = {
   readonly bucket: Bucket;

@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { AccountShares } from './account-shares.ts';
 import type { AccountShare } from './account-shares.ts';
-import { CostBudget } from '../../../shared/limits/index.ts';
+import { CostBudget } from '../../../../shared/limits/index.ts';
 
 const unhurried = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1e9 });
 

@@ -15,12 +15,12 @@ import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import { eventOfRecord } from '../retry/event-of-visitor.ts';
+import { eventOfRecord } from '../events/event-of-visitor.ts';
 import { parkedLines } from './parked-frames.ts';
 import type { ParkedFrames } from './parked-frames.ts';
-import { attemptedBefore, notAttempted } from '../retry/retry-policy.ts';
-import { referredTo } from '../retry/held-references.ts';
-import type { HeldReferences } from '../retry/held-references.ts';
+import { attemptedBefore, notAttempted } from '../events/attempted.ts';
+import { referredTo } from '../events/held-references.ts';
+import type { HeldReferences } from '../events/held-references.ts';
 import type { WaitingVisitors } from './waiting-visitors.ts';
 
 type Index = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };

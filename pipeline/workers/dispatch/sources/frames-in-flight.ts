@@ -1,8 +1,8 @@
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { FrameRange, FramesAtWork, SuspectLog } from '../../worker/suspicion.ts';
-import type { Follower } from '../parked/waiting-visitors.ts';
-import type { HeldRetries } from '../retry/retry-reader.ts';
-import type { LineBits } from './line-bits.ts';
+import type { Follower } from '../waiting/waiting-visitors.ts';
+import type { HeldRetries } from './retry-reader.ts';
+import type { LineBits } from '../events/line-bits.ts';
 
 /** Where a frame comes from, and goes back to: the account's log, a tier of the retry log, or a parked event of it. */
 export type FrameSource =

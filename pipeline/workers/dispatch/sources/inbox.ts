@@ -2,20 +2,20 @@ import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { FramesAtWork } from '../../worker/suspicion.ts';
-import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
-import { attemptedBefore, notAttempted } from '../retry/retry-policy.ts';
-import type { LoadedRecord, RetryFrame, RetryReader } from '../retry/retry-reader.ts';
+import type { ReleasedEvent, VisitorOrder } from '../waiting/visitor-order.ts';
+import { attemptedBefore, notAttempted } from '../events/attempted.ts';
+import type { LoadedRecord, RetryFrame, RetryReader } from './retry-reader.ts';
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { countResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import { DispatchItem } from './dispatch-item.ts';
-import { FrameLine } from '../retry/read-event.ts';
-import type { ReadEvent } from '../retry/read-event.ts';
+import { FrameLine } from '../events/read-event.ts';
+import type { ReadEvent } from '../events/read-event.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
 import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
-import { countBits, hasBit, setBit } from './line-bits.ts';
-import type { LineBits } from './line-bits.ts';
-import type { FrameOpener, OpenedFrame } from './opened-frames.ts';
+import { countBits, hasBit, setBit } from '../events/line-bits.ts';
+import type { LineBits } from '../events/line-bits.ts';
+import type { FrameOpener, OpenedFrame } from '../events/opened-frames.ts';
 
 export type InboxOptions = {
   readonly pullConsumer: PullConsumer;

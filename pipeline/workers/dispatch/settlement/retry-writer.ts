@@ -7,14 +7,7 @@ import { PublishError, limitTries, publishWithRetry } from '../../../../shared/n
 import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 import { encodeRetryRecord, parkedTier, retryHeadBytes } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-
-/** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
-export type StoredRecord = {
-  readonly seq: number;
-  readonly index: number;
-  readonly records: number;
-  readonly bytes: number;
-};
+import type { StoredRecord } from '../waiting/waiting-visitors.ts';
 
 export type RetryWriterOptions = {
   readonly connection: LogConnection;

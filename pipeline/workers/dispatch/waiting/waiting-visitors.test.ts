@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { notAttempted } from '../retry/retry-policy.ts';
+import { notAttempted } from '../events/attempted.ts';
 import { WaitingVisitors } from './waiting-visitors.ts';
 import type { Follower } from './waiting-visitors.ts';
 

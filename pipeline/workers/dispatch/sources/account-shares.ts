@@ -1,4 +1,4 @@
-import type { CostBudget } from '../../../shared/limits/index.ts';
+import type { CostBudget } from '../../../../shared/limits/index.ts';
 
 /**
  * How the dispatchers of a thread share its time: in each round of the event loop those of one account spend at most so many

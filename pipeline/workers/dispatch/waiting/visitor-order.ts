@@ -2,12 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { FrameError } from '../../../../shared/contracts/events/frame.ts';
 import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
-import type { StoredRecord } from '../retry/retry-writer.ts';
-import type { EventOfVisitor } from '../retry/event-of-visitor.ts';
+import type { EventOfVisitor } from '../events/event-of-visitor.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { takeParkedFrame } from './read-waiting.ts';
-import type { LoadedEvent, WantedEvent } from '../retry/referenced-events.ts';
-import type { Follower, HeadPlace, ParkedAs, PlacedHead, WaitingVisitors } from './waiting-visitors.ts';
+import type { LoadedEvent, WantedEvent } from '../events/referenced-events.ts';
+import type { Follower, HeadPlace, ParkedAs, PlacedHead, StoredRecord, WaitingVisitors } from './waiting-visitors.ts';
 
 /** What may wait for a destination to keep the order of its visitors. */
 export type OrderLimits = {

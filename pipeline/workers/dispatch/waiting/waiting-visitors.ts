@@ -1,8 +1,16 @@
 import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
-import type { Attempted } from '../retry/retry-policy.ts';
+import type { Attempted } from '../events/attempted.ts';
 
 /** Where the retry log has an event: the sequence of its frame, and its line there. */
 export type RetryPlace = { readonly seq: number; readonly index: number };
+
+/** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
+export type StoredRecord = {
+  readonly seq: number;
+  readonly index: number;
+  readonly records: number;
+  readonly bytes: number;
+};
 
 /** An event that is parked: it waits behind an earlier one of its visitor. */
 export type Follower = {

@@ -14,8 +14,8 @@ import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
-import { HeldReferences } from './held-references.ts';
-import { ReferencedEvents } from './referenced-events.ts';
+import { HeldReferences } from '../events/held-references.ts';
+import { ReferencedEvents } from '../events/referenced-events.ts';
 import { RetryReader } from './retry-reader.ts';
 
 let nats: NatsServer;

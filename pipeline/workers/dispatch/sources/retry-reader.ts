@@ -14,10 +14,10 @@ import {
   retryTierDelaysMs,
 } from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
-import { eventOfRecord } from './event-of-visitor.ts';
-import { referredTo } from './held-references.ts';
-import type { HeldReferences } from './held-references.ts';
-import type { LoadedEvent, ReferencedEvents } from './referenced-events.ts';
+import { eventOfRecord } from '../events/event-of-visitor.ts';
+import { referredTo } from '../events/held-references.ts';
+import type { HeldReferences } from '../events/held-references.ts';
+import type { LoadedEvent, ReferencedEvents } from '../events/referenced-events.ts';
 
 /** A frame of the retry log: where it is, its bytes there, and those of its events. */
 export type HeldRetries = {

@@ -1,8 +1,8 @@
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
-import { FrameLine, readFrameLine } from '../retry/read-event.ts';
-import type { ReadEvent } from '../retry/read-event.ts';
+import { FrameLine, readFrameLine } from './read-event.ts';
+import type { ReadEvent } from './read-event.ts';
 
 /** Which message of the account's log a frame is, and what it holds: a log that was made anew has its sequences again. */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;

@@ -1,5 +1,4 @@
 import { retryTier, retryTierDelaysMs } from '../../../../shared/contracts/events/retry-record.ts';
-import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
 export type RetryPolicy = {
   /** Where an event goes after its `attempts`-th failed attempt. Pure but for the random number given. */
@@ -7,21 +6,6 @@ export type RetryPolicy = {
   /** Where an event goes whose destination is held; it is never given up for that. */
   hold(nowMs: number, random: number): Extract<RetryDecision, { readonly kind: 'again' }>;
 };
-
-/** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
-export type Attempted = {
-  readonly attempts: number;
-  readonly firstAttemptAtMs: number | undefined;
-  /** When the destination refused its key or token at this event last: see `RetryRecord`. */
-  readonly heldAtMs: number | undefined;
-};
-
-export const notAttempted: Attempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
-
-/** The attempts a record of the retry log tells of. */
-export function attemptedBefore({ attempts, firstAttemptAt, heldAt }: RetryRecord): Attempted {
-  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt, heldAtMs: heldAt };
-}
 
 export type FailedAttempt = {
   /** Attempts made so far, the failed one included. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { joinParts, readPlace, writePlace } from './dispatch-place.ts';
-import { countBits, hasBit, setBit } from './line-bits.ts';
+import { countBits, hasBit, setBit } from '../events/line-bits.ts';
 
 const ascending = fc.uniqueArray(fc.integer({ min: 1, max: 1e9 })).map((seqs) => seqs.toSorted((a, b) => a - b));
 const bits = fc.array(fc.nat(5_000), { minLength: 1 }).map((lines) => {

@@ -12,7 +12,7 @@ import { deleteMessage, readNext, readStored } from '../../../../shared/nats/mes
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import type { HeldReferences } from '../retry/held-references.ts';
+import type { HeldReferences } from '../events/held-references.ts';
 import type { RetryPlace } from './waiting-visitors.ts';
 
 export type ParkedFramesOptions = {

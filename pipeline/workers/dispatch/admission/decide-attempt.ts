@@ -1,9 +1,9 @@
-import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
-import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ConsentNow } from '../../../shared/routing/consent/compile-consent.ts';
-import type { Decision } from '../../../shared/routing/dispatch-plan.ts';
-import type { DispatchTarget } from './dispatcher-context.ts';
-import type { DispatchItem } from './inbox/dispatch-item.ts';
+import { OverBudgetError, Work } from '../../../../shared/routing/values/work.ts';
+import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { ConsentNow } from '../../../../shared/routing/consent/compile-consent.ts';
+import type { Decision } from '../../../../shared/routing/dispatch-plan.ts';
+import type { DispatchTarget } from './dispatch-target.ts';
+import type { DispatchItem } from '../sources/dispatch-item.ts';
 
 /** What becomes of an event at one attempt. */
 export type AttemptDecision =

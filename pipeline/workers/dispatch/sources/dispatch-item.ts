@@ -1,5 +1,5 @@
-import { FrameLine, lineOf } from '../retry/read-event.ts';
-import type { ReadEvent } from '../retry/read-event.ts';
+import { FrameLine, lineOf } from '../events/read-event.ts';
+import type { ReadEvent } from '../events/read-event.ts';
 import { eventKey } from '../../../../shared/contracts/events/event-origin.ts';
 import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import { parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
@@ -10,8 +10,8 @@ import type { ByteWriter } from '../../../../shared/json/byte-writer.ts';
 import type { DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
 import type { Work } from '../../../../shared/routing/values/work.ts';
-import type { Follower } from '../parked/waiting-visitors.ts';
-import type { Attempted } from '../retry/retry-policy.ts';
+import type { Follower } from '../waiting/waiting-visitors.ts';
+import type { Attempted } from '../events/attempted.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
 
 /** What decides about events: the rules of a version, where they can be read. */

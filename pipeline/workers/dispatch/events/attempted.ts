@@ -1,0 +1,16 @@
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+
+/** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
+export type Attempted = {
+  readonly attempts: number;
+  readonly firstAttemptAtMs: number | undefined;
+  /** When the destination refused its key or token at this event last: see `RetryRecord`. */
+  readonly heldAtMs: number | undefined;
+};
+
+export const notAttempted: Attempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
+
+/** The attempts a record of the retry log tells of. */
+export function attemptedBefore({ attempts, firstAttemptAt, heldAt }: RetryRecord): Attempted {
+  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt, heldAtMs: heldAt };
+}

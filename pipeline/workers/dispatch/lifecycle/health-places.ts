@@ -1,0 +1,42 @@
+import {
+  decodeHealthRecord,
+  encodeHealthRecord,
+  recentHealthOfAll,
+} from '../../../../shared/contracts/health-record.ts';
+import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import { buckets } from '../../../../shared/nats/streams/topology.ts';
+import { readPlace } from '../sources/dispatch-place.ts';
+import type { DispatchPlace } from '../sources/dispatch-place.ts';
+
+/**
+ * What earlier builds have noted with the health of a destination, of all instances. `isKnown`: something was noted, be
+ * it without a place.
+ */
+export async function readHealthPlaces(
+  connection: LogConnection,
+  destinationId: string,
+): Promise<{ readonly places: readonly DispatchPlace[]; readonly isKnown: boolean }> {
+  const places: DispatchPlace[] = [];
+  const subject = `$KV.${buckets.health}.${recentHealthOfAll(destinationId)}`;
+  for (let seq = 1; ;) {
+    const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
+    if (found === undefined) return { places, isKnown: seq > 1 };
+    seq = found.seq + 1;
+    // None in an entry that was deleted.
+    const place = decodeHealthRecord(found.data)?.place;
+    if (place !== undefined) places.push(readPlace(place));
+  }
+}
+
+/** Removes the places from the health of a destination that is gone; its counts stay. */
+export async function forgetHealthPlaces(health: Bucket, destinationId: string): Promise<void> {
+  for (const key of await health.keys(recentHealthOfAll(destinationId))) {
+    const entry = await health.get(key);
+    const record = decodeHealthRecord(entry?.value);
+    if (entry === undefined || record?.place === undefined) continue;
+    const { place: _, ...counted } = record;
+    await health.putIfUnchanged(key, encodeHealthRecord(counted), entry.revision);
+  }
+}
