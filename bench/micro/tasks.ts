@@ -22,7 +22,8 @@ import { AccountCounts } from '../../pipeline/workers/resolve/account-counts.ts'
 import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
 import { encodeEvent } from '../../pipeline/workers/resolve/encode-event.ts';
-import { readEvent, readTouch } from '../../pipeline/workers/resolve/read-event.ts';
+import { readEvent } from '../../pipeline/workers/resolve/read-event.ts';
+import { readTouch } from '../../pipeline/workers/resolve/read-touch.ts';
 import { openResolvePlan } from '../../pipeline/workers/resolve/resolve-plan.ts';
 import { createResolverCounts } from '../../pipeline/workers/resolve/resolver-context.ts';
 import type { WaitingEvent } from '../../pipeline/workers/resolve/waiting-events.ts';

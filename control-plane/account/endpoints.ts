@@ -1,10 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Type } from 'typebox';
+import { identitySettings, readIdentitySettings } from '../../shared/contracts/config/identity-settings.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
+import { addToOutbox } from '../publishing/outbox.ts';
+import { publishing } from '../publishing/publishing-service.ts';
+import { changeIdentity, identityChange } from './identity-fields.ts';
 
 const publishOnCreate = Type.Boolean({
   description:
@@ -12,9 +16,14 @@ const publishOnCreate = Type.Boolean({
     'request needs the scope version:publish. Not a part of versions: it holds at once.',
 });
 
-const reply = Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String(), publishOnCreate });
+const reply = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  publishOnCreate,
+  identity: { ...identitySettings, description: 'How visitors are told apart. Not a part of versions: live at once.' },
+});
 
-const changeFields = { publishOnCreate: Type.Optional(publishOnCreate) };
+const changeFields = { publishOnCreate: Type.Optional(publishOnCreate), identity: Type.Optional(identityChange) };
 
 export const accountEndpoints = [
   defineEndpoint({
@@ -32,20 +41,33 @@ export const accountEndpoints = [
     path: '/rest/v1/account',
     scope: 'account:update',
     id: 'updateAccount',
+    uses: { publishing },
     tag: 'Account',
     summary: 'Change how the account is set',
     body: changeSchema(changeFields, reply),
     reply,
-    handle: ({ body, principal }, services) =>
-      edit(services, principal, async ({ em, now }) => {
-        const account = await findAccount(em, principal.accountId);
-        const changed = changedFields(changeFields, body, view(account));
+    async handle({ body, principal }, services) {
+      const { account, outboxId } = await edit(services, principal, async ({ em, now }) => {
+        const row = await findAccount(em, principal.accountId);
+        const changed = changedFields(changeFields, body, view(row));
+        const fields: string[] = [];
         if (changed.publishOnCreate !== undefined) {
-          account.publishOnCreate = changed.publishOnCreate;
-          recordAudit(em, principal, { action: 'account.update', details: { fields: ['publishOnCreate'] } }, now);
+          row.publishOnCreate = changed.publishOnCreate;
+          fields.push('publishOnCreate');
         }
-        return view(account);
-      }),
+        const before = readIdentitySettings(row.identity);
+        const change = changeIdentity(before, changed.identity ?? {});
+        if (change.fields.length > 0) {
+          row.identity = change.identity;
+          fields.push(...change.fields.map((name) => `identity.${name}`));
+        }
+        if (fields.length > 0) recordAudit(em, principal, { action: 'account.update', details: { fields } }, now);
+        const isPushed = change.fields.length > 0 && row.liveVersionId != null;
+        return { account: view(row), outboxId: isPushed ? await addToOutbox(em, principal.accountId, now) : undefined };
+      });
+      if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
+      return account;
+    },
   }),
 ];
 
@@ -58,6 +80,6 @@ function findAccount(em: EntityManager, accountId: string) {
   return em.findOneOrFail(Account, { id: accountId });
 }
 
-function view({ id, name, publishOnCreate: publishes }: Awaited<ReturnType<typeof findAccount>>) {
-  return { id, name, publishOnCreate: publishes };
+function view({ id, name, publishOnCreate: publishes, identity }: Awaited<ReturnType<typeof findAccount>>) {
+  return { id, name, publishOnCreate: publishes, identity: readIdentitySettings(identity) };
 }

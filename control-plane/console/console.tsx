@@ -33,6 +33,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['rules/purposes/:id', page(async () => (await import('./rules/purpose-page.tsx')).PurposePage)],
   ['experiments', page(async () => (await import('./experiments/experiments-page.tsx')).ExperimentsPage)],
   ['experiments/:id', page(async () => (await import('./experiments/experiment-page.tsx')).ExperimentPage)],
+  ['account', page(async () => (await import('./account/account-page.tsx')).AccountPage)],
   ['keys', page(async () => (await import('./keys/keys-page.tsx')).KeysPage)],
   ['draft', page(async () => (await import('./draft/draft-page.tsx')).DraftPage)],
   ['versions', page(async () => (await import('./draft/versions-page.tsx')).VersionsPage)],

@@ -21,7 +21,7 @@ export async function readAccountDocument(em: EntityManager, accountId: string):
   return buildAccountDocument(em, published, version.content);
 }
 
-/** The document a version makes: its snapshot, and the keys its sources have now. */
+/** The document a version makes: its snapshot, the keys its sources have now, and the account's settings. */
 export async function buildAccountDocument(
   em: EntityManager,
   published: Published,
@@ -35,7 +35,11 @@ export async function buildAccountDocument(
   const sourceKeys = keys
     .filter((key) => sources.has(key.source_id))
     .map((key) => ({ keyHash: key.key_hash, sourceId: key.source_id, test: key.test }));
-  return { format: 1, ...published, sourceKeys, collections: content };
+  const [account] = await em.execute<{ readonly identity: unknown }[]>('select identity from accounts where id = ?', [
+    published.accountId,
+  ]);
+  const identity = account?.identity ?? undefined;
+  return { format: 1, ...published, sourceKeys, collections: content, ...(identity === undefined ? {} : { identity }) };
 }
 
 // Rows as they come from SQL: past the ORM, because a document can be large and has thousands of keys.

@@ -130,6 +130,8 @@ export const mergeEndpoints = [
           throw conflict('visitorId leads to the same visitor already');
         case 'tooLarge':
           throw conflict('visitorId: the properties of both are too large for one visitor');
+        case 'full':
+          throw conflict('visitorId: more identifiers lead to both than may lead to one visitor (1,000)');
         case 'merged':
           return { mergeId: joined.mergeId, survivorId: joined.survivor, loserId: joined.loser };
       }

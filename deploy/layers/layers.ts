@@ -105,6 +105,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'sources',
     'rules',
     'experiments',
+    'account',
     'keys',
     'draft',
     'system',
@@ -164,7 +165,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
  */
 export const features: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'control-plane': {
-    account: [],
+    account: ['publishing'],
     activity: ['health', 'publishing', 'versions'],
     bootstrap: ['destinations', 'keys', 'sources', 'versions'],
     collections: [],

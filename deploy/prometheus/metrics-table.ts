@@ -12,10 +12,11 @@ export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = 
   'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics), ...Object.values(configMetrics)],
   Gateway: Object.values(gatewayMetrics),
   Pipeline: [
-    ...[...workerMetrics.values()].flatMap(({ byStat, byName, families }) => [
+    ...[...workerMetrics.values()].flatMap(({ byStat, byName, byAccount, families }) => [
       ...Object.values(byStat),
       ...families.map(({ definition }) => definition),
       ...[...byName.values()].map(({ definition }) => definition),
+      ...Object.values(byAccount),
     ]),
     ...Object.values(outcomeMetrics.counters),
     ...Object.values(outcomeMetrics.gauges),

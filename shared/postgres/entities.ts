@@ -34,6 +34,8 @@ export const Account = defineEntity({
     liveVersionId: p.uuid().nullable(),
     /** Whether creating a version publishes it where the request does not say. */
     publishOnCreate: p.boolean().default(false),
+    /** `IdentitySettings`; null is the default. */
+    identity: p.json<JsonObject>().nullable(),
     createdAt: p.datetime(3),
   }),
 });

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { eraseVisitor } from '../visitors/erase-visitor.ts';
 import type { ErasureRequest, EraseOptions } from '../visitors/erase-visitor.ts';
 import { nothingLeftOut } from '../visitors/visitor-store.ts';
-import type { VisitorStore } from '../visitors/visitor-store.ts';
+import type { LeftOut, VisitorOutcome, VisitorStore } from '../visitors/visitor-store.ts';
 
 /** Visitors that are all to be written: nothing is known of what is looked up. */
 export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore, 'resolve' | 'lookUp'> {
@@ -11,10 +11,19 @@ export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore,
     resolve,
     lookUp: async (touches) => ({
       outcomes: touches.map(() => undefined),
-      leftOut: nothingLeftOut,
       write: () => resolve(touches),
     }),
   };
+}
+
+/** What some events asked for that was not done. */
+export function sumLeftOut(outcomes: readonly VisitorOutcome[]): LeftOut {
+  const sum: Record<keyof LeftOut, number> = { ...nothingLeftOut };
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'resolved' || outcome.leftOut === undefined) continue;
+    for (const reason of Object.keys(sum) as (keyof LeftOut)[]) sum[reason] += outcome.leftOut[reason];
+  }
+  return sum;
 }
 
 /** Erases a visitor as the control plane does, unless told otherwise with nobody to announce it to. Returns the erased ids. */

@@ -6,7 +6,7 @@ import { insertMerges } from './merge-records.ts';
 import type { MergeCause, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 import { lockVisitors, updateVisitors } from './visitor-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
-import { becomeOne, mergeOf, stateOf, workingOf } from './working-visitor.ts';
+import { becomeOne, identifiersMax, identifiersOfVisitor, mergeOf, stateOf, workingOf } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 
 export type JoinRequest = {
@@ -20,7 +20,7 @@ export type Joined =
   | { readonly kind: 'merged'; readonly survivor: string; readonly loser: string; readonly mergeId: string }
   /** Nobody has the id in this place of `ids`. */
   | { readonly kind: 'missing'; readonly at: 0 | 1 }
-  | { readonly kind: 'same' | 'tooLarge' };
+  | { readonly kind: 'same' | 'tooLarge' | 'full' };
 
 /** What a merge may make of two visitors that were smaller, in bytes of JSON. */
 const mergedBytesMax = 32 * 1024;
@@ -40,6 +40,7 @@ export async function joinVisitors(
     if (a.id === b.id) return { kind: 'same' };
     if (a.isUnreadable === true || b.isUnreadable === true) return { kind: 'tooLarge' };
     const { survivor, loser, properties } = mergeOf(workingOf(a, undefined), workingOf(b, undefined));
+    if (identifiersOfVisitor(survivor) + identifiersOfVisitor(loser) >= identifiersMax) return { kind: 'full' };
     if (properties.bytes > Math.max(mergedBytesMax, a.properties.bytes, b.properties.bytes))
       return { kind: 'tooLarge' };
     const record = {
@@ -60,8 +61,8 @@ export async function joinVisitors(
 }
 
 function asWrite(accountId: string, working: Working): VisitorWrite {
-  const { id, stored, properties, mergedInto, signedInAs, setByServer, apart } = working;
-  return { accountId, id, stored, properties, mergedInto: mergedInto?.id, signedInAs, setByServer, apart };
+  const { mergedInto, isSeen: _seen, changed: _changed, writtenAt: _writtenAt, ...row } = working;
+  return { accountId, ...row, mergedInto: mergedInto?.id };
 }
 
 const triesMax = 10;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
+import { sumLeftOut } from '../testing/visitors.ts';
 import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import type { Erasure, KnownVisitors, StoredVisitor } from './visitor-rows.ts';
@@ -41,6 +42,9 @@ function stored(id: string, { properties = {}, ...more }: Stored = {}): StoredVi
     signedInAs: undefined,
     setByServer: 0,
     apart: [],
+    externalIds: 0,
+    emails: 0,
+    aliases: 0,
     ...more,
     properties: new VisitorProperties(properties),
   };
@@ -224,7 +228,7 @@ test('planVisitors: clearing e-mail takes the address from the visitor, so that 
 test('planVisitors: properties beyond the limit are left out, clearing still works', () => {
   const from = known([stored('u', { properties: { a: 'x'.repeat(90) } })]);
   const result = plan([touch({ userId: 'u' }, { b: 'y'.repeat(50) }), touch({ userId: 'u' }, { a: null })], from, 100);
-  expect(result.leftOut.oversized).toBe(1);
+  expect(sumLeftOut(result.outcomes).oversized).toBe(1);
   expect(propertiesOf(result).map((properties) => Object.keys(properties))).toEqual([['a'], []]);
 });
 
@@ -234,7 +238,7 @@ test('planVisitors: visitors that would be too large as one stay two, and keep w
     [['external_id', 'x', 'w']],
   );
   const result = plan([touch({ userId: 'u', externalIds: ['x'] }, { c: 1 })], from, 100);
-  expect(result.leftOut.oversized).toBe(1);
+  expect(sumLeftOut(result.outcomes).oversized).toBe(1);
   // The event is the person's, and so are the later ones of the device.
   expect(ids(result)).toEqual(['w']);
   expect(result.merges).toEqual([]);
@@ -244,7 +248,7 @@ test('planVisitors: visitors that would be too large as one stay two, and keep w
 
 test('planVisitors: the limit is one of bytes, as the text travels', () => {
   const result = plan([touch({ userId: 'u' }, { a: '😀'.repeat(25) })], known(), 100);
-  expect(result.leftOut.oversized).toBe(1);
+  expect(sumLeftOut(result.outcomes).oversized).toBe(1);
 });
 
 test('planVisitors: an event whose visitor cannot be read is refused, and the others go on', () => {
@@ -287,7 +291,7 @@ test.each<KeyTrust>(['server', 'public'])(
     const [, , , ofBob, ofAlice] = propertiesOf(result);
     expect(ofAlice).toEqual({ external_id: 'alice', city: 'Oslo', ...alice });
     expect(ofBob).toEqual({ external_id: 'bob', ...bob });
-    expect(result.leftOut.keptApart).toBe(2);
+    expect(sumLeftOut(result.outcomes).keptApart).toBe(2);
   },
 );
 
@@ -347,7 +351,7 @@ test('planVisitors: an alias makes one of two known people, and both ids lead th
   expect(ids(result)).toEqual(['v', 'v', 'v', 'v']);
   expect(result.merges).toContainEqual(expect.objectContaining({ accountId, from: 'w', into: 'v' }));
   expect(propertiesOf(result)[0]).toEqual({ external_id: 'new', city: 'Rome', ...alice });
-  expect(result.leftOut.keptApart).toBe(0);
+  expect(sumLeftOut(result.outcomes).keptApart).toBe(0);
 });
 
 test.each<KeyTrust>(['server', 'public'])(
@@ -365,7 +369,7 @@ test.each<KeyTrust>(['server', 'public'])(
     for (const result of results) {
       const after = ids(result).slice(1);
       expect(new Set(after).size).toBe(1);
-      expect(result.leftOut.keptApart).toBe(0);
+      expect(sumLeftOut(result.outcomes).keptApart).toBe(0);
     }
   },
 );
@@ -375,7 +379,7 @@ test('planVisitors: an alias with a public key makes no one of two known people'
   const result = plan([...people, sentWith('public', alias('old', 'new')), person('old'), person('new')]);
   expect(ids(result)).toEqual(['new-1', 'new-2', 'new-2', 'new-1', 'new-2']);
   expect(result.merges).toEqual([]);
-  expect(result.leftOut.keptApart).toBe(1);
+  expect(sumLeftOut(result.outcomes).keptApart).toBe(1);
   // A new id of a person that a server named is another person too.
   const unknown = plan([person('old'), sentWith('public', alias('old', 'third')), person('third'), person('old')]);
   expect(ids(unknown)).toEqual(['new-1', 'new-2', 'new-2', 'new-1']);
@@ -407,7 +411,7 @@ test('planVisitors: a public key does not overwrite or clear what a server has s
   expect(changed).toMatchObject({ email: 'new@b.c' });
   // The address that was not taken over identifies nobody either.
   expect(ids(result)).toEqual(['new-1', 'new-1', 'new-1', 'new-1', 'new-2']);
-  expect(result.leftOut.notOverwritten).toBe(2);
+  expect(sumLeftOut(result.outcomes).notOverwritten).toBe(2);
 });
 
 test('planVisitors: what a public key has set it may change, until a server sets the same', () => {
@@ -456,7 +460,7 @@ test('planVisitors: a server’s events of a userId it knows do not follow who s
   const [ofCarol, ofMallory, ...after] = ids(result).slice(4);
   expect(ofMallory).toBe('new-1');
   expect(after).toEqual([ofCarol, ofCarol]);
-  expect(result.leftOut.notOverwritten).toBe(1);
+  expect(sumLeftOut(result.outcomes).notOverwritten).toBe(1);
 });
 
 test('planVisitors: an event of a test key sees its visitor, and changes nothing', () => {
@@ -559,4 +563,40 @@ test('planVisitors: events of a device alone are of who signed in there last', (
     ),
     { numRuns: 1_000 },
   );
+});
+
+test('planVisitors: a visitor with as many identifiers as it may have takes no further one, and its events are accepted', () => {
+  const full = stored('v', { externalIds: 1, emails: 1, aliases: 2, properties: { external_id: 'x' } });
+  const from = known(
+    [full, stored('anonymous'), stored('other', { aliases: 3, properties: { external_id: 'y' }, externalIds: 1 })],
+    [
+      ['external_id', 'x', 'v'],
+      ['external_id', 'y', 'other'],
+    ],
+  );
+  const events = [
+    person('x', { emails: ['b@example.com'] }, { email: 'b@example.com' }),
+    person('x', { userId: 'anonymous' }),
+    person('x', { userId: 'new-device' }),
+    alias('x', 'y'),
+    touch({ userId: 'new-device' }, { city: 'Oslo' }),
+  ];
+  const newVisitorId = (): string => 'made';
+  const bounded = (identifiersMax: number) =>
+    planVisitors(events, () => from, { propertiesBytesMax: 10_000, newVisitorId, identifiersMax });
+  const result = bounded(4);
+  expect(sumLeftOut(result.outcomes).full).toBe(4);
+  expect(ids(result)).toEqual(['v', 'v', 'v', 'other', 'v']);
+  expect(result.merges).toEqual([]);
+  expect(result.newIdentities).toEqual([]);
+  // The devices lead to the person all the same.
+  const signedIn = result.writes.flatMap(({ id, signedInAs }) => (signedInAs === undefined ? [] : [[id, signedInAs]]));
+  expect(signedIn).toEqual([
+    ['anonymous', 'v'],
+    ['new-device', 'v'],
+  ]);
+  const free = bounded(20);
+  expect(sumLeftOut(free.outcomes).full).toBe(0);
+  const survivor = free.writes.find(({ mergedInto }) => mergedInto === undefined);
+  expect(survivor).toMatchObject({ externalIds: 2, emails: 1 + 1, aliases: 2 + 1 + 1 + 1 + 3 + 1 });
 });

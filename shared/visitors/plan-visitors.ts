@@ -7,7 +7,7 @@ import type {
   VisitorWrite,
 } from './visitor-rows.ts';
 import { nothingLeftOut } from './visitor-store.ts';
-import type { LeftOut, VisitorOutcome, VisitorTouch } from './visitor-store.ts';
+import type { LeftOut, LeftOutReason, VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import {
   afterServerGave,
@@ -18,9 +18,21 @@ import {
   isSignedInByServer,
   keptFromPublic,
 } from './server-set.ts';
-import { becomeOne, causeOf, isKnown, mergeOf, root, serverSetOf, stateOf, workingOf } from './working-visitor.ts';
+import { OwnedIdentities } from './owned-identities.ts';
+import { WorkingVisitors } from './working-visitors.ts';
+import {
+  becomeOne,
+  causeOf,
+  identifiersMax,
+  identifiersOfVisitor,
+  isKnown,
+  mergeOf,
+  root,
+  serverSetOf,
+  stateOf,
+} from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
-import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
 import { identifiersOf, identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
@@ -34,11 +46,8 @@ export type VisitorPlan = {
   readonly merges: readonly VisitorMerge[];
   /** Identities to take from a visitor before others are inserted, since the property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
-  readonly leftOut: LeftOut;
-  /** What of it is of accounts without anything to write. */
-  readonly settledLeftOut: LeftOut;
-  /** Accounts with anything to write, and what of `leftOut` is theirs. */
-  readonly changed: ReadonlyMap<string, LeftOut>;
+  /** Accounts with anything to write. */
+  readonly changed: ReadonlySet<string>;
 };
 
 /**
@@ -68,28 +77,14 @@ export function planVisitors(
     return batch.touch(touch);
   });
   const plans = [...batches.values()].map((batch) => batch.rows());
-  const changed = plans.filter(changesAnything);
-  const settled = plans.filter((plan) => !changesAnything(plan));
   return {
     outcomes,
     writes: plans.flatMap((plan) => plan.writes),
     newIdentities: plans.flatMap((plan) => plan.newIdentities),
     merges: plans.flatMap((plan) => plan.merges),
     cleared: plans.flatMap((plan) => plan.cleared),
-    leftOut: sumLeftOut(plans.map(({ leftOut }) => leftOut)),
-    settledLeftOut: sumLeftOut(settled.map(({ leftOut }) => leftOut)),
-    changed: new Map(changed.map(({ accountId, leftOut }) => [accountId, leftOut])),
+    changed: new Set(plans.filter(changesAnything).map(({ accountId }) => accountId)),
   };
-}
-
-export function sumLeftOut(all: Iterable<LeftOut>): LeftOut {
-  let { oversized, keptApart, notOverwritten } = nothingLeftOut;
-  for (const one of all) {
-    oversized += one.oversized;
-    keptApart += one.keptApart;
-    notOverwritten += one.notOverwritten;
-  }
-  return { oversized, keptApart, notOverwritten };
 }
 
 function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows): boolean {
@@ -99,6 +94,8 @@ function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows
 type AccountBatchOptions = {
   /** What the properties of a visitor may weigh as JSON text, in bytes. */
   readonly propertiesBytesMax: number;
+  /** How many identifiers may lead to a visitor: externalIds, e-mail addresses and merged ids. Default `identifiersMax`. */
+  readonly identifiersMax?: number;
   readonly newVisitorId: () => string;
 };
 
@@ -107,25 +104,27 @@ class AccountBatch {
   readonly #accountId: string;
   readonly #known: KnownVisitors;
   readonly #options: AccountBatchOptions;
-  readonly #visitors = new Map<string, Working>();
-  readonly #owners = { external_id: new Map<string, Working>(), email: new Map<string, Working>() };
-  readonly #newIdentities = { external_id: new Set<string>(), email: new Set<string>() };
-  /** Ids whose identities of a kind, as the database has them, the batch takes away. */
-  readonly #released = { external_id: new Set<string>(), email: new Set<string>() };
+  readonly #visitors: WorkingVisitors;
+  readonly #identities: OwnedIdentities;
   readonly #losers: Working[] = [];
   readonly #merges: VisitorMerge[] = [];
   /** Why the event at hand merges. */
   #cause: MergeCause = { kind: 'signIn' };
-  readonly #leftOut = { ...nothingLeftOut };
-  #writes = 0;
+  /** How many externalIds a visitor may have, by the event at hand. */
+  #externalIdsMax = 1;
+  /** What the event at hand asked for in vain. */
+  #leftOut: Record<LeftOutReason, number> | undefined;
 
   constructor(accountId: string, known: KnownVisitors, options: AccountBatchOptions) {
     this.#accountId = accountId;
     this.#known = known;
     this.#options = options;
+    this.#visitors = new WorkingVisitors(known);
+    this.#identities = new OwnedIdentities(known, this.#visitors);
   }
 
-  touch({ claim, given, receivedAtMs, sentWith, event }: VisitorTouch): VisitorOutcome {
+  touch({ claim, given, receivedAtMs, sentWith, event, externalIdsMax = 1 }: VisitorTouch): VisitorOutcome {
+    this.#externalIdsMax = externalIdsMax;
     if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
     const isServer = sentWith === 'server';
     const found = this.#find(claim, isServer);
@@ -136,16 +135,23 @@ class AccountBatch {
     visitor.isSeen = true;
     for (const value of claim.emails) this.#tieEmail(visitor, value, isServer);
     for (const layer of given) this.#apply(visitor, layer, isServer);
-    return { kind: 'resolved', id: visitor.id, properties: visitor.properties, created: found === undefined };
+    const { id, properties } = visitor;
+    return {
+      kind: 'resolved',
+      id,
+      properties,
+      created: found === undefined,
+      ...this.#takeLeftOut(),
+    };
   }
 
   /** What the events did so far, as rows to write. */
   rows(): AccountRows {
     const accountId = this.#accountId;
     const writes: VisitorWrite[] = [];
-    for (const visitor of this.#visitors.values()) {
-      const { id, stored, properties, mergedInto, signedInAs, setByServer, apart, changed } = visitor;
-      if (!changed) continue;
+    for (const visitor of this.#visitors.all()) {
+      const { id, stored, properties, mergedInto, signedInAs, setByServer, apart } = visitor;
+      if (!visitor.changed) continue;
       writes.push({
         accountId,
         id,
@@ -156,33 +162,27 @@ class AccountBatch {
         signedInAs,
         setByServer,
         apart,
+        externalIds: visitor.externalIds,
+        emails: visitor.emails,
+        aliases: visitor.aliases,
       });
     }
-    const newIdentities: IdentityRow[] = [];
-    const cleared: ClearedIdentity[] = [];
-    for (const kind of identityKinds) {
-      for (const value of this.#newIdentities[kind]) {
-        const owner = this.#owners[kind].get(value);
-        if (owner !== undefined) newIdentities.push({ accountId, kind, value, visitorId: owner.id });
-      }
-      for (const visitorId of this.#released[kind]) cleared.push({ accountId, visitorId, kind });
-    }
-    return { accountId, writes, newIdentities, merges: this.#merges, cleared, leftOut: this.#leftOut };
+    return { accountId, writes, merges: this.#merges, ...this.#identities.rows(accountId) };
   }
 
   /** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
   #find({ userId, externalIds, emails, anonymousId }: VisitorClaim, isServer: boolean): Working | undefined {
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
     for (const value of externalIds) {
-      const person = this.#owner('external_id', storedIdentity(value));
+      const person = this.#identities.owner('external_id', storedIdentity(value));
       if (person !== undefined) return person;
     }
     if (userId !== undefined) return device;
-    if (anonymousId !== undefined) return this.#visitor(anonymousId);
+    if (anonymousId !== undefined) return this.#visitors.visitor(anonymousId);
     // An e-mail address is looked up only where there is no externalId.
     if (externalIds.length > 0) return undefined;
     for (const value of emails) {
-      const owner = this.#owner('email', storedIdentity(value));
+      const owner = this.#identities.owner('email', storedIdentity(value));
       if (owner !== undefined) return owner;
     }
     return undefined;
@@ -192,28 +192,44 @@ class AccountBatch {
   #identify(claim: VisitorClaim, found: Working | undefined, isServer: boolean): Working {
     const { userId, externalIds, anonymousId, isAlias } = claim;
     const [externalId, newId] = externalIds;
-    if (externalId === undefined) return found ?? this.#create(userId ?? anonymousId ?? this.#options.newVisitorId());
+    if (externalId === undefined)
+      return found ?? this.#visitors.create(userId ?? anonymousId ?? this.#options.newVisitorId());
     if (isAlias === true && newId !== undefined)
       return this.#alias(userId, { previousId: externalId, newId }, isServer);
-    return this.#signIn(userId, externalId, isServer);
+    const person = this.#signIn(userId, externalId, isServer);
+    if (newId !== undefined) this.#addExternalId(person, newId, isServer);
+    return person;
   }
 
   /** The person of an externalId, to whom the device is tied. */
   #signIn(userId: string | undefined, externalId: string, isServer: boolean): Working {
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
-    const person = this.#owner('external_id', storedIdentity(externalId));
+    const person = this.#identities.owner('external_id', storedIdentity(externalId));
     if (person === undefined) {
       if (device === undefined) return this.#createPerson(userId, externalId);
-      if (isKnown(device)) this.#leftOut.keptApart += 1;
+      if (isKnown(device) && !this.#mayHaveAnother(device, isServer)) this.#leaveOut('keptApart');
       else if (this.#tieExternalId(device, externalId)) return device;
       const made = this.#createPerson(undefined, externalId);
       this.#tieDevice(userId, made, isServer);
       return made;
     }
     if (userId === undefined || device === person) return person;
-    const one = this.#join(device ?? this.#create(userId), person, { isServer, isAlias: false });
+    const one = this.#join(device ?? this.#visitors.create(userId), person, { isServer, isAlias: false });
     if (one === undefined) this.#tieDevice(userId, person, isServer);
     return one ?? person;
+  }
+
+  /** A second externalId of an event that is not said to be an alias. */
+  #addExternalId(person: Working, externalId: string, isServer: boolean): void {
+    const owner = this.#identities.owner('external_id', storedIdentity(externalId));
+    if (owner === person) return;
+    if (owner === undefined && this.#mayHaveAnother(person, isServer)) this.#tieExternalId(person, externalId);
+    else this.#leaveOut('keptApart');
+  }
+
+  /** Whether the account allows a known person another externalId; a public key adds none to one that a server named. */
+  #mayHaveAnother({ externalIds, setByServer }: Working, isServer: boolean): boolean {
+    return externalIds < this.#externalIdsMax && (isServer || !isServerSet(setByServer, 'external_id'));
   }
 
   /**
@@ -221,7 +237,7 @@ class AccountBatch {
    * with whom the new one leads to. A public key merges no two known people, and gives no further id to one that a server named.
    */
   #alias(userId: string | undefined, { previousId, newId }: Alias, isServer: boolean): Working {
-    const previous = this.#owner('external_id', storedIdentity(previousId));
+    const previous = this.#identities.owner('external_id', storedIdentity(previousId));
     const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
     const rights = { isServer, isAlias: true };
     const mayAdd = ({ setByServer }: Working): boolean => isServer || !isServerSet(setByServer, 'external_id');
@@ -232,7 +248,7 @@ class AccountBatch {
       if (previous === undefined && mayAdd(made)) this.#tieExternalId(made, previousId);
       return made;
     }
-    const known = this.#owner('external_id', storedIdentity(newId));
+    const known = this.#identities.owner('external_id', storedIdentity(newId));
     if (known === one) return one;
     const isTied = known === undefined && mayAdd(one) && this.#tieExternalId(one, newId);
     const person = known ?? (isTied ? one : this.#createPerson(undefined, newId));
@@ -243,12 +259,14 @@ class AccountBatch {
     }
     if (previous === undefined && mayAdd(merged)) this.#tieExternalId(merged, previousId);
     if (device !== undefined || userId === undefined) return merged;
-    return this.#merge(this.#create(userId), merged) ?? merged;
+    const joined = this.#merge(this.#visitors.create(userId), merged);
+    if (joined === undefined) this.#tieDevice(userId, merged, isServer);
+    return joined ?? merged;
   }
 
   /** Makes the visitor of an externalId that nobody has. */
   #createPerson(userId: string | undefined, externalId: string): Working {
-    const made = this.#create(userId ?? this.#options.newVisitorId());
+    const made = this.#visitors.create(userId ?? this.#options.newVisitorId());
     this.#tieExternalId(made, externalId);
     return made;
   }
@@ -260,17 +278,17 @@ class AccountBatch {
     const isUndone = !isAlias && other.apart.some((mergeId) => person.apart.includes(mergeId));
     const isFree = isServer || !contradict(serverSetOf(other), serverSetOf(person));
     if (!isUndone && (arePeople ? isAlias && isServer : isFree)) return this.#merge(other, person);
-    this.#leftOut.keptApart += 1;
+    this.#leaveOut('keptApart');
     return undefined;
   }
 
   /** Events with this userId alone are the person's from now on. */
   #tieDevice(userId: string | undefined, person: Working, isServer: boolean): void {
-    const row = userId === undefined ? undefined : this.#row(userId);
+    const row = userId === undefined ? undefined : this.#visitors.row(userId);
     if (row === undefined) return;
     const isSame = (this.#signedIn(row) ?? root(row)) === person;
     if (!isServer && isSignedInByServer(row.setByServer)) {
-      if (!isSame) this.#leftOut.notOverwritten += 1;
+      if (!isSame) this.#leaveOut('notOverwritten');
       return;
     }
     const signedInAs = root(row) === person ? undefined : person.id;
@@ -299,7 +317,7 @@ class AccountBatch {
 
   /** The visitor that events with this userId alone belong to. */
   #ofDevice(userId: string, isServer: boolean): Working | undefined {
-    const row = this.#row(userId);
+    const row = this.#visitors.row(userId);
     if (row === undefined) return undefined;
     const own = root(row);
     return (followsSignIn(isServer, row.setByServer, own.setByServer) ? this.#signedIn(row) : undefined) ?? own;
@@ -307,60 +325,7 @@ class AccountBatch {
 
   /** Who is signed in on the device of a row, where that is not the row's own visitor. */
   #signedIn({ signedInAs }: Working): Working | undefined {
-    return signedInAs === undefined ? undefined : this.#visitor(signedInAs);
-  }
-
-  #visitor(id: string): Working | undefined {
-    const row = this.#row(id);
-    return row && root(row);
-  }
-
-  #row(id: string): Working | undefined {
-    const working = this.#visitors.get(id);
-    if (working !== undefined) return working;
-    const stored = this.#known.visitor(id);
-    if (stored === undefined) return undefined;
-    const rootId = this.#storedRoot(id);
-    return this.#hold(workingOf(stored, rootId === id ? undefined : this.#row(rootId)));
-  }
-
-  /** The visitor that an id led to before this batch. */
-  #storedRoot(id: string): string {
-    let found = id;
-    for (let next: string | undefined = id; next !== undefined; next = this.#known.visitor(found)?.mergedInto)
-      found = next;
-    return found;
-  }
-
-  #create(id: string): Working {
-    this.#writes += 1;
-    return this.#hold({
-      id,
-      stored: undefined,
-      properties: VisitorProperties.none,
-      mergedInto: undefined,
-      signedInAs: undefined,
-      setByServer: 0,
-      apart: [],
-      isSeen: false,
-      changed: true,
-      writtenAt: this.#writes,
-    });
-  }
-
-  #hold(visitor: Working): Working {
-    this.#visitors.set(visitor.id, visitor);
-    return visitor;
-  }
-
-  #owner(kind: IdentityKind, value: string): Working | undefined {
-    const working = this.#owners[kind].get(value);
-    if (working !== undefined) return root(working);
-    const id = this.#known.identity(kind, value);
-    if (id === undefined || this.#released[kind].has(this.#storedRoot(id))) return undefined;
-    const owner = this.#visitor(id);
-    if (owner !== undefined) this.#owners[kind].set(value, owner);
-    return owner;
+    return signedInAs === undefined ? undefined : this.#visitors.visitor(signedInAs);
   }
 
   /**
@@ -368,53 +333,52 @@ class AccountBatch {
    * there is no room for that.
    */
   #tieExternalId(visitor: Working, externalId: string): boolean {
+    if (this.#isFull(visitor)) return false;
     if (!isKnown(visitor)) {
       const next = visitor.properties.with({ external_id: externalId });
       if (this.#isTooLarge(next)) {
-        this.#leftOut.oversized += 1;
+        this.#leaveOut('oversized');
         return false;
       }
-      this.#change(visitor, next);
+      this.#visitors.change(visitor, next);
     }
-    this.#tie(visitor, 'external_id', storedIdentity(externalId));
+    this.#identities.tie('external_id', storedIdentity(externalId), visitor);
     return true;
   }
 
   /** Ties an e-mail address to a visitor where nobody has it and the visitor's own is not a server's. */
   #tieEmail(visitor: Working, email: string, isServer: boolean): void {
     const value = storedIdentity(email);
-    if (this.#owner('email', value) !== undefined) return;
+    if (this.#identities.owner('email', value) !== undefined) return;
     if (!isServer && keptFromPublic(visitor.setByServer, visitor.properties.value, { email }).length > 0) return;
-    this.#tie(visitor, 'email', value);
+    if (!this.#isFull(visitor)) this.#identities.tie('email', value, visitor);
   }
 
-  #tie(visitor: Working, kind: IdentityKind, value: string): void {
-    this.#owners[kind].set(value, visitor);
-    this.#newIdentities[kind].add(value);
-    // A new identity counts as a write, so that whoever holds the visitor in a cache finds out.
-    visitor.changed = true;
+  /** Whether so many identifiers lead to a visitor that none is added, nor to the two that are to become one. */
+  #isFull(visitor: Working, other?: Working): boolean {
+    const more = other === undefined ? 0 : identifiersOfVisitor(other);
+    const isFull = identifiersOfVisitor(visitor) + more >= (this.#options.identifiersMax ?? identifiersMax);
+    if (isFull) this.#leaveOut('full');
+    return isFull;
   }
 
   /** Makes one visitor of two; undefined, and they stay two, where the one would be larger than it may be. */
   #merge(a: Working, b: Working): Working | undefined {
+    if (this.#isFull(a, b)) return undefined;
     const { survivor, loser, properties } = mergeOf(a, b);
     if (this.#isTooLarge(properties)) {
-      this.#leftOut.oversized += 1;
+      this.#leaveOut('oversized');
       return undefined;
     }
     this.#record(survivor, loser, properties);
-    this.#change(survivor, properties);
+    this.#visitors.change(survivor, properties);
     becomeOne(survivor, loser);
     this.#losers.push(loser);
     return survivor;
   }
 
   #record(survivor: Working, loser: Working, mergedProperties: VisitorProperties): void {
-    const loserIdentities = identityKinds.flatMap((kind) =>
-      [...this.#newIdentities[kind]]
-        .filter((value) => this.#owners[kind].get(value) === loser)
-        .map((value) => ({ kind, value })),
-    );
+    const loserIdentities = this.#identities.newOf(loser);
     this.#merges.push({
       accountId: this.#accountId,
       from: loser.id,
@@ -429,26 +393,20 @@ class AccountBatch {
     return properties.bytes > this.#options.propertiesBytesMax;
   }
 
-  #change(visitor: Working, properties: VisitorProperties): void {
-    this.#writes += 1;
-    visitor.properties = properties;
-    visitor.writtenAt = this.#writes;
-    visitor.changed = true;
-  }
-
   #apply(visitor: Working, layer: JsonObject, isServer: boolean): void {
     const given = isServer ? layer : this.#withoutProtected(visitor, layer);
     const before = visitor.properties;
     const next = before.with(given);
     if (this.#isTooLarge(next) && next.bytes > before.bytes) {
-      this.#leftOut.oversized += 1;
+      this.#leaveOut('oversized');
       return;
     }
     if (next !== before) {
       for (const kind of identityKinds) {
-        if (given[kind] === null && Object.hasOwn(before.value, kind)) this.#release(visitor, kind);
+        if (given[kind] === null && Object.hasOwn(before.value, kind))
+          this.#identities.release(kind, visitor, this.#losers);
       }
-      this.#change(visitor, next);
+      this.#visitors.change(visitor, next);
     }
     if (!isServer) return;
     const setByServer = afterServerGave(visitor.setByServer, given);
@@ -461,21 +419,19 @@ class AccountBatch {
   #withoutProtected(visitor: Working, given: JsonObject): JsonObject {
     const kept = keptFromPublic(visitor.setByServer, visitor.properties.value, given);
     if (kept.length === 0) return given;
-    this.#leftOut.notOverwritten += kept.length;
+    this.#leaveOut('notOverwritten', kept.length);
     return Object.fromEntries(Object.entries(given).filter(([name]) => !kept.some((one) => one === name)));
   }
 
-  /** Takes a visitor's identities of one kind from it; they may be tied again after that. */
-  #release(visitor: Working, kind: IdentityKind): void {
-    for (const [value, owner] of this.#owners[kind]) {
-      if (root(owner) !== visitor) continue;
-      this.#owners[kind].delete(value);
-      this.#newIdentities[kind].delete(value);
-    }
-    this.#released[kind].add(visitor.id);
-    for (const loser of this.#losers) {
-      if (root(loser) === visitor) this.#released[kind].add(loser.id);
-    }
+  #takeLeftOut(): { readonly leftOut?: LeftOut } {
+    const leftOut = this.#leftOut;
+    this.#leftOut = undefined;
+    return leftOut === undefined ? {} : { leftOut };
+  }
+
+  #leaveOut(reason: LeftOutReason, times = 1): void {
+    this.#leftOut ??= { ...nothingLeftOut };
+    this.#leftOut[reason] += times;
   }
 }
 
@@ -495,7 +451,6 @@ type AccountRows = {
   readonly newIdentities: readonly IdentityRow[];
   readonly merges: readonly VisitorMerge[];
   readonly cleared: readonly ClearedIdentity[];
-  readonly leftOut: LeftOut;
 };
 
 /** What an event may do with two visitors. */

@@ -10,7 +10,7 @@ import { findAliases, findVisitor } from './find-visitor.ts';
 import { insertMerges } from './merge-records.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
-import { planVisitors, sumLeftOut } from './plan-visitors.ts';
+import { planVisitors } from './plan-visitors.ts';
 import { isHeldLock, isRefusedValue, isUnreachable, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
 import { settleVisitors } from './settle-visitors.ts';
@@ -23,12 +23,7 @@ import type {
   VisitorStore,
   VisitorTouch,
 } from './visitor-store.ts';
-import {
-  nothingLeftOut,
-  VisitorsFailedError,
-  VisitorsRefusedError,
-  VisitorsUnavailableError,
-} from './visitor-store.ts';
+import { VisitorsFailedError, VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
 import {
   deleteIdentities,
@@ -159,7 +154,6 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
           created: written.created,
           updated: written.updated,
           merged: plan.merges.length,
-          leftOut: plan.leftOut,
         };
       } catch (error) {
         const repeatable = error instanceof ConcurrentWriteError || isWriteConflict(error);
@@ -177,12 +171,10 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     const isLeft = touches.map(({ accountId }) => changed.has(accountId));
     return {
       outcomes: plan.outcomes.map((outcome, index) => (isLeft[index] === true ? undefined : outcome)),
-      leftOut: plan.settledLeftOut,
       write: () => {
         const left = touches.filter((_, index) => isLeft[index]);
         const outcomes = plan.outcomes.filter((_, index) => isLeft[index]);
-        const planLeft = { ...plan, outcomes, leftOut: sumLeftOut(changed.values()) };
-        return resolve(left, () => writeAtOnce({ plan: planLeft, erasures }));
+        return resolve(left, () => writeAtOnce({ plan: { ...plan, outcomes }, erasures }));
       },
     };
   };
@@ -210,7 +202,7 @@ type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
 const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
 
-const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, leftOut: nothingLeftOut };
+const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0 };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -273,7 +265,7 @@ export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: Eras
  * is there already cannot be erased behind a writer's back: an erasure deletes the row, whose version is expected.
  */
 async function expectNoErasure(db: Queryable, { changed }: VisitorPlan, erasures: ErasuresByAccount): Promise<void> {
-  for (const [accountId, { newestAtMs }] of await selectAccountErasures(db, new Set(changed.keys()))) {
+  for (const [accountId, { newestAtMs }] of await selectAccountErasures(db, changed)) {
     if (newestAtMs <= (erasures.get(accountId)?.newestAtMs ?? -Infinity)) continue;
     throw new ConcurrentWriteError('writing visitors: another one was erased meanwhile');
   }
@@ -309,6 +301,9 @@ function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
     signedInAs: write.signedInAs,
     setByServer: write.setByServer,
     apart: write.apart,
+    externalIds: write.externalIds,
+    emails: write.emails,
+    aliases: write.aliases,
     ...row,
   };
 }

@@ -66,6 +66,9 @@ export const restoreSurvivor = `
       (select unnest(v.apart) except (select unnest(l.apart) except select unnest(m.survivor_apart)))
       union (select unnest(l.apart) intersect select unnest(m.survivor_apart))
       union select m.id`)},
+    external_ids = greatest(0, v.external_ids - l.external_ids),
+    emails = greatest(0, v.emails - l.emails),
+    aliases = greatest(0, v.aliases - l.aliases - 1),
     updated_at = case when v.properties = m.merged_properties then m.survivor_updated_at else v.updated_at end,
     version = v.version + 1
   from visitor_merges m

@@ -16,6 +16,9 @@ const row = (id: string, version = 1, accountId = account): StoredVisitor => ({
   signedInAs: undefined,
   setByServer: 0,
   apart: [],
+  externalIds: 0,
+  emails: 0,
+  aliases: 0,
 });
 
 function rig(bytesMax = 1_000_000) {

@@ -21,6 +21,10 @@ export type StoredVisitor = {
   readonly setByServer: number;
   /** Ids of undone merges that it was part of: an event merges no two visitors that share one. */
   readonly apart: readonly string[];
+  /** How many externalIds, e-mail addresses and merged ids lead to it; of a row of before this was counted, those since. */
+  readonly externalIds: number;
+  readonly emails: number;
+  readonly aliases: number;
   /** Too large to be read: an earlier build let visitors grow. Its properties are none here, and it is never written. */
   readonly isUnreadable?: boolean;
 };
@@ -59,6 +63,9 @@ export type VisitorWrite = {
   readonly signedInAs: string | undefined;
   readonly setByServer: number;
   readonly apart: readonly string[];
+  readonly externalIds: number;
+  readonly emails: number;
+  readonly aliases: number;
 };
 
 export type IdentityRow = {

@@ -33,6 +33,9 @@ type VisitorRecord = {
   signed_in_as: string | null;
   set_by_server: number;
   apart: string[] | null;
+  external_ids: number;
+  emails: number;
+  aliases: number;
 };
 
 /** What a row's properties may take, compressed, to be read at all: eight times what one may weigh. */
@@ -40,7 +43,7 @@ const storedBytesMax = 256 * 1024;
 
 // The account is given back as it was asked for: a uuid has more than one spelling.
 const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_in_as, v.set_by_server,
-  v.apart::text[] as apart,
+  v.apart::text[] as apart, v.external_ids, v.emails, v.aliases,
   case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
@@ -235,10 +238,13 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
     name: 'insert-visitors',
-    text: `insert into visitors as v (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart)
-      select k.account_id, k.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart::uuid[]
-      from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[], $5::text[], $6::smallint[], $7::text[])
-        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart)
+    text: `insert into visitors as v (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart, external_ids,
+        emails, aliases)
+      select k.account_id, k.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart::uuid[],
+        k.external_ids, k.emails, k.aliases
+      from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[], $5::text[], $6::smallint[], $7::text[],
+          $8::int[], $9::int[], $10::int[])
+        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart, external_ids, emails, aliases)
       order by 1, 2
       on conflict do nothing
       returning ${writtenColumns}`,
@@ -250,6 +256,9 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.signedInAs ?? null),
       writes.map((write) => write.setByServer),
       writes.map((write) => uuidArray(write.apart)),
+      writes.map((write) => write.externalIds),
+      writes.map((write) => write.emails),
+      writes.map((write) => write.aliases),
     ],
   });
   return rows.map(readWritten);
@@ -262,17 +271,20 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
     name: 'update-visitors',
     // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
     text: `with locked as materialized (
-        select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart
+        select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart, k.external_ids,
+          k.emails, k.aliases
         from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[], $6::text[], $7::smallint[],
-            $8::text[])
-          as k (account_id, id, version, properties, merged_into, signed_in_as, set_by_server, apart)
+            $8::text[], $9::int[], $10::int[], $11::int[])
+          as k (account_id, id, version, properties, merged_into, signed_in_as, set_by_server, apart, external_ids, emails,
+            aliases)
         join visitors v on v.account_id = k.account_id and v.id = k.id and v.version = k.version
         order by v.account_id, v.id
         for update of v
       )
       update visitors v
       set properties = k.properties, merged_into = k.merged_into, signed_in_as = k.signed_in_as,
-        set_by_server = k.set_by_server, apart = k.apart::uuid[], version = v.version + 1, updated_at = now()
+        set_by_server = k.set_by_server, apart = k.apart::uuid[], external_ids = k.external_ids, emails = k.emails,
+        aliases = k.aliases, version = v.version + 1, updated_at = now()
       from locked k where v.account_id = k.account_id and v.id = k.id
       returning ${writtenColumns}`,
     values: [
@@ -284,6 +296,9 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.signedInAs ?? null),
       writes.map((write) => write.setByServer),
       writes.map((write) => uuidArray(write.apart)),
+      writes.map((write) => write.externalIds),
+      writes.map((write) => write.emails),
+      writes.map((write) => write.aliases),
     ],
   });
   return rows.map(readWritten);
@@ -336,6 +351,9 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
     signedInAs: row.signed_in_as ?? undefined,
     setByServer: row.set_by_server,
     apart: row.apart ?? [],
+    externalIds: row.external_ids,
+    emails: row.emails,
+    aliases: row.aliases,
     ...readWritten(row),
     ...(row.properties === null ? { isUnreadable: true } : {}),
   };

@@ -10,6 +10,8 @@ export type VisitorTouch = {
   readonly receivedAtMs: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
+  /** How many externalIds the account allows for one visitor. Default 1. */
+  readonly externalIdsMax?: number;
   /** The event itself, for the records of merges. */
   readonly event?: { readonly id: string; readonly sourceId: string };
 };
@@ -20,17 +22,18 @@ export type VisitorTouch = {
  */
 export type KeyTrust = 'server' | 'public' | 'test';
 
-/** What events asked for that was not done. */
-export type LeftOut = {
-  /** Properties and merges that would have made a visitor larger than it may be. */
-  readonly oversized: number;
-  /** Times an event named two known people, who stay two. */
-  readonly keptApart: number;
-  /** Identifiers and contact data set by a server that a public key would have overwritten. */
-  readonly notOverwritten: number;
-};
+/** What an event asked for that was not done, and how often. */
+export const leftOutReasons = {
+  oversized: 'properties or a merge that would have made a visitor larger than it may be',
+  keptApart: 'two known people, who stay two',
+  notOverwritten: 'identifiers and contact data set by a server that a public key would have overwritten',
+  full: 'an identifier or a merge of a visitor that has as many identifiers as it may have',
+} as const;
 
-export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0 };
+export type LeftOutReason = keyof typeof leftOutReasons;
+export type LeftOut = Readonly<Record<LeftOutReason, number>>;
+
+export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0, full: 0 };
 
 export type VisitorOutcome =
   /** `properties` are those after this event; `created` when this event made the visitor. */
@@ -39,6 +42,8 @@ export type VisitorOutcome =
       readonly id: string;
       readonly properties: VisitorProperties;
       readonly created: boolean;
+      /** Absent where all was done. */
+      readonly leftOut?: LeftOut;
     }
   /** It names an identifier that was erased after the event was received, or that is suppressed. */
   | { readonly kind: 'erased' }
@@ -51,15 +56,12 @@ export type ResolvedVisitors = {
   readonly created: number;
   readonly updated: number;
   readonly merged: number;
-  readonly leftOut: LeftOut;
 };
 
 /** What is known of some touches before anything is written. */
 export type LookedUpVisitors = {
   /** In the order of the touches; undefined for those of accounts whose visitors are to be written first. */
   readonly outcomes: readonly (VisitorOutcome | undefined)[];
-  /** As of `resolve`, of the accounts whose outcomes are known. */
-  readonly leftOut: LeftOut;
   /** Does for the touches of the other accounts what `resolve` does, with what was read. To be called once at most. */
   write(): Promise<ResolvedVisitors>;
 };

@@ -15,6 +15,10 @@ export type Working = {
   setByServer: number;
   /** See `StoredVisitor`. */
   apart: readonly string[];
+  /** See `StoredVisitor`. */
+  externalIds: number;
+  emails: number;
+  aliases: number;
   /** Whether an event before the one at hand was of it. */
   isSeen: boolean;
   changed: boolean;
@@ -24,7 +28,7 @@ export type Working = {
 
 /** A visitor as its row is. */
 export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined): Working {
-  const { id, properties, signedInAs, setByServer, apart } = stored;
+  const { id, properties, signedInAs, setByServer, apart, externalIds, emails, aliases } = stored;
   return {
     id,
     stored,
@@ -33,6 +37,9 @@ export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined
     signedInAs,
     setByServer,
     apart,
+    externalIds: externalIds === 0 && isKnown(stored) ? 1 : externalIds,
+    emails,
+    aliases,
     isSeen: true,
     changed: false,
     writtenAt: stored.updatedAtUs - Number.MAX_SAFE_INTEGER,
@@ -53,6 +60,9 @@ export function mergeOf(a: Working, b: Working) {
 export function becomeOne(survivor: Working, loser: Working): void {
   survivor.apart = apartAfterMerge(survivor.apart, loser.apart);
   const bits = mergedBits(survivor.setByServer, loser.setByServer);
+  survivor.externalIds += loser.externalIds;
+  survivor.emails += loser.emails;
+  survivor.aliases += loser.aliases + 1;
   survivor.setByServer = bits.survivor;
   loser.setByServer = bits.loser;
   loser.properties = VisitorProperties.none;
@@ -61,7 +71,15 @@ export function becomeOne(survivor: Working, loser: Working): void {
 }
 
 /** A known person: a visitor that was given an externalId. */
-export const isKnown = ({ properties }: Working): boolean => typeof properties.value['external_id'] === 'string';
+export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
+  typeof properties.value['external_id'] === 'string';
+
+/** With as many identifiers a visitor takes no further one. What shows a visitor looks at as many. */
+export const identifiersMax = 1_000;
+
+/** How many identifiers lead to a visitor, beside its own id. */
+export const identifiersOfVisitor = ({ externalIds, emails, aliases }: Working): number =>
+  externalIds + emails + aliases;
 
 export const serverSetOf = ({ setByServer, properties }: Working) => ({ bits: setByServer, value: properties.value });
 

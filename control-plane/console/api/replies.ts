@@ -1856,8 +1856,28 @@ export type Replies = {
     readonly deleted: number;
     readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
   };
-  readonly getAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
-  readonly updateAccount: { readonly id: string; readonly name: string; readonly publishOnCreate: boolean };
+  readonly getAccount: {
+    readonly id: string;
+    readonly name: string;
+    readonly publishOnCreate: boolean;
+    readonly identity: {
+      readonly emailIdentifies: boolean;
+      readonly externalIdsMax: number;
+      readonly blockedValues: readonly string[];
+      readonly publicKeysOverwrite: boolean;
+    };
+  };
+  readonly updateAccount: {
+    readonly id: string;
+    readonly name: string;
+    readonly publishOnCreate: boolean;
+    readonly identity: {
+      readonly emailIdentifies: boolean;
+      readonly externalIdsMax: number;
+      readonly blockedValues: readonly string[];
+      readonly publicKeysOverwrite: boolean;
+    };
+  };
   readonly listKeys: {
     readonly entities: readonly {
       readonly id: string;

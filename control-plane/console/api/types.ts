@@ -13,6 +13,7 @@ export type Page<Entity> = {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type SignedIn = Of<'getMe'>;
+export type Account = Of<'getAccount'>;
 
 export type Activity = Of<'getActivity'>;
 export type ActivityRange = Activity['range'];

@@ -34,6 +34,7 @@ const places: readonly { readonly title: string; readonly places: readonly Place
   {
     title: 'Run',
     places: [
+      { to: '/account', label: 'Account', scope: 'account:find' },
       { to: '/keys', label: 'API keys', scope: 'key:list' },
       { to: '/system', label: 'System', scope: 'system:find' },
     ],

@@ -1,6 +1,7 @@
 import { posthogCapture } from '../../../gateway/routes/compat/posthog.ts';
 import { specBatch } from '../../../gateway/routes/compat/spec-message.ts';
-import { readEvent, readTouch } from '../../../pipeline/workers/resolve/read-event.ts';
+import { readEvent } from '../../../pipeline/workers/resolve/read-event.ts';
+import { readTouch } from '../../../pipeline/workers/resolve/read-touch.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { encodeEventParts } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';

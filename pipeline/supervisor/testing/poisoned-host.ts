@@ -13,7 +13,6 @@ import { createLogger } from '../../../shared/runtime/logger.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
-import { nothingLeftOut } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
 import { createBlackBox } from '../../threads/black-box.ts';
@@ -136,7 +135,7 @@ function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorSt
   if (JSON.stringify(touches).includes(poison)) fillMemory();
   const visitor = { kind: 'resolved', id: 'visitor', properties: VisitorProperties.none, created: false } as const;
   const outcomes = touches.map(() => visitor);
-  return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0, leftOut: nothingLeftOut });
+  return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0 });
 }
 
 function fillMemory(): never {

@@ -6,13 +6,15 @@ import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envel
 import { eventScope, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
+import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
 import { judgeEvent } from './judge-event.ts';
 import { drops, letterOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
-import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
+import { readEvent, readPlainEvent } from './read-event.ts';
 import type { IngestEvent } from './read-event.ts';
+import { readTouch } from './read-touch.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 import type { SourceRules } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -86,17 +88,16 @@ function admit(
 ): Candidate | Leaving {
   const plan = context.plans(envelope.account) ?? openResolvePlan;
   const rules = plan.sourceRules(envelope.source);
-  const { touch, placeholders, namesTwo } = readTouch(
-    envelope,
-    rules.keyTrust,
-    plan.keepsGpc && rules.isVisitorsConnection,
-  );
+  const options = { keepsGpc: plan.keepsGpc && rules.isVisitorsConnection, identity: plan.identity };
+  const { touch, placeholders, namesTwo } = readTouch(envelope, rules.keyTrust, options);
+  // A retry is recognised whatever the account's settings were when the event came first.
+  const named = plan.identity === defaultIdentityRules ? touch : readTouch(envelope, rules.keyTrust).touch;
   const { release } = envelope;
   // Each release of a quarantined event passes once.
   const scope = release === undefined ? eventScope(envelope) : `${eventScope(envelope)}\nrelease ${release}`;
-  const hash = hashEvent(scope, envelope.id, touch.claim);
+  const hash = hashEvent(scope, envelope.id, named.claim);
   const { storedAtMs } = accepted.origin.frame;
-  if (release === undefined && wasKnownEarlier(context, envelope, touch, storedAtMs)) return drops.duplicate;
+  if (release === undefined && wasKnownEarlier(context, envelope, named, storedAtMs)) return drops.duplicate;
   if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
   context.counts.placeholder_identifiers += placeholders;
   if (namesTwo) context.counts.people_kept_apart += 1;
@@ -113,7 +114,7 @@ function admit(
   const saidAtMs = Math.min(event.timeMs, envelope.at);
   encodeEvent(context.writer, envelope, changed ? readEvent(changed, rules) : event, plan.versionNumber);
   const json = { start, end: context.writer.length };
-  const given = changed ? readTouch(changed, rules.keyTrust).touch : touch;
+  const given = changed ? readTouch(changed, rules.keyTrust, options).touch : touch;
   return { accepted, hash, json, sentBytes, touch: given, saidAtMs };
 }
 

@@ -13,7 +13,8 @@ import { bodyText } from '../../../shared/contracts/events/testing/json-texts.ts
 import { payloadFieldRows } from '../../../shared/contracts/ingest/payload-fields.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
-import { readEvent, readPlainEvent, readTouch } from './read-event.ts';
+import { readEvent, readPlainEvent } from './read-event.ts';
+import { readTouch } from './read-touch.ts';
 import type { IngestEvent, JsonParts } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 

@@ -1,20 +1,13 @@
 import { mergeMembers, stringifyExact } from '../../../shared/json/exact-numbers.ts';
-import { clickIdsIn, clickIdsProperty } from '../../../shared/contracts/events/click-ids.ts';
-import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
 import { consentMarks, readOwnConsent } from '../../../shared/contracts/events/consent-words.ts';
 import type { ConsentWords } from '../../../shared/contracts/events/consent-words.ts';
 import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
-import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { integrationsKey, senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Stretch } from '../../../shared/json/byte-writer.ts';
 import { isJsonObject, quoteJson } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { cleanJson } from '../../../shared/visitors/clean-json.ts';
-import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../../shared/visitors/visitor-identity.ts';
-import type { IdentityKind, VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
-import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import type { SourceRules } from './resolve-plan.ts';
 
 /** An envelope taken apart: what it says about its visitor, and what it says happened. */
@@ -64,7 +57,7 @@ export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): Ingest
 }
 
 const noProperties = textOnly('{}');
-const onlyGpc: ConsentWords = { [consentMarks.gpc]: true };
+export const onlyGpc: ConsentWords = { [consentMarks.gpc]: true };
 
 /** What an event says of consent, and whether the browser that sent it had Global Privacy Control on. */
 function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceRules): ConsentWords | undefined {
@@ -75,86 +68,8 @@ function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceR
   return Object.keys(words).length === 0 ? undefined : words;
 }
 
-const timeOf = ({ body, at }: Envelope): number => (typeof body.time === 'number' ? body.time : at);
-
-/** What an event says of its visitor, and what was left out of that. */
-export type ReadTouch = {
-  readonly touch: VisitorTouch;
-  /** Identifiers that identify nobody. */
-  readonly placeholders: number;
-  /** Two people are named who are not said to be one: the second is left out. */
-  readonly namesTwo: boolean;
-};
-
-/** Who an event says its visitor is, and the properties it gives. Those that identify nobody are left out. */
-export function readTouch(envelope: Envelope, keyTrust: SourceRules['keyTrust'], keepsGpc = false): ReadTouch {
-  const { account, id, at, body, ctx, test } = envelope;
-  let placeholders = 0;
-  const identifierOf = (text: string | undefined): string | undefined => {
-    if (text === undefined || !isPlaceholder(text)) return text;
-    placeholders += 1;
-    return undefined;
-  };
-  const sent = cleanMembers(body.userProperties);
-  const fields = {
-    external_id: identifierOf(cleanText(body.externalId)),
-    email: identifierOf(cleanEmail(body.email)),
-  };
-  const own = { external_id: cleanText(sent?.['external_id']), email: cleanEmail(sent?.['email']) };
-  const ownId = identifierOf(own.external_id);
-  const ownEmail = identifierOf(own.email);
-  const isAlias = envelope.kind === 'track' && body.event === aliasEvent;
-  const namesTwo = !isAlias && ownId !== undefined && (fields.external_id ?? ownId) !== ownId;
-  const userProperties =
-    sent && without(sent, { external_id: namesTwo || ownId !== own.external_id, email: ownEmail !== own.email });
-  const userId = identifierOf(cleanText(body.userId));
-  const externalIds = distinct(fields.external_id, namesTwo ? undefined : ownId);
-  const emails = distinct(fields.email, ownEmail);
-  const named = userId !== undefined || externalIds.length + emails.length > 0;
-  const claim: VisitorClaim = {
-    userId,
-    externalIds,
-    emails,
-    anonymousId: named ? undefined : anonymousVisitorId(account, id),
-    isAlias,
-  };
-  const given: JsonObject[] = [];
-  if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
-  if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
-  const consent = ownWords(body.consent);
-  if (consent !== undefined) given.push({ consent });
-  // It is the browser's, and so the person's: events of a server have it too.
-  if (keepsGpc && envelope.gpc === true) given.push({ consent: { ...onlyGpc } });
-  for (const custom of [ctx?.custom_properties, body.custom_properties]) {
-    const members = cleanMembers(custom);
-    if (members !== undefined) given.push({ custom_properties: members });
-  }
-  const clicks = clickIdsIn({ ...ctx?.defaultProperties, ...objectOf(body.defaultProperties) }, timeOf(envelope));
-  if (clicks !== undefined) given.push({ [clickIdsProperty]: clicks });
-  const touch = {
-    accountId: account,
-    event: { id, sourceId: envelope.source },
-    claim,
-    receivedAtMs: at,
-    given,
-    sentWith: test === true ? 'test' : keyTrust,
-  } as const;
-  return { touch, placeholders, namesTwo };
-}
-
-/** What an event says of consent becomes its visitor's as well. */
-function ownWords(consent: unknown): JsonObject | undefined {
-  if (consent === undefined) return undefined;
-  const words = Object.entries(readOwnConsent(consent).words).filter(([name]) => !name.startsWith('$'));
-  return words.length === 0 ? undefined : Object.fromEntries(words);
-}
-
-function without(properties: JsonObject, left: Readonly<Record<IdentityKind, boolean>>): JsonObject {
-  if (!left.external_id && !left.email) return properties;
-  return Object.fromEntries(
-    Object.entries(properties).filter(([name]) => !identityKinds.some((kind) => kind === name && left[kind])),
-  );
-}
+/** When an event happened, in ms since the epoch: when it says, else when it was received. */
+export const timeOf = ({ body, at }: Envelope): number => (typeof body.time === 'number' ? body.time : at);
 
 /**
  * Which destinations the sender would have the event go to. Options of a destination count as a yes; what says nothing,
@@ -189,30 +104,6 @@ const optionsCharactersMax = 16_384;
 
 /** Destinations an event may name; more are not looked at. */
 const integrationsMax = 100;
-
-/** Properties that follow from the fields that identify, unless userProperties say it in their own spelling. */
-function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {
-  const given: Record<string, string> = {};
-  for (const kind of identityKinds) {
-    const value = fields[kind];
-    const own = userProperties?.[kind];
-    if (value !== undefined && (typeof own !== 'string' || own === '')) given[kind] = value;
-  }
-  return given;
-}
-
-/** A null for what the same event identifies by clears nothing: clients send null for whatever they left unset. */
-function withoutClearing(userProperties: JsonObject, fields: IdentifyingFields): JsonObject {
-  const names = identityKinds.filter((kind) => fields[kind] !== undefined && userProperties[kind] === null);
-  if (names.length === 0) return userProperties;
-  return Object.fromEntries(Object.entries(userProperties).filter(([name]) => !names.some((kind) => kind === name)));
-}
-
-function cleanMembers(value: unknown): JsonObject | undefined {
-  return isJsonObject(value) ? cleanJson(value) : undefined;
-}
-
-type IdentifyingFields = Readonly<Record<IdentityKind, string | undefined>>;
 
 function eventProperties(body: EnvelopeBody): JsonObject {
   const properties = body.properties;
@@ -304,13 +195,6 @@ function setNetworkData(context: Record<string, unknown>, ip: unknown, userAgent
   if (typeof userAgent === 'string' && userAgent !== '') context['user_agent'] = userAgent;
 }
 
-function distinct(one: string | undefined, other: string | undefined): readonly string[] {
-  if (one === undefined) return other === undefined ? none : [other];
-  return other === undefined || other === one ? [one] : [one, other];
-}
-
-const none: readonly string[] = [];
-
-function objectOf(value: unknown): JsonObject {
+export function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -6,12 +6,12 @@ import { expect, test } from 'vitest';
 import { openFrame } from '../../../shared/contracts/events/compressed-frame.ts';
 import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
+import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
-import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
-import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import { nothingLeftOut, VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
+import type { LeftOut, VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createDeduplication } from './deduplication.ts';
 import { readFrames } from './read-frames.ts';
-import { nothingLeftOut } from '../../../shared/visitors/visitor-store.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { ResolvedPart, StepContext } from './resolve-part.ts';
@@ -39,7 +39,6 @@ function createContext(): StepContext {
       created: 0,
       updated: 0,
       merged: 0,
-      leftOut: nothingLeftOut,
     })),
     plans: () => ({
       versionNumber: 1,
@@ -51,6 +50,7 @@ function createContext(): StepContext {
         isVisitorsConnection: true,
         keyTrust: 'public',
       }),
+      identity: defaultIdentityRules,
       hasPurposes: false,
       keepsGpc: false,
       visitorReads: () => noReads,
@@ -61,6 +61,7 @@ function createContext(): StepContext {
     deduplication: createDeduplication(defaultSettings.deduplication),
     visitorLimit: new VisitorRateLimit(defaultSettings.visitorRate),
     visitorsCut: new AccountCounts('visitors_cut'),
+    visitorsFull: new AccountCounts('visitors_full'),
     planHits: new AccountCounts('plan_hits'),
     costBudget: { recordActivity: () => undefined },
     ...createWriters(),
@@ -141,18 +142,23 @@ test('resolve part: events whose lines are laid out otherwise are found by their
 
 test('resolve part: an account with nothing to write is resolved while others wait for the database', async () => {
   const context = createContext();
-  const known: VisitorOutcome = { kind: 'resolved', id: 'v', properties, created: false };
+  const outcomeWith = (leftOut: Partial<LeftOut>): VisitorOutcome => ({
+    kind: 'resolved',
+    id: 'v',
+    properties,
+    created: false,
+    leftOut: { ...nothingLeftOut, ...leftOut },
+  });
+  const known = outcomeWith({ oversized: 1, keptApart: 1 });
   const visitors: StepContext['visitors'] = {
     ...context.visitors,
     lookUp: async (touches) => ({
       outcomes: touches.map(({ accountId }) => (accountId === 'known' ? known : undefined)),
-      leftOut: { ...nothingLeftOut, oversized: 2, keptApart: 1 },
       write: async () => ({
-        outcomes: [known, { kind: 'erased' }],
+        outcomes: [outcomeWith({ oversized: 1, notOverwritten: 3, full: 2 }), { kind: 'erased' }],
         created: 1,
         updated: 0,
         merged: 0,
-        leftOut: { ...nothingLeftOut, oversized: 1, notOverwritten: 3 },
       }),
     }),
   };
@@ -172,7 +178,7 @@ test('resolve part: an account with nothing to write is resolved while others wa
   expect(context.counts).toMatchObject({
     visitors_created: 0,
     visitors_oversized: 2,
-    people_kept_apart: 1,
+    people_kept_apart: 2,
     not_allowed_dropped: 1,
   });
   expect(left?.accounts).toEqual(new Set(['new']));
@@ -182,6 +188,7 @@ test('resolve part: an account with nothing to write is resolved while others wa
     visitors_created: 1,
     visitors_oversized: 3,
     server_values_kept: 3,
+    visitors_full: 2,
     erased_dropped: 1,
   });
 });
@@ -236,7 +243,6 @@ function withLargeVisitors(): StepContext {
     created: 0,
     updated: 0,
     merged: 0,
-    leftOut: nothingLeftOut,
   }));
   return { ...createContext(), visitors };
 }
@@ -273,7 +279,6 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
     created: 0,
     updated: 0,
     merged: 0,
-    leftOut: nothingLeftOut,
   }));
   const settings = { ...context.settings, compression: { ...context.settings.compression, frames } };
   return { ...context, visitors, settings };
@@ -346,7 +351,6 @@ test('resolve part: an ordinary profile travels with each event whole, however m
     created: 0,
     updated: 0,
     merged: 0,
-    leftOut: nothingLeftOut,
   }));
   const context = { ...createContext(), visitors };
   const events = Array.from({ length: 2_000 }, (_, n) => ({ id: `e${n}`, body: { event: 'E', userId: `u${n}` } }));

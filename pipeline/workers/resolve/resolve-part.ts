@@ -214,7 +214,10 @@ async function writeLines(
     visitorLimit.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     costBudget.recordActivity(candidate.touch.accountId);
     const outcome = outcomes[index];
-    if (outcome?.kind === 'resolved') consents.push(...context.withdrawals.changesOf(candidate, outcome));
+    if (outcome?.kind === 'resolved') {
+      consents.push(...context.withdrawals.changesOf(candidate, outcome));
+      if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch.accountId, outcome.leftOut);
+    }
     const leaving = write(candidate, writer.stretchOf(candidate.json), outcome, outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
     const over = turns.spend(eventUnits + bytesOf(candidate.json));
@@ -257,7 +260,6 @@ async function lookUp(
   if (touches.length === 0) return { outcomes: [], write: undefined };
   try {
     const found = await untilReached(context, () => context.visitors.lookUp(touches));
-    countLeftOut(context.counts, found.leftOut);
     return { outcomes: found.outcomes, write: () => found.write() };
   } catch (error) {
     if (!(error instanceof VisitorsRefusedError || error instanceof VisitorsFailedError)) throw error;
@@ -300,7 +302,6 @@ async function identify(
     counts.visitors_created += resolved.created;
     counts.visitors_updated += resolved.updated;
     counts.visitors_merged += resolved.merged;
-    countLeftOut(counts, resolved.leftOut);
     return resolved.outcomes;
   } catch (error) {
     const isFound =
@@ -313,10 +314,13 @@ async function identify(
   }
 }
 
-function countLeftOut(counts: StepContext['counts'], { oversized, keptApart, notOverwritten }: LeftOut): void {
+function countLeftOut({ counts, visitorsFull }: StepContext, accountId: string, leftOut: LeftOut): void {
+  const { oversized, keptApart, notOverwritten, full } = leftOut;
   counts.visitors_oversized += oversized;
   counts.people_kept_apart += keptApart;
   counts.server_values_kept += notOverwritten;
+  counts.visitors_full += full;
+  if (full > 0) visitorsFull.add(accountId, full);
 }
 
 /** Tries one event's visitor a few times; what another transaction holds is waited for as long as that takes. */

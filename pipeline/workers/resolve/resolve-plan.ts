@@ -4,6 +4,8 @@ import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts'
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
 import { compileTrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import type { TrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
+import { compileIdentityRules, defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
+import type { IdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
@@ -14,7 +16,10 @@ export type SourceRules = {
   readonly excludeRequestContext: boolean;
   /** The visitor is at the other end of the connection, not a server. */
   readonly isVisitorsConnection: boolean;
-  /** The key of such a source is public: every visitor can read it. So is that of a source that is not known. */
+  /**
+   * What its key may do. Every visitor can read that of a web, pixel, redirect or mobile source, and who had the key of a source
+   * that is not known is not known: these are public, unless the account allows them what servers may.
+   */
   readonly keyTrust: 'server' | 'public';
 };
 
@@ -27,6 +32,8 @@ export type ResolvePlan = {
   /** Whether an event of this name goes on to the destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
+  /** How the account's visitors are told apart. */
+  readonly identity: IdentityRules;
   /** Whether the account has purposes, which consent is asked for. */
   readonly hasPurposes: boolean;
   /** Whether one of them asks for Global Privacy Control: then visitors keep that their browser has it on. */
@@ -46,7 +53,7 @@ const openSource: SourceRules = {
 /** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
-type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable'> & {
+type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable' | 'identity'> & {
   readonly collections: Pick<
     LiveCollections,
     'sources' | 'allowedEvents' | 'consentSettings' | 'dataGovernanceRules' | 'dataGovernanceEvents'
@@ -59,6 +66,7 @@ export const openResolvePlan: ResolvePlan = {
   trackingPlan: undefined,
   allows: () => true,
   sourceRules: () => openSource,
+  identity: defaultIdentityRules,
   hasPurposes: false,
   keepsGpc: false,
   visitorReads: () => noReads,
@@ -67,7 +75,8 @@ export const openResolvePlan: ResolvePlan = {
 /** Compiles a published configuration for the resolver. */
 export function compileResolvePlan(config: ResolveConfig, findReads: () => VisitorReads = () => noReads): ResolvePlan {
   const { versionNumber, collections, unreadable } = config;
-  const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(entity)]));
+  const identity = compileIdentityRules(config.identity);
+  const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(entity, identity)]));
   for (const { collection, id, isDefaulted } of unreadable) {
     if (collection === 'sources' && !isDefaulted) sources.set(id, unreadableSource);
   }
@@ -83,6 +92,7 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
       unknownProperties: 'Report',
     }),
     allows,
+    identity,
     keepsGpc: collections.consentSettings.some(
       ({ isEnabled, signals }) => isEnabled && (signals?.gpc ?? 'off') !== 'off',
     ),
@@ -93,17 +103,16 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
   };
 }
 
-function rulesOf({
-  type,
-  botControlMode,
-  botScoreThreshold,
-  excludeRequestContext,
-}: LiveCollections['sources'][number]): SourceRules {
+function rulesOf(
+  { type, botControlMode, botScoreThreshold, excludeRequestContext }: LiveCollections['sources'][number],
+  { publicKeysOverwrite }: IdentityRules,
+): SourceRules {
   const isVisitorsConnection = visitorSourceTypes.has(type);
+  const isPublic = isVisitorsConnection || !sourceTypes.includes(type);
   return {
     botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,
     isVisitorsConnection,
-    keyTrust: isVisitorsConnection || !sourceTypes.includes(type) ? 'public' : 'server',
+    keyTrust: isPublic && !publicKeysOverwrite ? 'public' : 'server',
   };
 }

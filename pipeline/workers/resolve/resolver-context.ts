@@ -47,8 +47,10 @@ export const resolverCounters = {
     'Times an event named two known people (visitors with an externalId), who stay two: another person signed in on a device, or a public key sent an alias of them',
   server_values_kept:
     'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
+  visitors_full:
+    'Identifiers and merges left out because 1,000 identifiers (externalIds, e-mail addresses, merged ids) lead to the visitor',
   placeholder_identifiers:
-    'Identifiers that identify nobody (undefined, null, 0, anonymous and the like), without which their events were accepted',
+    'Identifiers that identify nobody (undefined, null, 0, anonymous and the like, and what the account blocks), without which their events were accepted',
   visitors_cut:
     'Visitors that travelled cut short, since their account had sent too little for all of them to travel: by account in sluice_resolver_account_visitors_cut_total',
   publish_retries: 'Times a write to the log was retried',
@@ -64,6 +66,7 @@ export const resolverCounters = {
 
 /** What a resolver counts for each account. */
 export const resolverAccountCounters = {
+  visitors_full: 'Identifiers and merges left out because 1,000 identifiers lead to the visitor',
   visitors_cut:
     'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
 } as const;
@@ -127,6 +130,8 @@ export type ResolverContext = {
   readonly visitorLimit: VisitorRateLimit;
   /** Visitors that travelled cut short, by account. */
   readonly visitorsCut: AccountCounts;
+  /** What was left out of visitors with as many identifiers as they may have, by account. */
+  readonly visitorsFull: AccountCounts;
   /** Broken rules of tracking plans, by the id of the rule. */
   readonly planHits: AccountCounts;
   /** Of the thread: told which accounts have something to do. */

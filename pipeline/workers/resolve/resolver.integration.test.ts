@@ -12,6 +12,7 @@ import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import { eraseFor, resolvedBy } from '../../../shared/testing/visitors.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { deleteSuppression, selectSuppressions, suppressIdentifiers } from '../../../shared/visitors/suppressions.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
@@ -299,6 +300,7 @@ test('resolver: drops what the live version does not let through, but no test ev
         isVisitorsConnection: true,
         keyTrust: 'public',
       }),
+      identity: defaultIdentityRules,
       hasPurposes: false,
       keepsGpc: false,
       visitorReads: () => noReads,

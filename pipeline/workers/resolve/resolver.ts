@@ -38,6 +38,7 @@ export type ResolverOptions = Omit<
   | 'writer'
   | 'visitorLimit'
   | 'visitorsCut'
+  | 'visitorsFull'
   | 'planHits'
   | 'counts'
   | 'signal'
@@ -121,6 +122,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
       (accountId) => options.plans(accountId)?.visitorReads() ?? noReads,
     ),
     visitorsCut: new AccountCounts('visitors_cut'),
+    visitorsFull: new AccountCounts('visitors_full'),
     planHits: new AccountCounts('plan_hits'),
     ...createWriters(),
     counts,
@@ -148,6 +150,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
       ...resolver.gauges(),
       ...resolver.queueStats(),
       ...context.visitorsCut.stats(),
+      ...context.visitorsFull.stats(),
       ...context.planHits.stats(),
     }),
   });

@@ -29,6 +29,8 @@ export type AccountConfig<Collections = StoredCollections> = {
   readonly publishedAt: string;
   readonly sourceKeys: readonly SourceKey[];
   readonly collections: Collections;
+  /** `IdentitySettings` as they are stored; absent: the default ones. */
+  readonly identity?: unknown;
 };
 
 /** A field of a published entity that says what this build cannot read. */

@@ -48,9 +48,12 @@ export function isPlaceholder(text: string): boolean {
   if (text === '') return true;
   if (text.length > charactersMax || !mayStandAround(text.charCodeAt(0), text.charCodeAt(text.length - 1)))
     return false;
-  const bare = text.replace(around, '').toLowerCase();
+  const bare = bareIdentifier(text);
   return placeholders.has(bare) || filler.test(bare);
 }
+
+/** How an identifier is compared with those that identify nobody: in lower case, without what stands around it. */
+export const bareIdentifier = (text: string): string => text.replace(around, '').toLowerCase();
 
 /** The same for the UTF-8 text at bytes[start, end), which has no escapes. */
 export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): boolean {

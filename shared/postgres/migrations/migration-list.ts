@@ -22,6 +22,7 @@ import { RecordMerges } from './0019-record-merges.ts';
 import { IndexSuppressions } from './0021-index-suppressions.ts';
 import { RecordErasures } from './0021-record-erasures.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
+import { SetIdentity } from './0022-set-identity.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -56,4 +57,5 @@ export const migrationList: MigrationList = [
   { name: '0021-record-erasures', class: RecordErasures },
   { name: '0021-index-suppressions', class: IndexSuppressions },
   { name: '0028-name-versions-of-outcomes', class: NameVersionsOfOutcomes },
+  { name: '0022-set-identity', class: SetIdentity },
 ];

@@ -1,0 +1,25 @@
+import type { ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useRead } from '../api/queries.ts';
+import type { Account } from '../api/types.ts';
+import { Waiting } from '../design/feedback.tsx';
+import { Card, Page } from '../design/page.tsx';
+import { IdentityForm } from './identity-form.tsx';
+
+/** What is set for the account as a whole, beside its versions. */
+export function AccountPage(): ReactElement {
+  const query = useRead<Account>('/account');
+  const mayChange = useScope('account:update');
+  const account = query.data;
+  return (
+    <Page title="Account" lead={account?.name}>
+      <Waiting query={query} />
+      {account === undefined ? null : (
+        <Card title="Identity">
+          <p>How visitors are told apart. Changes are live at once, without publishing.</p>
+          <IdentityForm identity={account.identity} mayChange={mayChange} />
+        </Card>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,85 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useChange } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Account } from '../api/types.ts';
+import { ErrorNote, State } from '../design/feedback.tsx';
+import { Check, Field } from '../design/field.tsx';
+
+type Identity = Account['identity'];
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** The account's identity settings. */
+export function IdentityForm({
+  identity,
+  mayChange,
+}: {
+  readonly identity: Identity;
+  readonly mayChange: boolean;
+}): ReactElement {
+  const [values, setValues] = useState<Identity>(identity);
+  const [blocked, setBlocked] = useState(identity.blockedValues.join('\n'));
+  const set = (change: Partial<Identity>): void => setValues({ ...values, ...change });
+  const save = useChange((changed: Identity) => request<Account>('PATCH', '/account', { identity: changed }));
+  return (
+    <form
+      className="wide"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate({ ...values, blockedValues: linesOf(blocked) });
+      }}
+    >
+      <Field
+        label="External ids a visitor may have"
+        hint="With 1, a second external id on the same device is another person. Two visitors that have one each stay two."
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            type="number"
+            min={1}
+            max={10}
+            required
+            value={values.externalIdsMax}
+            onChange={(event) => set({ externalIdsMax: event.target.valueAsNumber })}
+          />
+        )}
+      </Field>
+      <Check
+        label="An e-mail address identifies a visitor where an event has no external id and no user id"
+        checked={values.emailIdentifies}
+        onChange={(emailIdentifies) => set({ emailIdentifies })}
+      />
+      <Field
+        label="Values that identify nobody"
+        hint="One a line. Case, and spaces, brackets and quotes around a value make no difference. Values like undefined, null, 0, anonymous, guest and [object Object] are blocked already. Events are accepted without them."
+      >
+        {(ids) => <textarea {...ids} rows={5} value={blocked} onChange={(event) => setBlocked(event.target.value)} />}
+      </Field>
+      <Check
+        label="Public keys may overwrite what a server has set, and merge known people"
+        checked={values.publicKeysOverwrite}
+        onChange={(publicKeysOverwrite) => set({ publicKeysOverwrite })}
+      />
+      {values.publicKeysOverwrite ? (
+        <p className="note warn">
+          Every visitor of a page can read its key, and could then set the e-mail address of any customer whose id they
+          know.
+        </p>
+      ) : null}
+      {mayChange ? null : <p className="note warn">Changing this needs the scope account:update.</p>}
+      <ErrorNote error={save.error} />
+      <div className="row">
+        <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
+          {save.isPending ? 'Saving …' : 'Save'}
+        </button>
+        {save.isSuccess ? <State tone="good">Saved and live.</State> : null}
+      </div>
+    </form>
+  );
+}

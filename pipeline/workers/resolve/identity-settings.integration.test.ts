@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { IdentitySettings } from '../../../shared/contracts/config/identity-settings.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
+import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { compileResolvePlan } from './resolve-plan.ts';
+import { createResolverRig } from './testing/resolver-rig.ts';
+import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+let rig: ResolverRig;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+  rig = await createResolverRig(nats.url, database.url);
+});
+afterAll(async () => {
+  await rig?.close();
+  await nats?.stop();
+  await database?.drop();
+});
+
+const web = 'source-web';
+const server = 'source-server';
+const sources = [
+  { id: web, type: 'WebSource', status: 'Enabled' },
+  { id: server, type: 'NodejsApi', status: 'Enabled' },
+];
+const planOf = (identity: unknown) => compileResolvePlan(testLiveConfig({ sources }, { identity }));
+
+type Step = TestEvent | { readonly set: Partial<IdentitySettings> };
+
+/** What became of some events of an account of their own, sent one after the other while its settings change. */
+async function resolve(identity: unknown, steps: readonly Step[]) {
+  const account = randomUUID();
+  let plan = planOf(identity);
+  const resolver = await rig.start(0, { plans: () => plan });
+  for (const [index, step] of steps.entries()) {
+    if ('set' in step) {
+      plan = planOf(step.set);
+      continue;
+    }
+    const { resolved, duplicates } = resolver.stats();
+    await rig.send(0, [{ id: `event-${index}`, ...step, account }]);
+    await vi.waitFor(
+      () => {
+        const now = resolver.stats();
+        expect(now.resolved + now.duplicates).toBe(resolved + duplicates + 1);
+      },
+      { timeout: 45_000, interval: 10 },
+    );
+  }
+  await resolver.stop(5_000);
+  const visitors = createVisitorStore(rig.pool);
+  const written = await rig.written(account);
+  return {
+    stats: resolver.stats(),
+    visitors: written.map(({ visitor }) => visitor),
+    ids: written.map(({ visitor }) => visitor.id),
+    find: (externalId: string) => visitors.find(account, { externalId }),
+    findEmail: (email: string) => visitors.find(account, { email }),
+  };
+}
+
+const event = (source: string, body: TestEvent['body'], more: Partial<TestEvent> = {}): TestEvent => ({
+  source,
+  body: { event: 'E', ...body },
+  ...more,
+});
+
+test('identity settings: values that the account blocks tie nobody, in any case and between any brackets', async () => {
+  const blockedValues = ['House Account', 'walk-in@shop.example'];
+  const { ids, visitors, stats, find, findEmail } = await resolve({ blockedValues }, [
+    event(server, { userId: 'device-1', externalId: ' [house account] ' }),
+    event(server, { userId: 'device-2', externalId: 'HOUSE ACCOUNT' }),
+    event(server, {
+      userId: 'device-3',
+      userProperties: { external_id: 'house account', email: 'Walk-in@shop.example' },
+    }),
+    event(server, { userId: 'device-4', email: 'walk-in@shop.example' }),
+    event(server, { userId: 'device-5', externalId: 'house account 2' }),
+  ]);
+  expect(ids.slice(0, 4)).toEqual(['device-1', 'device-2', 'device-3', 'device-4']);
+  for (const visitor of visitors.slice(0, 4)) expect(visitor).not.toHaveProperty('external_id');
+  expect(visitors[2]).not.toHaveProperty('email');
+  expect(await find('house account')).toBeUndefined();
+  expect(await findEmail('walk-in@shop.example')).toBeUndefined();
+  expect((await find('house account 2'))?.id).toBe('device-5');
+  expect(stats['placeholder_identifiers']).toBe(5);
+});
+
+test('identity settings: a change is in force for the next event, and a retry across it stays one event', async () => {
+  const order = event(server, { userId: 'device-1', externalId: 'shared' }, { id: 'order-1' });
+  const { ids, stats, find } = await resolve(undefined, [
+    order,
+    { set: { blockedValues: ['shared'] } },
+    order,
+    event(server, { userId: 'device-2', externalId: 'shared' }),
+  ]);
+  expect(ids).toEqual(['device-1', 'device-2']);
+  expect(stats['duplicates']).toBe(1);
+  // A visitor that has a value already keeps it.
+  expect((await find('shared'))?.id).toBe('device-1');
+});
+
+test('identity settings: an e-mail address identifies unless the account says otherwise, and is a property in any case', async () => {
+  const events = [event(server, { email: 'a@example.com' }), event(server, { email: 'a@example.com' })];
+  const usual = await resolve({ emailIdentifies: true }, events);
+  expect(new Set(usual.ids).size).toBe(1);
+  const { ids, visitors, findEmail } = await resolve({ emailIdentifies: false }, events);
+  expect(new Set(ids).size).toBe(2);
+  for (const visitor of visitors) expect(visitor).toMatchObject({ email: 'a@example.com' });
+  expect(await findEmail('a@example.com')).toBeUndefined();
+});
+
+test('identity settings: a visitor has one externalId, or as many as the account allows; two known people stay two', async () => {
+  const events = [
+    event(server, { externalId: 'known-elsewhere' }),
+    event(server, { userId: 'device', externalId: 'c-1' }),
+    event(server, { userId: 'device', externalId: 'c-2' }),
+    event(server, { userId: 'device', externalId: 'known-elsewhere' }),
+    event(server, { userId: 'device-2', externalId: 'c-1', userProperties: { external_id: 'c-3' } }),
+    event(server, { userId: 'device', externalId: 'c-4' }),
+  ];
+  const one = await resolve(undefined, events);
+  expect((await one.find('c-1'))?.externalIds).toEqual(['c-1']);
+  expect(new Set([one.ids[0], one.ids[1], one.ids[2], one.ids[5]]).size).toBe(4);
+  const three = await resolve({ externalIdsMax: 3 }, events);
+  expect((await three.find('c-1'))?.externalIds.toSorted()).toEqual(['c-1', 'c-2', 'c-3']);
+  expect(three.ids[2]).toBe(three.ids[1]);
+  expect((await three.find('known-elsewhere'))?.externalIds).toEqual(['known-elsewhere', 'c-4']);
+  expect(three.stats['people_kept_apart']).toBe(1);
+  // With a public key nothing is added to a person that a server named.
+  const added = await resolve({ externalIdsMax: 3 }, [
+    event(server, { userId: 'device', externalId: 'c-1' }),
+    event(web, { userId: 'device', externalId: 'c-2' }),
+  ]);
+  expect(added.ids[1]).not.toBe(added.ids[0]);
+});
+
+test('identity settings: public keys overwrite what servers have set, and merge known people, where the account allows it', async () => {
+  const events = [
+    event(server, { externalId: 'c-1', userProperties: { email: 'owner@example.com' } }),
+    event(web, { externalId: 'c-1', userProperties: { email: 'new@example.com' } }),
+    event(server, { externalId: 'c-2' }),
+    event(web, { event: '$alias', userId: 'c-1', externalId: 'c-1', userProperties: { external_id: 'c-2' } }),
+  ];
+  const usual = await resolve({}, events);
+  expect((await usual.find('c-1'))?.properties['email']).toBe('owner@example.com');
+  expect((await usual.find('c-2'))?.id).not.toBe((await usual.find('c-1'))?.id);
+  expect(usual.stats).toMatchObject({ server_values_kept: 1, people_kept_apart: 1 });
+  const allowed = await resolve({ publicKeysOverwrite: true }, events);
+  expect((await allowed.find('c-1'))?.properties['email']).toBe('new@example.com');
+  expect((await allowed.find('c-2'))?.id).toBe((await allowed.find('c-1'))?.id);
+  expect(allowed.stats).toMatchObject({ server_values_kept: 0, people_kept_apart: 0 });
+});

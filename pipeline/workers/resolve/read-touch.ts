@@ -1,0 +1,157 @@
+import { clickIdsIn, clickIdsProperty } from '../../../shared/contracts/events/click-ids.ts';
+import { readOwnConsent } from '../../../shared/contracts/events/consent-words.ts';
+import { aliasEvent } from '../../../shared/contracts/events/envelope.ts';
+import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
+import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { cleanJson } from '../../../shared/visitors/clean-json.ts';
+import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
+import type { IdentityRules } from '../../../shared/visitors/identity-rules.ts';
+import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../../shared/visitors/visitor-identity.ts';
+import type { IdentityKind, VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
+import type { KeyTrust, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import { objectOf, onlyGpc, timeOf } from './read-event.ts';
+
+/** What an event says of its visitor, and what was left out of that. */
+export type ReadTouch = {
+  readonly touch: VisitorTouch;
+  /** Identifiers that identify nobody. */
+  readonly placeholders: number;
+  /** Two people are named who are not said to be one: the second is left out. */
+  readonly namesTwo: boolean;
+};
+
+export type TouchOptions = {
+  /** Whether Global Privacy Control of the event's browser is kept with the visitor. Default: no. */
+  readonly keepsGpc?: boolean;
+  /** Of the account. Default: those of an account that has set nothing. */
+  readonly identity?: IdentityRules;
+};
+
+/** Who an event says its visitor is, and the properties it gives. Identifiers that identify nobody are left out. */
+export function readTouch(
+  envelope: Envelope,
+  keyTrust: KeyTrust,
+  { keepsGpc = false, identity = defaultIdentityRules }: TouchOptions = {},
+): ReadTouch {
+  const { account, id, at, body, test } = envelope;
+  const named = readNames(envelope, identity);
+  const { claim, fields, userProperties, placeholders, namesTwo } = named;
+  const given: JsonObject[] = [];
+  if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
+  if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
+  const consent = ownWords(body.consent);
+  if (consent !== undefined) given.push({ consent });
+  // It is the browser's, and so the person's: events of a server have it too.
+  if (keepsGpc && envelope.gpc === true) given.push({ consent: { ...onlyGpc } });
+  given.push(...customProperties(envelope), ...clicks(envelope));
+  const touch: VisitorTouch = {
+    accountId: account,
+    event: { id, sourceId: envelope.source },
+    claim,
+    receivedAtMs: at,
+    given,
+    sentWith: test === true ? 'test' : keyTrust,
+    externalIdsMax: identity.externalIdsMax,
+  };
+  return { touch, placeholders, namesTwo };
+}
+
+type Names = Omit<ReadTouch, 'touch'> & {
+  readonly claim: VisitorClaim;
+  /** What the event names outside userProperties. */
+  readonly fields: IdentifyingFields;
+  /** Without identifiers that do not count. */
+  readonly userProperties: JsonObject | undefined;
+};
+
+function readNames({ account, id, kind, body }: Envelope, identity: IdentityRules): Names {
+  let placeholders = 0;
+  const identifierOf = (text: string | undefined): string | undefined => {
+    if (text === undefined || !(isPlaceholder(text) || identity.isBlocked(text))) return text;
+    placeholders += 1;
+    return undefined;
+  };
+  const sent = cleanMembers(body.userProperties);
+  const fields = {
+    external_id: identifierOf(cleanText(body.externalId)),
+    email: identifierOf(cleanEmail(body.email)),
+  };
+  const own = { external_id: cleanText(sent?.['external_id']), email: cleanEmail(sent?.['email']) };
+  const ownId = identifierOf(own.external_id);
+  const ownEmail = identifierOf(own.email);
+  const isAlias = isAliasOf(kind, body);
+  const namesTwo =
+    !isAlias && identity.externalIdsMax === 1 && ownId !== undefined && (fields.external_id ?? ownId) !== ownId;
+  const userProperties =
+    sent && without(sent, { external_id: namesTwo || ownId !== own.external_id, email: ownEmail !== own.email });
+  const userId = identifierOf(cleanText(body.userId));
+  const externalIds = distinct(fields.external_id, namesTwo ? undefined : ownId);
+  const emails = identity.emailIdentifies ? distinct(fields.email, ownEmail) : none;
+  const isNamed = userId !== undefined || externalIds.length + emails.length > 0;
+  const anonymousId = isNamed ? undefined : anonymousVisitorId(account, id);
+  const claim = { userId, externalIds, emails, anonymousId, isAlias };
+  return { claim, fields, userProperties, placeholders, namesTwo };
+}
+
+const isAliasOf = (kind: Envelope['kind'], body: EnvelopeBody): boolean =>
+  kind === 'track' && body.event === aliasEvent;
+
+function customProperties({ ctx, body }: Envelope): readonly JsonObject[] {
+  return [ctx?.custom_properties, body.custom_properties].flatMap((custom) => {
+    const members = cleanMembers(custom);
+    return members === undefined ? [] : [{ custom_properties: members }];
+  });
+}
+
+function clicks(envelope: Envelope): readonly JsonObject[] {
+  const { ctx, body } = envelope;
+  const ids = clickIdsIn({ ...ctx?.defaultProperties, ...objectOf(body.defaultProperties) }, timeOf(envelope));
+  return ids === undefined ? [] : [{ [clickIdsProperty]: ids }];
+}
+
+/** What an event says of consent becomes its visitor's as well. */
+function ownWords(consent: unknown): JsonObject | undefined {
+  if (consent === undefined) return undefined;
+  const words = Object.entries(readOwnConsent(consent).words).filter(([name]) => !name.startsWith('$'));
+  return words.length === 0 ? undefined : Object.fromEntries(words);
+}
+
+function without(properties: JsonObject, left: Readonly<Record<IdentityKind, boolean>>): JsonObject {
+  if (!left.external_id && !left.email) return properties;
+  return Object.fromEntries(
+    Object.entries(properties).filter(([name]) => !identityKinds.some((kind) => kind === name && left[kind])),
+  );
+}
+
+/** Properties that follow from the fields that identify, unless userProperties say it in their own spelling. */
+function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {
+  const given: Record<string, string> = {};
+  for (const kind of identityKinds) {
+    const value = fields[kind];
+    const own = userProperties?.[kind];
+    if (value !== undefined && (typeof own !== 'string' || own === '')) given[kind] = value;
+  }
+  return given;
+}
+
+/** A null for what the same event identifies by clears nothing: clients send null for whatever they left unset. */
+function withoutClearing(userProperties: JsonObject, fields: IdentifyingFields): JsonObject {
+  const names = identityKinds.filter((kind) => fields[kind] !== undefined && userProperties[kind] === null);
+  if (names.length === 0) return userProperties;
+  return Object.fromEntries(Object.entries(userProperties).filter(([name]) => !names.some((kind) => kind === name)));
+}
+
+function cleanMembers(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? cleanJson(value) : undefined;
+}
+
+type IdentifyingFields = Readonly<Record<IdentityKind, string | undefined>>;
+
+function distinct(one: string | undefined, other: string | undefined): readonly string[] {
+  if (one === undefined) return other === undefined ? none : [other];
+  return other === undefined || other === one ? [one] : [one, other];
+}
+
+const none: readonly string[] = [];

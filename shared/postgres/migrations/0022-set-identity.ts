@@ -1,0 +1,21 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * How an account tells its visitors apart; null is the default. Visitors have the number of what leads to them, which bounds
+ * it: rows of before count from 0.
+ */
+export class SetIdentity extends Migration {
+  override up(): void {
+    this.addSql('alter table accounts add column identity jsonb');
+    this.addSql(`
+      alter table visitors
+        add column external_ids int not null default 0,
+        add column emails int not null default 0,
+        add column aliases int not null default 0`);
+  }
+
+  override down(): void {
+    this.addSql('alter table visitors drop column external_ids, drop column emails, drop column aliases');
+    this.addSql('alter table accounts drop column identity');
+  }
+}
