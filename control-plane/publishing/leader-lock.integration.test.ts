@@ -3,7 +3,10 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { countOtherSessions } from '../../shared/testing/database-sessions.ts';
 import { createTestDatabase } from '../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../shared/testing/servers.ts';
+import { openSilentProxy } from '../../shared/testing/silent-proxy.ts';
 import { competeForLeadership } from './leader-lock.ts';
+import type { LeaderLock } from './leader-lock.ts';
 
 test('leadership: nobody leads on a server that takes no writes, nor leaves sessions with it', async () => {
   const database = await createTestDatabase();
@@ -26,4 +29,51 @@ test('leadership: nobody leads on a server that takes no writes, nor leaves sess
   expect(await sessions()).toBeLessThanOrEqual(1);
   await setReadOnly('off');
   await expect.poll(() => lock.leading, { timeout: 20_000 }).toBe(true);
+});
+
+/** Two that compete, each noting in `led` when it begins to lead. */
+async function compete(database: TestDatabase, firstUrl = database.url) {
+  const led: string[] = [];
+  const start = (name: string, databaseUrl: string): LeaderLock => {
+    let lock: LeaderLock | undefined = undefined;
+    const onWake = (): void => {
+      if (lock?.leading === true) led.push(name);
+    };
+    lock = competeForLeadership({ databaseUrl, logger: pino({ level: 'silent' }), onWake });
+    onTestFinished(() => lock.stop());
+    return lock;
+  };
+  const first = start('first', firstUrl);
+  await expect.poll(() => first.leading).toBe(true);
+  const second = start('second', database.url);
+  return { first, second, led };
+}
+const leaders = (...locks: readonly LeaderLock[]): number => locks.filter(({ leading }) => leading).length;
+
+test('leadership: a leader whose session the database ends leads no more, and one leads again', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  const { first, second, led } = await compete(database);
+  await expect.poll(() => countOtherSessions(admin, 'sluice publisher')).toBe(2);
+  for (let round = 1; round <= 3; round += 1) {
+    const before = led.length;
+    await admin.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`);
+    await expect.poll(() => led.length).toBeGreaterThan(before);
+    await expect.poll(() => leaders(first, second)).toBe(1);
+  }
+});
+
+test('leadership: a leader that is cut off without a word leads no more', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const proxy = await openSilentProxy(database.url);
+  onTestFinished(() => proxy.close());
+  const { first, second } = await compete(database, proxy.url);
+  expect([first.leading, second.leading]).toEqual([true, false]);
+  proxy.fallSilent();
+  await expect.poll(() => first.leading).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { eventsOfAll, eventsSubject } from '../../../shared/contracts/subjects.ts';
+import { eventsOfAll, eventsSubject, ingestOfAccount } from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
@@ -9,9 +9,13 @@ import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { openLogGate } from '../../../shared/testing/log-gate.ts';
+import type { LogGate } from '../../../shared/testing/log-gate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { Actor } from '../worker/define-worker.ts';
+import type { ResolverOptions } from './resolver.ts';
 import { onEmptyLog, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
@@ -42,40 +46,97 @@ const failureOf = (resolver: Actor): Promise<unknown> =>
   );
 const idsOf = async (rig: ResolverRig): Promise<string[]> => (await rig.written()).map(({ event: { id } }) => id);
 
-/** A connection on which publishes of events stand still between the last look at who the owner is and the log, as after a SIGSTOP. */
-async function connectPaused() {
-  const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'paused' });
-  const { asker } = connection[client];
-  let goOn: () => void = () => undefined;
-  const pause = new Promise<void>((resolve) => (goOn = resolve));
-  const held: string[] = [];
-  const ask = asker.ask.bind(asker);
-  asker.ask = async (subject, ...rest) => {
-    if (subject.startsWith('events.')) {
-      held.push(subject);
-      await pause;
-    }
-    return ask(subject, ...rest);
-  };
-  return { connection, held, goOn };
+type Predecessor = {
+  readonly gate: LogGate;
+  /** The options it is started with: it runs on the gate. */
+  readonly own: Pick<ResolverOptions, 'connection'>;
+};
+
+/** Runs a test with a predecessor that can be made to stand still. */
+async function withPredecessor(work: (predecessor: Predecessor, rig: ResolverRig) => Promise<void>): Promise<void> {
+  const gate = await openLogGate(nats.url);
+  const connection = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'predecessor' });
+  try {
+    await withRig((rig) => work({ gate, own: { connection } }, rig));
+  } finally {
+    vi.restoreAllMocks();
+    await connection.close(0);
+    await gate.close();
+  }
+}
+
+/** By its clock, the process stood still for as long as a successor may take to be there. */
+function jumpAhead(): void {
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
 }
 
 test('one writer: a resolver that was paused before it published is refused by the log, and ends without harm', () =>
-  withRig(async (rig) => {
+  withPredecessor(async ({ gate, own }, rig) => {
     await rig.send(0, events(12));
-    const { connection, held, goOn } = await connectPaused();
-    const paused = await rig.start(0, { connection, settings: { ...defaultSettings, partEventsMax: 5 } });
+    const held = gate.hold('events.>');
+    const paused = await rig.start(0, { ...own, settings: { ...defaultSettings, partEventsMax: 5 } });
     const failure = failureOf(paused);
-    await vi.waitFor(() => expect(held).toHaveLength(1), patiently);
+    await held.arrived;
     // Its owner cuts the same frame elsewhere, so no message has the id of one of the first resolver's.
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 4 } });
     await until(owner, 'resolved', 12);
-    goOn();
+    held.release();
     expect(await failure).toMatchObject({ code: expect.stringMatching(/^(other_writer|consumer_taken)$/) });
     expect(await idsOf(rig)).toEqual(events(12).map(({ id }) => id));
     expect(paused.stats()).toMatchObject({ resolved: 0 });
     await owner.stop(5_000);
-    await connection.close();
+  }));
+
+test('one writer: a resolver that was paused while retention removed what its successor wrote writes nothing, and ends', () =>
+  withPredecessor(async ({ gate, own }, rig) => {
+    const paused = await rig.start(0, own);
+    const failure = failureOf(paused);
+    await rig.send(0, [event(0)]);
+    await until(paused, 'resolved', 1);
+    const held = gate.hold('events.>');
+    await rig.send(0, [event(1)]);
+    await held.arrived;
+    const goOn = gate.standStill();
+    const owner = await rig.start(0);
+    await until(owner, 'resolved', 1);
+    await purgeSubject(rig.connection, streams.events, eventsOfAll);
+    jumpAhead();
+    held.release();
+    goOn();
+    expect(await failure).toMatchObject({ code: 'consumer_taken' });
+    expect(await idsOf(rig)).toEqual([]);
+    await owner.stop(5_000);
+  }));
+
+test('one writer: a resolver that was paused while it copied a flood to a queue acknowledges nothing of it, and ends', () =>
+  withPredecessor(async ({ gate, own }, rig) => {
+    const store = createVisitorStore(rig.pool);
+    const stuck: ResolverOptions['visitors'] = {
+      resolve: () => new Promise(() => undefined),
+      lookUp: async (touches) => ({ ...(await store.lookUp(touches)), write: () => stuck.resolve(touches) }),
+    };
+    const settings = { ...defaultSettings, waitingBytesMax: 64 * 1024, framesInFlightMax: 16 };
+    const held = gate.hold(ingestOfAccount(0, rig.account));
+    const paused = await rig.start(0, { ...own, settings, visitors: stuck });
+    const failure = failureOf(paused);
+    const padding = 'x'.repeat(4_000);
+    const flood = Array.from({ length: 40 }, (_, n) => ({
+      id: `e${n}`,
+      body: { event: 'E', userId: 'u', properties: { padding } },
+    }));
+    for (const one of flood) await rig.send(0, [one]);
+    await held.arrived;
+    const goOn = gate.standStill();
+    const owner = await rig.start(0);
+    await until(owner, 'resolved', flood.length);
+    jumpAhead();
+    held.release();
+    goOn();
+    expect(await failure).toMatchObject({ code: expect.stringMatching(/^(other_writer|consumer_taken)$/) });
+    expect(gate.acknowledged(streams.ingest)).toEqual([]);
+    expect(await idsOf(rig)).toEqual(flood.map(({ id }) => id));
+    await owner.stop(5_000);
   }));
 
 test('one writer: what an earlier build, which names no sequence, stores beside its owner is not written again', () =>

@@ -88,6 +88,8 @@ type OwnSettings = Partial<DispatcherSettings> & {
   readonly publishedAtMs?: number;
   /** One beside that of the rig. */
   readonly destinationId?: string;
+  /** Default: those that are followed on the dispatcher's connection. */
+  readonly erasures?: FollowedErasures;
 };
 
 type OwnNotice = { readonly id?: string; readonly isAhead?: boolean };
@@ -177,6 +179,7 @@ export async function createDispatcherRig(
         publishedAtMs = firstPublishedAtMs,
         destinationId: startedId = destinationId,
         retryUse = unlimitedRetries,
+        erasures: ownErasures,
         ...ownSettings
       }: OwnSettings = {},
       instanceId = 'test',
@@ -200,7 +203,7 @@ export async function createDispatcherRig(
         sourceActivity,
         timings: createDeliveryTimings(),
         retryUse: () => retryUse,
-        erasures: ownConnection === pipelineConnection ? erasures : follow(ownConnection),
+        erasures: ownErasures ?? (ownConnection === pipelineConnection ? erasures : follow(ownConnection)),
         regions: noGeoRegions,
         shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
         frameShares,

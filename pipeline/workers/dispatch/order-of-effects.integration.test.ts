@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { openLogGate } from '../../../shared/testing/log-gate.ts';
+import type { LogGate } from '../../../shared/testing/log-gate.ts';
+import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+let gate: LogGate;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await createDispatcherRig(nats.url);
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+  gate = await openLogGate(nats.url);
+  connection = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'gated' });
+});
+afterEach(async () => {
+  await Promise.all([rig.close(), connection.close(0)]);
+  await Promise.all([sink.close(), gate.close()]);
+});
+
+const settings = { healthFlushMs: 20, retryPolicyOf: quickRetries };
+const retriesOf = (tier: number | '*'): string => `retry.${rig.destinationId}.${tier}`;
+const deadLetters = (): string => `dead.${rig.destinationId}`;
+const acknowledged = (): number[] => gate.acknowledged(streams.events);
+const asked = (id: string): number => sink.requests.filter(({ body }) => idsOf(body).includes(id)).length;
+const seqOf = (frame: number): number => rig.frameSeqs[frame] ?? expect.unreachable();
+
+/** Answers by the id of the only event of a request, 200 where nothing is said of it. */
+const answerTo = (answers: Readonly<Record<string, number | 'hang'>>): void =>
+  sink.answer(({ body }) => answers[idsOf(body)[0] ?? ''] ?? 200);
+
+/** Starts a dispatcher on the gate, and waits until it is through with an event. */
+async function startGated(): Promise<void> {
+  const dispatcher = await rig.start(settings, 'gated', connection);
+  dispatcher.done.catch(() => undefined);
+  await rig.send([{ id: 'first' }]);
+  await until('the first event is acknowledged', () => acknowledged().includes(seqOf(0)));
+}
+
+/** An event that needs nothing of what is held is done with, so whatever does not wait has happened. */
+async function otherEventIsDone(): Promise<number> {
+  await rig.send([{ id: 'other' }]);
+  const seq = seqOf(rig.frameSeqs.length - 1);
+  await until('the other event is acknowledged', () => acknowledged().includes(seq));
+  return seq;
+}
+
+/** Kills the dispatcher; its successor gets a 200 for everything. */
+async function succeed(): Promise<void> {
+  gate.cut();
+  sink.answer(() => 200);
+  await rig.start(settings, 'successor');
+}
+const delivered = (id: string): Promise<void> => until(`${id} is delivered`, () => sink.taken().includes(id));
+
+test.each([
+  { stored: 'retry log', status: 500, subject: () => retriesOf('*') },
+  { stored: 'dead letters', status: 400, subject: deadLetters },
+])('order of effects: a failed event is acknowledged only once stored in the $stored', async ({ status, subject }) => {
+  answerTo({ failed: status });
+  await startGated();
+  const held = gate.hold(subject());
+  await rig.send([{ id: 'failed' }]);
+  await held.arrived;
+  const other = await otherEventIsDone();
+  expect(acknowledged()).toEqual([seqOf(0), other]);
+  await succeed();
+  await delivered('failed');
+});
+
+test.each([
+  { stored: 'retry log', status: 500, subject: () => retriesOf('*') },
+  { stored: 'dead letters', status: 400, subject: deadLetters },
+])(
+  'order of effects: a failed event is acknowledged once stored in the $stored after refusals',
+  async ({ status, subject }) => {
+    answerTo({ failed: status });
+    await startGated();
+    const refused = gate.refuse(subject());
+    await rig.send([{ id: 'failed' }]);
+    await until('it was refused', () => refused.messages.length >= 2);
+    expect(acknowledged()).toEqual([seqOf(0)]);
+    refused.release();
+    await until('it is acknowledged', () => acknowledged().includes(seqOf(1)));
+    expect((await rig.deadLetters()).length + (await rig.retryRecords()).length).toBeGreaterThan(0);
+  },
+);
+
+test('order of effects: an unreadable line is acknowledged only once the dead letters have it', async () => {
+  await startGated();
+  const held = gate.hold(deadLetters());
+  await rig.sendRaw('no event\n');
+  await held.arrived;
+  const other = await otherEventIsDone();
+  expect(acknowledged()).toEqual([seqOf(0), other]);
+  await succeed();
+  await until('it is kept', async () => (await rig.unreadable()).length === 1);
+});
+
+test('order of effects: an event behind a failed one of its visitor is acknowledged only once it is parked', async () => {
+  answerTo({ failed: 500 });
+  await startGated();
+  await rig.send([{ id: 'failed', visitor: 'v' }]);
+  await until('the failed event is acknowledged', () => acknowledged().includes(seqOf(1)));
+  const held = gate.hold(retriesOf(parkedTier));
+  await rig.send([{ id: 'behind', visitor: 'v' }]);
+  await held.arrived;
+  const other = await otherEventIsDone();
+  expect(acknowledged()).toEqual([seqOf(0), seqOf(1), other]);
+  await succeed();
+  await delivered('behind');
+  expect(sink.taken().indexOf('failed')).toBeLessThan(sink.taken().indexOf('behind'));
+});
+
+/** Stores events in the retry log, one frame each, and waits until the destination was asked for each a second time. */
+async function retryTwice(ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const before = acknowledged().length;
+    await rig.send([{ id }]);
+    await until(`${id} is stored`, () => acknowledged().length > before);
+  }
+  await until('all were retried', () => ids.every((id) => asked(id) >= 2));
+}
+
+const removals = (): number =>
+  gate.passed.filter(({ subject }) => subject === `$JS.API.STREAM.PURGE.${streams.retry}`).length;
+
+test('order of effects: a retried event leaves the retry log only once its next record is stored', async () => {
+  answerTo({ failed: 500 });
+  await startGated();
+  await rig.send([{ id: 'failed' }]);
+  await until('it is stored', () => acknowledged().includes(seqOf(1)));
+  const held = gate.hold(retriesOf('*'), 'failed');
+  await held.arrived;
+  await retryUntilRemoved();
+  await succeed();
+  await delivered('failed');
+  expect(await rig.deadLetters()).toEqual([]);
+});
+
+/** Has events fail once and succeed until the dispatcher has removed what is finished of their tier. */
+async function retryUntilRemoved(): Promise<void> {
+  const before = removals();
+  for (let n = 0; removals() === before; n += 1) {
+    const id = `once-${n}`;
+    sink.answer(({ body }) => (idsOf(body)[0] === 'failed' || (idsOf(body)[0] === id && asked(id) === 1) ? 500 : 200));
+    await rig.send([{ id }]);
+    await delivered(id);
+  }
+}
+
+test('order of effects: what is held of the retry log stays there while later frames are finished and removed', async () => {
+  const failures = new Map<string, number>();
+  sink.answer(({ body }) => {
+    const [id = ''] = idsOf(body);
+    if (!id.startsWith('retried')) return 200;
+    failures.set(id, (failures.get(id) ?? 0) + 1);
+    if (failures.get(id) === 1) return 500;
+    return id === 'retried-1' ? 'hang' : 200;
+  });
+  await startGated();
+  // The first frame makes room before the one that is held, so that there is something to remove.
+  await retryTwice(['retried-0', 'retried-1', 'retried-2']);
+  const before = removals();
+  await delivered('retried-2');
+  await until('what is finished is removed', () => removals() > before);
+  expect((await rig.retryRecords()).map(({ eventId }) => eventId)).toContain('retried-1');
+  await succeed();
+  await delivered('retried-1');
+});
