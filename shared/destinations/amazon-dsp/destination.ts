@@ -2,10 +2,11 @@ import { countryCode } from '../../routing/modifications/countries.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { browserContext } from '../sdk/browser-context.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
@@ -139,7 +140,7 @@ function amazonEvent(
   { dataSetName, eventSource, countryCode: standardCountry }: Described,
 ): JsonObject {
   const person = knownPerson(event);
-  const keys = matchKeys(person);
+  const keys = matchKeys(event, person);
   if (keys.length === 0) throw new UnfitEventError('the event says nothing of a person that Amazon could match');
   const conversionType = standardName(event) ?? 'OTHER';
   const isPurchase = conversionType === 'OFF_AMAZON_PURCHASES';
@@ -149,12 +150,12 @@ function amazonEvent(
     eventDescription: {
       name: event.name.slice(0, nameCharactersMax).toWellFormed(),
       conversionType,
-      eventSource,
+      eventSource: sourceOf(event, eventSource),
       eventIngestionMethod: 'SERVER_TO_SERVER',
       dataSetName,
     },
     eventTime: new Date(event.timeMs).toISOString(),
-    countryCode: country ?? standardCountry,
+    countryCode: country ?? regionOfLocale(event) ?? standardCountry,
     matchKeys: keys,
     eventId: event.deduplicationId,
     value,
@@ -166,8 +167,26 @@ function amazonEvent(
 
 const standardName = platformEventNames('AmazonDSP');
 
-/** Each datum of the person, in Amazon's form. */
-function matchKeys(person: KnownPerson): readonly JsonObject[] {
+/** An event of an app on a phone is one of its system also where the destination's others are of a website. */
+function sourceOf(event: SentEvent, standard: string): string {
+  const { platform } = deviceOf(event);
+  return standard === 'WEBSITE' && platform !== undefined && isOfApp(event) ? platform.toUpperCase() : standard;
+}
+
+/** The country of a locale such as `de-AT`. */
+function regionOfLocale({ context }: SentEvent): string | undefined {
+  const locale = textOf(context['locale']) ?? textOf(context['browser_language']);
+  return /^[a-z]{2,3}[-_]([A-Z]{2})$/.exec(locale ?? '')?.[1];
+}
+
+/** The street that somebody lives in: a trait of its own, or of an address. */
+function streetOf({ visitor }: SentEvent): string | undefined {
+  const { address, street } = visitor.custom_properties;
+  return textOf(isJsonObject(address) ? address['street'] : street);
+}
+
+/** What the person is matched by, in Amazon's form: each datum hashed, ids as they are. */
+function matchKeys(event: SentEvent, person: KnownPerson): readonly JsonObject[] {
   const { email, firstName, lastName, city, state, zip } = person;
   const lettersAndDigits = (text: string): string | undefined =>
     text.toLowerCase().replaceAll(/[^a-z0-9]/g, '') || undefined;
@@ -176,9 +195,13 @@ function matchKeys(person: KnownPerson): readonly JsonObject[] {
     PHONE: hashPerson(person).phone,
     FIRST_NAME: hashDatum(firstName, lettersAndDigits),
     LAST_NAME: hashDatum(lastName, lettersAndDigits),
+    ADDRESS: hashDatum(streetOf(event), lettersAndDigits),
     CITY: hashDatum(city, lettersAndDigits),
     STATE: hashDatum(state, lettersAndDigits),
     POSTAL: hashDatum(zip, (text) => text.toLowerCase().replaceAll(/\s/g, '') || undefined),
+    MAID: deviceOf(event).advertisingId,
+    RAMP_ID: browserId(event, ['ramp_id', 'rampId']),
+    MATCH_ID: browserId(event, ['match_id', 'matchId']),
   };
   return Object.entries(hashes).flatMap(([type, hash]) => (hash === undefined ? [] : [{ type, values: [hash] }]));
 }

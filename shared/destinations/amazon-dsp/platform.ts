@@ -30,11 +30,17 @@ const row = Type.Object(
     eventTime: instant,
     countryCode: Type.String({ pattern: '^[A-Z]{2}$' }),
     matchKeys: Type.Array(
-      Type.Object({
-        type: oneOf('EMAIL', 'PHONE', 'FIRST_NAME', 'LAST_NAME', 'ADDRESS', 'CITY', 'STATE', 'POSTAL'),
-        values: Type.Array(sha256Hex, { minItems: 1, maxItems: 1 }),
-      }),
-      { minItems: 1, maxItems: 14 },
+      Type.Union([
+        Type.Object({
+          type: oneOf('EMAIL', 'PHONE', 'FIRST_NAME', 'LAST_NAME', 'ADDRESS', 'CITY', 'STATE', 'POSTAL'),
+          values: Type.Array(sha256Hex, { minItems: 1, maxItems: 1 }),
+        }),
+        Type.Object({
+          type: oneOf('MAID', 'RAMP_ID', 'MATCH_ID'),
+          values: Type.Array(someText, { minItems: 1, maxItems: 1 }),
+        }),
+      ]),
+      { minItems: 1, maxItems: 11 },
     ),
     eventId: Type.Optional(someText),
     value: Type.Optional(Type.Number()),

@@ -2,8 +2,11 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { isJsonObject } from '../../runtime/json.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
+import { integrationOptions } from '../sdk/integration-options.ts';
+import { subscriptionOf, subscriptionSettings } from '../sdk/subscriptions.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
-import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
 import {
   acceptsCustomerEvents,
@@ -14,15 +17,17 @@ import {
   textOf,
   traitsOf,
 } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
+import { chainOf, postJson } from '../sdk/http.ts';
 import { present, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
-import { baseUrl, token } from '../sdk/settings.ts';
+import { baseUrl, optionalText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 
+/** At Segment and RudderStack. */
+const names = ['Attentive', 'Attentive Mobile', 'ATTENTIVE_TAG'] as const;
 const hoursMax = 12;
 const hourMs = 3_600_000;
 const propertiesMax = 200;
@@ -33,11 +38,18 @@ const ownPlace: ReadonlySet<string> = new Set(['email', 'phone_number', 'phone']
 const settings = {
   apiKey: token({
     label: 'API key',
-    sublabel: 'Of a private app with the scopes events, e-commerce and attributes: write.',
+    sublabel:
+      'Of a private app with the scopes events, e-commerce, attributes and, for subscriptions, subscribers: write.',
     example: 'example',
   }),
   defaultCurrency: defaultCurrency(),
   traitNames: traitNames(),
+  ...subscriptionSettings,
+  signUpSourceId: optionalText({
+    label: 'Sign-up source ID',
+    placeholder: '123456',
+    sublabel: 'Of the sign-up unit whose legal language people agreed to. Subscribing events need one.',
+  }),
   baseUrl: baseUrl('https://api.attentivemobile.com'),
 };
 
@@ -62,7 +74,7 @@ export const attentive = defineDestination({
       'https://github.com/api-evangelist/attentive',
     ],
     checked: '2026-11-22',
-    namesElsewhere: ['Attentive Mobile', 'ATTENTIVE_TAG'],
+    namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).attentivePlatform,
   prepare,
@@ -78,10 +90,38 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
     buildRequest(events, nowMs) {
       const event = onlyEvent(events);
-      const { path, body } = isIdentify(event) ? attributes(event, given) : tracked(event, given, nowMs);
-      return postJson({ url: `${base}${path}`, headers, body: { user: userOf(event), ...body }, events });
+      const post = ({ path, body }: Call): OutboundRequest =>
+        postJson({ url: `${base}${path}`, headers, body: { user: userOf(event), ...body }, events });
+      const main = isIdentify(event) ? attributes(event, given) : tracked(event, given, nowMs);
+      return chainOf([main, ...subscribed(event, given)].map(post));
     },
   };
+}
+
+/** The subscription that an event makes or ends, https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/. */
+function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): readonly Call[] {
+  const subscription = isIdentify(event) ? undefined : subscriptionOf(event, given);
+  if (subscription === undefined) return [];
+  const { email, phone } = contactIds(event);
+  const channels = subscription.channels.filter((channel) => (channel === 'email' ? email : phone) !== undefined);
+  if (channels.length === 0) {
+    throw new UnfitEventError(`a subscription by ${subscription.channels.join(' and ')} needs an address for it`);
+  }
+  const user = present({
+    email: channels.includes('email') ? email : undefined,
+    phone: channels.includes('sms') ? phone : undefined,
+  });
+  if (subscription.action === 'unsubscribe') {
+    const subscriptions = channels.map((channel) => ({
+      type: 'MARKETING',
+      channel: channel === 'email' ? 'EMAIL' : 'TEXT',
+    }));
+    return [{ path: '/subscriptions/unsubscribe', body: { user, subscriptions } }];
+  }
+  const sent = sentEvent(event);
+  const source = textForm(integrationOptions(sent, names)['signUpSourceId']) ?? given.signUpSourceId?.trim();
+  if (source === undefined) throw new UnfitEventError('a subscription needs the setting signUpSourceId');
+  return [{ path: '/subscriptions', body: { user, signUpSourceId: source } }];
 }
 
 type Call = { readonly path: string; readonly body: JsonObject };
@@ -120,10 +160,15 @@ function product(item: CommerceItem, currency: string | undefined, variant: stri
       productId: id,
       productVariantId: variant ?? id,
       name,
-      price: [{ value: price, currency }],
+      price: [{ value: price, currency: currencyIn(item.others) ?? currency }],
       quantity,
     },
   ];
+}
+
+function currencyIn({ currency }: JsonObject): string | undefined {
+  const code = textOf(currency)?.trim().toUpperCase();
+  return code !== undefined && /^[A-Z]{3}$/.test(code) ? code : undefined;
 }
 
 /** The id of the size or colour of one of an event's goods. */
@@ -143,10 +188,15 @@ function withKeys(properties: JsonObject): JsonObject {
 
 function userOf(event: OutboundEvent): JsonObject {
   const { email, phone, externalId } = contactIds(event);
+  const { shopify_id: shopifyId, klaviyo_id: klaviyoId } = event.resolved.visitor.custom_properties;
   const user = present({
     email,
     phone,
-    externalIdentifiers: present({ clientUserId: externalId }),
+    externalIdentifiers: present({
+      clientUserId: externalId,
+      shopifyId: textForm(shopifyId),
+      klaviyoId: textForm(klaviyoId),
+    }),
   });
   if (user === undefined) {
     throw new UnfitEventError('Attentive needs an e-mail address, a phone number or an external id');

@@ -8,8 +8,16 @@ const user = Type.Object(
   {
     phone: Type.Optional(Type.String({ pattern: String.raw`^\+[1-9]\d{6,14}$` })),
     email: Type.Optional(Type.String({ pattern: '@' })),
-    externalIdentifiers: Type.Optional(Type.Object({ clientUserId: someText })),
+    externalIdentifiers: Type.Optional(
+      Type.Partial(Type.Object({ clientUserId: someText, shopifyId: someText, klaviyoId: someText })),
+    ),
   },
+  { minProperties: 1, additionalProperties: false },
+);
+
+/** Of a subscription. */
+const contact = Type.Object(
+  { phone: user.properties.phone, email: user.properties.email },
   { minProperties: 1, additionalProperties: false },
 );
 
@@ -42,6 +50,21 @@ export const attentivePlatform = definePlatform({
       }),
     ),
     endpoint('/v1/attributes/custom', Type.Object({ user, properties })),
+    endpoint('/v1/subscriptions', Type.Object({ user: contact, signUpSourceId: someText })),
+    endpoint(
+      '/v1/subscriptions/unsubscribe',
+      Type.Object({
+        user: contact,
+        subscriptions: Type.Optional(
+          Type.Array(
+            Type.Object({
+              type: Type.Enum(['MARKETING', 'TRANSACTIONAL', 'CHECKOUT_ABANDONED']),
+              channel: Type.Enum(['TEXT', 'EMAIL']),
+            }),
+          ),
+        ),
+      }),
+    ),
   ],
   answers: {
     success: () => ({ status: 200 }),

@@ -16,7 +16,7 @@ import {
 } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { browserContext } from '../sdk/browser-context.ts';
-import { deviceOf } from '../sdk/device.ts';
+import { pushDevice } from '../sdk/push-device.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
@@ -91,7 +91,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Given = SettingsOf<typeof settings>;
 
-/** What one event becomes: the last operation is the event itself. */
+/** What one event becomes. */
 function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   const sent = sentEvent(event);
   const { id, name, timeMs } = sent;
@@ -100,7 +100,11 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   if (isIdentify(event)) {
     if (known === undefined) throw new UnfitEventError('Customer.io needs an external id or an e-mail address');
     const attributes = { ...attributesOf(event, given), email: ids.email, anonymous_id: ids.visitorId };
-    return [{ type: 'person', action: 'identify', identifiers: known, attributes }];
+    const identify = { type: 'person', action: 'identify', identifiers: known, attributes };
+    const device = deviceIn(sent);
+    return device === undefined
+      ? [identify]
+      : [identify, { type: 'person', action: 'add_device', identifiers: known, device }];
   }
   const properties = propertiesOf(event);
   const identifiers = known ?? { anonymous_id: ids.visitorId };
@@ -124,16 +128,11 @@ const views: ReadonlyMap<string, string> = new Map([
   [screenEvent, 'screen'],
 ]);
 
-/** Events of the life of an app, with which a library sends the token for notifications. */
-const ofApp: ReadonlySet<string> = new Set(['applicationinstalled', 'applicationopened', 'applicationupdated']);
-
-/** The device of an event of an app that can be sent notifications. */
+/** The device that the event registers for notifications. */
 function deviceIn(event: SentEvent): JsonObject | undefined {
-  const token = textOf(event.context['device_token']);
-  const { platform } = deviceOf(event);
-  if (token === undefined || platform === undefined) return undefined;
-  if (!ofApp.has(event.name.toLowerCase().replaceAll(/[^a-z]/g, ''))) return undefined;
-  return { token, platform, last_used: Math.floor(event.timeMs / 1_000) };
+  const device = pushDevice(event);
+  if (device === undefined) return undefined;
+  return { token: device.token, platform: device.platform, last_used: Math.floor(event.timeMs / 1_000) };
 }
 
 /** Customer.io has one name and form of its own: `created_at`, in seconds. */

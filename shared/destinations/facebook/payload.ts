@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
 import { browserContext, browserId, findBrowserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
@@ -7,7 +8,7 @@ import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { dataProcessingOptions } from '../sdk/limited-data-use.ts';
-import { ownProperties } from '../sdk/own-properties.ts';
+import { ownParameters, ownProperties } from '../sdk/own-properties.ts';
 import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
@@ -69,8 +70,7 @@ const lawsOfStates: ReadonlyMap<string, number> = new Map([
  * Meta requires of one: what a server tells without them is `system_generated`.
  */
 function actionSourceOf(event: SentEvent, standardSource: string): string {
-  const given = textOf(event.properties['action_source'])?.toLowerCase();
-  const named = facebookActionSources.find((source) => source === given);
+  const named = namedActionSource(event, facebookActionSources);
   if (named !== undefined || standardSource !== 'website') return named ?? standardSource;
   if (isOfApp(event) && deviceOf(event).platform !== undefined) return 'app';
   const { url, userAgent } = browserContext(event);
@@ -139,7 +139,7 @@ function appData(event: SentEvent): JsonObject {
 }
 
 function customData(event: SentEvent, name: string): JsonObject | undefined {
-  const { properties } = event;
+  const said = ownParameters(event, parameters);
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   if (name === 'Purchase' && (value === undefined || currency === undefined)) {
     throw new UnfitEventError('a purchase needs a value and a currency');
@@ -150,15 +150,14 @@ function customData(event: SentEvent, name: string): JsonObject | undefined {
     currency,
     order_id: orderId,
     content_ids: itemIds,
-    content_type: textOf(properties['content_type']) ?? (itemIds.length > 0 ? 'product' : undefined),
-    content_name: textOf(properties['content_name']),
-    content_category: textOf(properties['content_category']),
+    ...said,
+    content_type: said.content_type ?? (itemIds.length > 0 ? 'product' : undefined),
     contents: items.flatMap(({ id, price, quantity }) => (id === undefined ? [] : { id, quantity, item_price: price })),
     num_items: itemCount,
     search_string: searchText,
-    status: textOf(properties['status']),
   });
 }
 
 /** Parameters of Meta's that stand in custom data under the name they come by. */
-const placedProperties: ReadonlySet<string> = new Set(['content_type', 'content_name', 'content_category', 'status']);
+const parameters = ['content_type', 'content_name', 'content_category', 'status'] as const;
+const placedProperties: ReadonlySet<string> = new Set([...parameters, 'contentType', 'contentName', 'contentCategory']);

@@ -26,7 +26,7 @@ const longerValues: Readonly<Record<string, number>> = { page_location: 1_000, p
  */
 export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const recommended = event.name === groupEvent ? 'join_group' : recommendedName(event);
+  const recommended = event.name === groupEvent ? 'join_group' : (recommendedName(event) ?? checkoutStep(event));
   const name = recommended ?? ga4Name(event.name);
   if (name === undefined) throw new UnfitEventError('the event has no name that Google Analytics could take');
   return {
@@ -37,6 +37,15 @@ export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): 
 }
 
 const recommendedName = platformEventNames('GA4MeasurementProtocol');
+
+/** A step of a checkout is the one whose answer it has: how to pay, else how to ship. */
+function checkoutStep({ name, isRenamed, properties }: SentEvent): string | undefined {
+  if (isRenamed || !/^(checkout ?step ?completed|completed ?checkout ?step)$/i.test(name.replaceAll('_', ' ')))
+    return undefined;
+  const paysOnly =
+    textOf(properties['payment_method']) !== undefined && textOf(properties['shipping_method']) === undefined;
+  return paysOnly ? 'add_payment_info' : 'add_shipping_info';
+}
 
 const transactions: ReadonlySet<string> = new Set(['purchase', 'refund']);
 const withItemsOnly: ReadonlySet<string> = new Set([
@@ -140,8 +149,8 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
     const name = ga4ParameterName(`${prefix}${key}`);
     // What is there already was read by its meaning.
     if (name === undefined || parameters.has(name) || name === 'session_id') continue;
-    if (isJsonObject(value)) {
-      if (depth < depthMax) addAll(parameters, `${name}_`, value, depth + 1);
+    if (isJsonObject(value) || isListOfObjects(value)) {
+      if (depth < depthMax) addAll(parameters, `${name}_`, { ...value }, depth + 1);
       continue;
     }
     const fit = valueOf(value, longerValues[name] ?? valueCharactersMax);
@@ -149,14 +158,26 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
   }
 }
 
+const isListOfObjects = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length > 0 && value.every((entry) => isJsonObject(entry));
+
+/** An item's parameters are texts and numbers too: members of objects become `size_label`. */
 function itemOf(item: JsonObject): JsonObject {
-  const members = Object.entries(item).slice(0, parametersMax + 2);
+  const members = flatMembers(item, '', 0).slice(0, parametersMax + 2);
   return Object.fromEntries(
     members.flatMap(([key, value]) => {
       const fit = valueOf(value, valueCharactersMax);
       return fit === undefined ? [] : [[key.slice(0, 40), fit]];
     }),
   );
+}
+
+function flatMembers(members: JsonObject, prefix: string, depth: number): [string, unknown][] {
+  return Object.entries(members).flatMap(([key, value]): [string, unknown][] => {
+    const name = `${prefix}${key}`;
+    if (!isJsonObject(value) && !isListOfObjects(value)) return [[name, value]];
+    return depth < depthMax ? flatMembers({ ...value }, `${name}_`, depth + 1) : [];
+  });
 }
 
 /** A value as Google Analytics takes it; a list as one text. Undefined for what it cannot be told. */

@@ -2,15 +2,22 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
-import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import type {
+  OutboundAnswer,
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+  PreparedDestination,
+} from '../sdk/destination.ts';
 import { isAboutIds, isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
-import { batchSize, choice, region, token, optionalBaseUrl } from '../sdk/settings.ts';
+import { batchSize, choice, region, token, optionalBaseUrl, optionalText } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import {
   isIterableCart,
   isIterablePurchase,
   iterableCart,
+  iterableDevice,
   iterableEvent,
   iterablePurchase,
   iterableUser,
@@ -48,6 +55,11 @@ const settings = {
     sublabel: 'Updating replaces the cart that Iterable has by the goods of the event: list all of them in products.',
     fallback: 'cart',
   }),
+  applicationName: optionalText({
+    label: 'Push integration',
+    placeholder: 'com.example.app',
+    sublabel: 'The application name that device tokens are registered with. Without it the package name of the app.',
+  }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
@@ -55,7 +67,8 @@ const settings = {
 /**
  * Iterable: events by `POST /api/events/trackBulk` (https://api.iterable.com/api/docs#events_trackBulk), users of
  * $identify by `POST /api/users/bulkUpdate` (https://api.iterable.com/api/docs#users_bulkUpdateUser). The event's id is
- * its `id` there: one sent twice is one. An order goes by `POST /api/commerce/trackPurchase`, by itself, and is revenue.
+ * its `id` there: one sent twice is one. The device token of an app's event follows it by
+ * `POST /api/users/registerDeviceToken` (https://api.iterable.com/api/docs#users_registerDeviceToken). An order goes by `POST /api/commerce/trackPurchase`, by itself, and is revenue.
  */
 export const iterable = defineDestination({
   id: 'Iterable',
@@ -81,23 +94,29 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     accepts: (event) => !isAboutIds(event),
     groupOf(event) {
-      if (isIdentify(event)) return 'users';
-      // Iterable takes purchases and carts one by one.
-      const isAlone = isIterablePurchase(event) || (given.cartEvents === 'cart' && isIterableCart(event));
+      // Iterable takes purchases, carts and devices one by one.
+      const isAlone =
+        isIterablePurchase(event) ||
+        (given.cartEvents === 'cart' && isIterableCart(event)) ||
+        iterableDevice(event, preferred, given.applicationName) !== undefined;
+      if (isIdentify(event) && !isAlone) return 'users';
       return isAlone ? `alone ${outboundHead(event).id}` : 'events';
     },
     buildRequest(events) {
       const post = (path: string, body: JsonObject) =>
         withinBytes(postJson({ url: `${baseUrl}/api/${path}`, headers, body, events }), bodyBytesMax);
       const [first] = events;
+      const device = first === undefined ? undefined : iterableDevice(first, preferred, given.applicationName);
+      const withDevice = (request: OutboundRequest): OutboundRequest =>
+        device === undefined ? request : { ...request, next: post('users/registerDeviceToken', device) };
       if (first !== undefined && isIdentify(first)) {
-        return post('users/bulkUpdate', { users: events.map((event) => iterableUser(event, preferred)) });
+        return withDevice(post('users/bulkUpdate', { users: events.map((event) => iterableUser(event, preferred)) }));
       }
       const purchase = first === undefined ? undefined : iterablePurchase(first, preferred);
       if (purchase !== undefined) return post('commerce/trackPurchase', purchase);
       const cart = first === undefined || given.cartEvents !== 'cart' ? undefined : iterableCart(first, preferred);
       if (cart !== undefined) return post('commerce/updateCart', cart);
-      return post('events/trackBulk', { events: events.map((event) => iterableEvent(event, preferred)) });
+      return withDevice(post('events/trackBulk', { events: events.map((event) => iterableEvent(event, preferred)) }));
     },
     readAnswer: (answer, events) => readFailures(answer, events, preferred),
   };

@@ -3,10 +3,11 @@ import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { listOf, present, renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
+import { pushDevice } from '../sdk/push-device.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
 
 /** What a project may know its users by. */
@@ -116,6 +117,32 @@ function purchasedItem({
     url,
     imageUrl,
     dataFields: present({ brand, variant, ...others }),
+  };
+}
+
+/**
+ * The body of registerDeviceToken. Undefined where the event registers no device, or the push integration is not known.
+ */
+export function iterableDevice(
+  event: OutboundEvent,
+  preferred: IterableKey,
+  integration: string | undefined,
+): JsonObject | undefined {
+  const sent = sentEvent(event);
+  const device = pushDevice(sent);
+  const applicationName = integration ?? textOf(sent.context['app_namespace']);
+  if (device === undefined || applicationName === undefined) return undefined;
+  const key = userKey(event, preferred);
+  const dataFields = present({ deviceId: device.deviceId, deviceModel: sent.context['device_model'] });
+  return {
+    ...key,
+    ...('userId' in key ? { preferUserId: true } : {}),
+    device: {
+      token: device.token,
+      platform: device.platform === 'ios' ? 'APNS' : 'GCM',
+      applicationName,
+      ...(dataFields === undefined ? {} : { dataFields }),
+    },
   };
 }
 

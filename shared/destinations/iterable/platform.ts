@@ -75,6 +75,20 @@ export const iterablePlatform = definePlatform({
     { ...common, path: '/api/commerce/trackPurchase', body: purchase },
     {
       ...common,
+      path: '/api/users/registerDeviceToken',
+      body: Type.Object({
+        ...who,
+        preferUserId: Type.Optional(Type.Boolean()),
+        device: Type.Object({
+          token: someText,
+          platform: Type.Enum(['APNS', 'APNS_SANDBOX', 'GCM']),
+          applicationName: someText,
+          dataFields: Type.Optional(Type.Object({})),
+        }),
+      }),
+    },
+    {
+      ...common,
       path: '/api/commerce/updateCart',
       body: Type.Object({ user: Type.Object(who), items: purchase.properties.items }),
     },

@@ -1,46 +1,63 @@
 import type { JsonObject } from '../../runtime/json.ts';
-import { commerceOf } from '../sdk/commerce.ts';
-import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
-import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { isAboutIds, isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
-import type { SentEvent } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
-import { present, withoutMembers } from '../sdk/json.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
+import { isAboutIds, isIdentify, sentEvent } from '../sdk/event.ts';
+import { chainOf, postJson } from '../sdk/http.ts';
 import { contactIds } from '../sdk/person.ts';
-import type { ContactIds } from '../sdk/person.ts';
-import { platformEventNames } from '../sdk/platform-events.ts';
-import { baseUrl, token } from '../sdk/settings.ts';
-import type { SettingsOf } from '../sdk/settings.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
-import { nameIn } from '../sdk/person-name.ts';
+import { baseUrl, choice, optionalText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { subscriptionOf, subscriptionSettings } from '../sdk/subscriptions.ts';
+import { klaviyoEvent, klaviyoProfile, klaviyoPushToken, klaviyoSubscription, orderedProducts } from './payload.ts';
 
 const standardUrl = 'https://a.klaviyo.com';
 /** The revision of the API this kind was written against; Klaviyo serves one for two years. */
 const revision = '2026-07-15';
-const metricNameCharactersMax = 127;
-/** Older than this an event is history. */
-const backfillMs = 86_400_000;
-
-/** Traits that have a place of their own in a profile. */
-const profileFields: ReadonlySet<string> = new Set([
-  'email',
-  'phone_number',
-  'first_name',
-  'last_name',
-  'company_name',
-  'job_title',
-  'city',
-  'state',
-  'zip',
-  'country',
-]);
 
 const settings = {
   privateApiKey: token({
     label: 'Private API key',
     placeholder: 'pk_…',
-    sublabel: 'With the scopes events:write and profiles:write.',
+    sublabel:
+      'With the scopes events:write and profiles:write; for subscriptions also lists:write and subscriptions:write, for devices push-tokens:write.',
     example: 'pk_example',
+  }),
+  metricNames: choice({
+    label: 'Names of metrics',
+    options: [
+      { label: "Klaviyo's own (Placed Order)", value: 'klaviyo' },
+      { label: 'As events come (Order Completed)', value: 'own' },
+    ],
+    sublabel: "Flows made for Segment's or RudderStack's events listen to the names that these come by.",
+    fallback: 'klaviyo',
+  }),
+  orderedProducts: choice({
+    label: 'Products of an order',
+    options: [
+      { label: 'Also an Ordered Product each', value: 'send' },
+      { label: 'In the order only', value: 'omit' },
+    ],
+    fallback: 'send',
+  }),
+  devices: choice({
+    label: 'Devices',
+    options: [
+      { label: 'Register push tokens', value: 'register' },
+      { label: 'Ignore push tokens', value: 'ignore' },
+    ],
+    sublabel: 'Of events of an app that carry one. The first needs a key with the scope push-tokens:write.',
+    fallback: 'register',
+  }),
+  ...subscriptionSettings,
+  listId: optionalText({
+    label: 'List',
+    placeholder: 'Y6nRLr',
+    sublabel: 'The id of the list that subscribing events add to. Its opt-in settings apply.',
+  }),
+  consentSource: optionalText({
+    label: 'Consent source',
+    placeholder: 'Sluice',
+    sublabel: 'What Klaviyo shows as $source.',
   }),
   defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl(standardUrl),
@@ -50,15 +67,17 @@ const settings = {
  * Klaviyo, in JSON:API: an event by `POST /api/events` (https://developers.klaviyo.com/en/reference/create_event), the
  * profile of an $identify by `POST /api/profile-import`
  * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event a request: the endpoint for many
- * answers before it has looked at them. The event's id is `unique_id`, by which Klaviyo keeps only the first of equals.
- * Standard events go by the names of Klaviyo's own metrics; an event of more than a day ago is sent as `backfill`.
+ * answers before it has looked at them. Products of an order, subscriptions
+ * (https://developers.klaviyo.com/en/reference/bulk_subscribe_profiles) and push tokens
+ * (https://developers.klaviyo.com/en/reference/create_push_token) follow the event they come with. The event's id is
+ * `unique_id`, by which Klaviyo keeps only the first of equals. An event of more than a day ago is sent as `backfill`.
  */
 export const klaviyo = defineDestination({
   id: 'Klaviyo',
   label: 'Klaviyo',
   settings,
   facts: {
-    sends: 'Every event as a metric; $identify sets the profile',
+    sends: 'Every event as a metric; $identify sets the profile; consent by the events that the settings name',
     limits: { events: 1, bytes: 5_000_000 },
     deduplicatesBy: 'unique_id',
     errors: 'status, one event a request',
@@ -66,7 +85,7 @@ export const klaviyo = defineDestination({
       'https://developers.klaviyo.com/en/reference/create_event',
       'https://developers.klaviyo.com/en/reference/create_or_update_profile',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-27',
     version: { name: revision, ends: '2028-07-15' },
     namesElsewhere: ['KLAVIYO_BULK_UPLOAD'],
   },
@@ -74,8 +93,9 @@ export const klaviyo = defineDestination({
   prepare,
 });
 
-function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const baseUrl = given.baseUrl;
+type Given = SettingsOf<typeof settings>;
+
+function prepare(given: Given): PreparedDestination {
   const headers = {
     authorization: `Klaviyo-API-Key ${given.privateApiKey}`,
     accept: 'application/vnd.api+json',
@@ -86,65 +106,32 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: (event) => !isAboutIds(event),
     buildRequest(events, nowMs): OutboundRequest {
-      const [event] = events;
-      if (event === undefined) throw new UnfitEventError('there is no event to send');
+      const event = onlyEvent(events);
       const ids = contactIds(event);
       if (ids.externalId === undefined && ids.email === undefined && ids.phone === undefined) {
         throw new UnfitEventError('Klaviyo needs an e-mail address, a phone number or an external id');
       }
-      return isIdentify(event)
-        ? postJson({ url: `${baseUrl}/api/profile-import`, headers, body: { data: profile(event, ids) }, events })
-        : postJson({
-            url: `${baseUrl}/api/events`,
-            headers,
-            body: { data: klaviyoEvent(sentEvent(event, given), event, ids, nowMs) },
-            events,
-          });
+      const sent = sentEvent(event, given);
+      const post = (path: string, data: JsonObject | undefined): readonly OutboundRequest[] =>
+        data === undefined ? [] : [postJson({ url: `${given.baseUrl}/api/${path}`, headers, body: { data }, events })];
+      const pushToken = given.devices === 'register' ? klaviyoPushToken(sent, ids) : undefined;
+      if (isIdentify(event)) {
+        return chainOf([...post('profile-import', klaviyoProfile(event, ids)), ...post('push-tokens', pushToken)]);
+      }
+      const products = given.orderedProducts === 'send' ? orderedProducts(sent, event, ids) : undefined;
+      const subscription = subscriptionOf(event, given);
+      const origin = { listId: given.listId?.trim(), source: given.consentSource ?? 'Sluice', nowMs };
+      return chainOf([
+        ...post('events', klaviyoEvent(sent, event, ids, { metricNames: given.metricNames, nowMs })),
+        ...post('event-bulk-create-jobs', products),
+        ...(subscription === undefined
+          ? []
+          : post(
+              `profile-subscription-bulk-${subscription.action === 'subscribe' ? 'create' : 'delete'}-jobs`,
+              klaviyoSubscription(subscription, sent, ids, origin),
+            )),
+        ...post('push-tokens', pushToken),
+      ]);
     },
   };
-}
-
-const standardName = platformEventNames('Klaviyo');
-
-function klaviyoEvent(sent: SentEvent, event: OutboundEvent, ids: ContactIds, nowMs: number): JsonObject {
-  const { id, name, timeMs } = sent;
-  const properties = propertiesOf(event);
-  const { value, currency } = commerceOf({ ...sent, properties });
-  const metric = (standardName(sent) ?? name).slice(0, metricNameCharactersMax);
-  return {
-    type: 'event',
-    attributes: {
-      properties,
-      time: new Date(timeMs).toISOString(),
-      value,
-      value_currency: value === undefined ? undefined : currency,
-      unique_id: id,
-      // What comes late, of a replay or an import, starts no flow.
-      backfill: nowMs - timeMs > backfillMs ? true : undefined,
-      metric: { data: { type: 'metric', attributes: { name: metric } } },
-      profile: { data: { type: 'profile', attributes: identifiers(ids) } },
-    },
-  };
-}
-
-function profile(event: OutboundEvent, ids: ContactIds): JsonObject {
-  const traits = traitsOf(event);
-  const { city, state, zip, country } = traits;
-  const name = nameIn(traits);
-  return {
-    type: 'profile',
-    attributes: {
-      ...identifiers(ids),
-      first_name: name.firstName,
-      last_name: name.lastName,
-      organization: traits['company_name'],
-      title: traits['job_title'],
-      location: present({ city, region: state, zip, country }),
-      properties: withoutMembers(traits, profileFields),
-    },
-  };
-}
-
-function identifiers({ externalId, email, phone, visitorId }: ContactIds): JsonObject {
-  return { external_id: externalId, email, phone_number: phone, anonymous_id: visitorId };
 }

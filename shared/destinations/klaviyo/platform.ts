@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
+import type { PlatformEndpoint } from '../sdk/platform.ts';
 import { instant, someText } from '../sdk/platform-schemas.ts';
 
 const ids = Type.Partial(
@@ -31,6 +32,80 @@ const eventBody = Type.Object({
 
 const profileBody = Type.Object({ data: Type.Object({ type: Type.Literal('profile'), attributes: ids }) });
 
+const productsBody = Type.Object({
+  data: Type.Object({
+    type: Type.Literal('event-bulk-create-job'),
+    attributes: Type.Object({
+      'events-bulk-create': Type.Object({
+        data: Type.Array(
+          Type.Object({
+            type: Type.Literal('event-bulk-create'),
+            attributes: Type.Object({
+              profile: Type.Object({ data: Type.Object({ type: Type.Literal('profile'), attributes: ids }) }),
+              events: Type.Object({
+                data: Type.Array(
+                  Type.Object({
+                    type: Type.Literal('event'),
+                    attributes: Type.Omit(eventBody.properties.data.properties.attributes, ['profile']),
+                  }),
+                  { minItems: 1, maxItems: 1_000 },
+                ),
+              }),
+            }),
+          }),
+          { minItems: 1 },
+        ),
+      }),
+    }),
+  }),
+});
+
+const list = Type.Object({ list: Type.Object({ data: Type.Object({ type: Type.Literal('list'), id: someText }) }) });
+
+function subscriptionBody(action: 'create' | 'delete', consent: string) {
+  const channel = Type.Object({
+    marketing: Type.Object({ consent: Type.Literal(consent), consented_at: Type.Optional(instant) }),
+  });
+  return Type.Object({
+    data: Type.Object({
+      type: Type.Literal(`profile-subscription-bulk-${action}-job`),
+      attributes: Type.Object({
+        profiles: Type.Object({
+          data: Type.Array(
+            Type.Object({
+              type: Type.Literal('profile'),
+              attributes: Type.Object({
+                email: Type.Optional(someText),
+                phone_number: Type.Optional(Type.String({ pattern: String.raw`^\+[1-9]\d{6,14}$` })),
+                subscriptions: Type.Object(
+                  { email: Type.Optional(channel), sms: Type.Optional(channel) },
+                  { minProperties: 1, additionalProperties: false },
+                ),
+              }),
+            }),
+            { minItems: 1, maxItems: 1_000 },
+          ),
+        }),
+      }),
+      relationships: Type.Optional(list),
+    }),
+  });
+}
+
+const pushTokenBody = Type.Object({
+  data: Type.Object({
+    type: Type.Literal('push-token'),
+    attributes: Type.Object({
+      token: someText,
+      platform: Type.Enum(['android', 'ios']),
+      vendor: Type.Enum(['apns', 'fcm']),
+      enablement_status: Type.Enum(['AUTHORIZED', 'DENIED', 'NOT_DETERMINED', 'PROVISIONAL', 'UNAUTHORIZED']),
+      background: Type.Enum(['AVAILABLE', 'DENIED', 'RESTRICTED']),
+      profile: Type.Object({ data: Type.Object({ type: Type.Literal('profile'), attributes: ids }) }),
+    }),
+  }),
+});
+
 const headers = { revision: /^\d{4}-\d\d-\d\d$/, accept: /json/, 'content-type': /json/ };
 const credentials = inHeader('authorization', /^Klaviyo-API-Key \S+$/);
 
@@ -56,6 +131,20 @@ export const klaviyoPlatform = definePlatform({
       bytesMax: 5_000_000,
       answers: { success: () => ({ status: 200, body: { data: { type: 'profile', id: '01H000' } } }) },
     },
+    ...[
+      ['/api/event-bulk-create-jobs', productsBody] as const,
+      ['/api/profile-subscription-bulk-create-jobs', subscriptionBody('create', 'SUBSCRIBED')] as const,
+      ['/api/profile-subscription-bulk-delete-jobs', subscriptionBody('delete', 'UNSUBSCRIBED')] as const,
+      ['/api/push-tokens', pushTokenBody] as const,
+    ].map(([path, body]): PlatformEndpoint => ({
+      method: 'POST',
+      path,
+      credentials,
+      headers,
+      content: 'json',
+      body,
+      bytesMax: 5_000_000,
+    })),
   ],
   answers: {
     success: () => ({ status: 202 }),

@@ -1,5 +1,7 @@
 import { normaliseGender, normaliseText, normaliseZip } from '../../routing/modifications/personal-data.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
@@ -8,6 +10,7 @@ import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { ownParameters } from '../sdk/own-properties.ts';
 import { hashDatum, hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
@@ -27,7 +30,8 @@ export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEve
     event_time: secondsOf(event),
     event_id: event.deduplicationId,
     event_source_url: isApp ? undefined : browserContext(event).url,
-    opt_out: isLimited(event) ? true : undefined,
+    opt_out: isLimited(event) || deviceOf(event).allowsTracking === false ? true : undefined,
+    advertiser_tracking_enabled: deviceOf(event).allowsTracking,
     user_data: userData(event),
     custom_data: customData(event),
     language: languageOf(event),
@@ -35,11 +39,16 @@ export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEve
   };
 }
 
+/** Where an event may have happened, as Pinterest names it. */
+const pinterestActionSources = ['web', 'offline', 'app_android', 'app_ios'] as const;
+
 /** Where events happen, and the app that those of apps are of. */
 export type PinterestSource = { readonly actionSource: string; readonly appId: string | undefined };
 
 /** An event of an app on a phone is one of that also where the destination's others are of the web. */
 function actionSourceOf(event: SentEvent, standard: string): string {
+  const named = namedActionSource(event, pinterestActionSources);
+  if (named !== undefined) return named;
   const { platform } = deviceOf(event);
   return standard === 'web' && platform !== undefined && isOfApp(event) ? `app_${platform}` : standard;
 }
@@ -96,7 +105,8 @@ function userData(event: SentEvent): JsonObject {
       country: listOf(hashed.country),
       external_id: listOf(hashedMatchingId(event)),
       hashed_maids: listOf(maid),
-      click_id: browserId(event, ['epik', '_epik']),
+      click_id: browserId(event, ['epik', '_epik', 'clickId']),
+      partner_id: browserId(event, ['partner_id', 'partnerId']),
       client_ip_address: ip,
       client_user_agent: userAgent,
     }),
@@ -116,25 +126,36 @@ function pinterestZip(text: string): string | undefined {
 
 /** Amounts are text: Pinterest reads them as numbers. LDP is its limited data processing. */
 function customData(event: SentEvent): JsonObject | undefined {
-  const { properties } = event;
+  const said = ownParameters(event, parameters);
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return present({
     currency,
     value: value?.toString(),
     content_ids: itemIds,
-    content_name: textOf(properties['content_name']),
-    content_category: textOf(properties['content_category']),
-    contents: items.map(({ id, name, category, brand, price, quantity }) => ({
+    ...said,
+    predicted_ltv: said.predicted_ltv?.toString(),
+    contents: items.map(({ id, name, category, brand, price, quantity, others }) => ({
       id,
       item_name: name,
       item_category: category,
       item_brand: brand,
+      item_brand_id: textForm(others['item_brand_id']) ?? textForm(others['brand_id']),
       item_price: price?.toString(),
       quantity,
     })),
     num_items: itemCount,
     order_id: orderId,
     search_string: searchText,
-    opt_out_type: isLimited(event) ? 'LDP' : undefined,
+    opt_out_type: isLimited(event) ? 'LDP' : said.opt_out_type,
   });
 }
+
+/** Parameters of Pinterest's that stand in custom data under the name they come by. */
+const parameters = [
+  'content_name',
+  'content_category',
+  'content_brand',
+  'predicted_ltv',
+  'np',
+  'opt_out_type',
+] as const;

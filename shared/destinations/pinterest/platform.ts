@@ -17,6 +17,7 @@ const userData = partly({
   ...hashedPerson,
   hashed_maids: sha256List,
   click_id: someText,
+  partner_id: someText,
   client_ip_address: someText,
   client_user_agent: someText,
 });
@@ -27,10 +28,24 @@ const row = Type.Object({
   event_time: epochSeconds,
   event_id: someText,
   user_data: userData,
+  opt_out: Type.Optional(Type.Boolean()),
+  advertiser_tracking_enabled: Type.Optional(Type.Boolean()),
   app_id: Type.Optional(someText),
   language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$' })),
   custom_data: Type.Optional(
-    Type.Partial(Type.Object({ value: numberText, currency: currencyCode, num_items: Type.Integer() })),
+    Type.Partial(
+      Type.Object({
+        value: numberText,
+        currency: currencyCode,
+        num_items: Type.Integer(),
+        content_name: someText,
+        content_category: someText,
+        content_brand: someText,
+        predicted_ltv: numberText,
+        np: someText,
+        opt_out_type: someText,
+      }),
+    ),
   ),
 });
 

@@ -4,11 +4,10 @@ import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
-import { redditEvent } from './payload.ts';
+import { redditEvent, redditActionSources } from './payload.ts';
 import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://ads-api.reddit.com';
-const actionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
 const batchEventsMax = 1_000;
 
 const settings = {
@@ -26,7 +25,7 @@ const settings = {
   actionSource: choice({
     label: 'Action source',
     sublabel: 'Where events happen.',
-    options: actionSources,
+    options: redditActionSources,
     fallback: 'WEBSITE',
     example: 'WEBSITE',
   }),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
@@ -11,13 +12,16 @@ import { hashDatum, knownPerson, e164Of, matchingId, normaliseEmail } from '../s
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
+/** Where an event may have happened, as Reddit names it. */
+export const redditActionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
 
 /**
  * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events.
  * Throws UnfitEventError where it is too old or nothing tells Reddit whose event it is.
  */
 export function redditEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
-  const actionSource = standardSource === 'WEBSITE' && isOfApp(event) ? 'APP' : standardSource;
+  const ofDestination = standardSource === 'WEBSITE' && isOfApp(event) ? 'APP' : standardSource;
+  const actionSource = namedActionSource(event, redditActionSources) ?? ofDestination;
   checkAge(event, nowMs, daysMax);
   const type = standardName(event);
   const click = browserId(event, ['rdt_cid']);

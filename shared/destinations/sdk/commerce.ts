@@ -56,8 +56,9 @@ export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Comm
     orderId: firstText(properties, ['order_id', 'orderId', 'transaction_id', 'transactionId']),
     items,
     itemIds: items.length > 0 ? items.flatMap(({ id }) => id ?? []) : idsIn(properties),
-    itemCount: wholeNumber(firstNumber(properties, ['num_items'])) ?? countOf(items),
-    searchText: firstText(properties, ['search_string', 'search_term', 'query']),
+    itemCount:
+      wholeNumber(firstNumber(properties, ['num_items', 'numItems', 'num_of_items', 'numOfItems'])) ?? countOf(items),
+    searchText: firstText(properties, ['search_string', 'searchString', 'search_term', 'searchTerm', 'query']),
   };
 }
 
@@ -95,7 +96,7 @@ const amountForms: readonly (readonly [form: RegExp, group: string, point: strin
 
 /** Ids of goods that an event lists beside nothing else of them. */
 function idsIn(properties: JsonObject): readonly string[] {
-  for (const name of ['content_ids', 'item_ids', 'product_ids']) {
+  for (const name of ['content_ids', 'contentIds', 'item_ids', 'itemIds', 'product_ids', 'productIds']) {
     const ids = properties[name];
     if (!Array.isArray(ids)) continue;
     return ids.flatMap((id) => (typeof id === 'string' || typeof id === 'number' ? String(id).trim() || [] : []));

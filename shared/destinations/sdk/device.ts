@@ -1,4 +1,5 @@
 import { numberOf, textOf } from './event.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import type { SentEvent } from './event.ts';
 
 /** The device that an event of an app happened on, in the words of libraries for mobile apps. */
@@ -25,10 +26,9 @@ export function deviceOf({ properties, context }: SentEvent): Device {
   const idfa = text('idfa');
   const aaid = text('gaid', 'aaid');
   const named = `${text('device_type') ?? ''} ${text('os_name') ?? ''}`.toLowerCase();
-  const isApple = idfa !== undefined || /\bios\b|ipados|iphone|ipad/.test(named);
+  const isApple = idfa !== undefined || /\bios\b|ipados|iphone|ipad|tvos|watchos|visionos/.test(named);
   const isAndroid = !isApple && (aaid !== undefined || named.includes('android'));
-  const tracking = context['device_ad_tracking_enabled'];
-  const allowsTracking = typeof tracking === 'boolean' ? tracking : undefined;
+  const allowsTracking = trackingIn(context);
   const id = idfa ?? aaid ?? text('device_advertising_id', 'advertising_id');
   return {
     platform: isApple ? 'ios' : isAndroid ? 'android' : undefined,
@@ -36,6 +36,20 @@ export function deviceOf({ properties, context }: SentEvent): Device {
     vendorId: isApple ? text('idfv', 'device_id') : undefined,
     allowsTracking,
   };
+}
+
+/**
+ * What the person lets apps do: Apple's App Tracking Transparency, where the library sends its status (3 is authorized), else
+ * the setting of the system.
+ */
+function trackingIn(context: JsonObject): boolean | undefined {
+  const status = numberOf(context['device_att_tracking_status']);
+  if (status === 3) return true;
+  if (status === 1 || status === 2) return false;
+  const told = context['device_ad_tracking_enabled'];
+  if (typeof told === 'boolean') return told;
+  const text = String(told).toLowerCase();
+  return ['true', '1'].includes(text) ? true : ['false', '0'].includes(text) ? false : undefined;
 }
 
 /**

@@ -70,6 +70,13 @@ export function identifyingHeaders(events: readonly OutboundEvent[]): Readonly<R
   return { 'idempotency-key': idempotencyKey(ids), traceparent: traceparentOf(ids, heads[0]?.trace) };
 }
 
+/** Several requests for the same events, each sent once the one before it was accepted. */
+export function chainOf(requests: readonly OutboundRequest[]): OutboundRequest {
+  const [last, ...before] = requests.toReversed();
+  if (last === undefined) throw new UnfitEventError('there is nothing to send');
+  return before.reduce((next, request) => ({ ...request, next }), last);
+}
+
 /**
  * The request, if the platform takes one as large. Throws UnfitEventError: a batch is then halved before anything is
  * sent, and a single event refused.

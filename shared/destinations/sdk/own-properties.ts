@@ -24,6 +24,28 @@ export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<str
   return own;
 }
 
+/**
+ * The parameters that a platform has under these names, as they come: also where the name is written `contentName` in place of
+ * `content_name`. Texts and numbers.
+ */
+export function ownParameters<Name extends string>(
+  { properties }: SentEvent,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, string | number>>> {
+  const given = names.flatMap((name) => {
+    const value = fitParameter(properties[name]) ?? fitParameter(properties[camelCase(name)]);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given) as Partial<Record<Name, string | number>>;
+}
+
+const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function fitParameter(value: unknown): string | number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  return typeof value === 'string' && value !== '' ? value.slice(0, textCharactersMax).toWellFormed() : undefined;
+}
+
 /** Read into other places by every kind that sends own properties. */
 const elsewhere: ReadonlySet<string> = new Set([
   'value',

@@ -23,14 +23,35 @@ export const standardEvents = {
   },
   viewList: {
     label: 'Product List Viewed',
-    aliases: ['viewlist', 'viewcategory', 'viewitemlist', 'listview', 'categoryviewed'],
+    aliases: [
+      'viewlist',
+      'viewcategory',
+      'viewitemlist',
+      'listview',
+      'categoryviewed',
+      'viewedproductlist',
+      'viewedproductcategory',
+      'productcategoryviewed',
+    ],
   },
   selectItem: { label: 'Product Clicked', aliases: ['selectitem', 'clickedproduct', 'productselected'] },
-  search: { label: 'Products Searched', aliases: ['search', 'searched', 'viewsearchresults'] },
-  addToCart: { label: 'Product Added', aliases: ['addtocart', 'addedtocart', 'addcart', 'cartadded'] },
-  removeFromCart: { label: 'Product Removed', aliases: ['removefromcart', 'removedfromcart', 'cartremoved'] },
+  search: {
+    label: 'Products Searched',
+    aliases: ['search', 'searched', 'viewsearchresults', 'searchedproducts', 'productsearched'],
+  },
+  addToCart: {
+    label: 'Product Added',
+    aliases: ['addtocart', 'addedtocart', 'addcart', 'cartadded', 'addedproduct', 'productaddedtocart'],
+  },
+  removeFromCart: {
+    label: 'Product Removed',
+    aliases: ['removefromcart', 'removedfromcart', 'cartremoved', 'removedproduct', 'productremovedfromcart'],
+  },
   viewCart: { label: 'Cart Viewed', aliases: ['viewcart', 'viewedcart'] },
-  addToWishlist: { label: 'Product Added to Wishlist', aliases: ['addtowishlist', 'addedtowishlist'] },
+  addToWishlist: {
+    label: 'Product Added to Wishlist',
+    aliases: ['addtowishlist', 'addedtowishlist', 'wishlistproductadded', 'addedproducttowishlist'],
+  },
   startCheckout: {
     label: 'Checkout Started',
     aliases: ['initiatecheckout', 'begincheckout', 'startcheckout', 'startedcheckout'],
@@ -38,7 +59,7 @@ export const standardEvents = {
   addShippingInfo: { label: 'Shipping Info Entered', aliases: ['addshippinginfo', 'shippinginfoadded'] },
   addPaymentInfo: {
     label: 'Payment Info Entered',
-    aliases: ['addpaymentinfo', 'addbilling', 'paymentinfoadded'],
+    aliases: ['addpaymentinfo', 'addbilling', 'paymentinfoadded', 'enteredpaymentinfo'],
   },
   purchase: {
     label: 'Order Completed',

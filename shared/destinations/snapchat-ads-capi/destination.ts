@@ -3,13 +3,12 @@ import type { PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
-import { snapchatCustomEvents, snapchatEvent, snapchatName } from './payload.ts';
+import { snapchatCustomEvents, snapchatEvent, snapchatName, snapchatActionSources } from './payload.ts';
 import { baseUrl, choice, optionalText, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://tr.snapchat.com';
-const actionSources = ['WEB', 'MOBILE_APP', 'OFFLINE'] as const;
 const unnamedEvents = ['none', ...snapchatCustomEvents] as const;
 const batchEventsMax = 2_000;
 const bodyBytesMax = 2_000_000;
@@ -27,7 +26,7 @@ const settings = {
   }),
   actionSource: choice({
     label: 'Action source',
-    options: actionSources,
+    options: snapchatActionSources,
     sublabel: 'Where events happen. Those of an app on a phone are MOBILE_APP also where this is WEB.',
     fallback: 'WEB',
     example: 'WEB',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
@@ -7,6 +8,7 @@ import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { dataProcessingOptions } from '../sdk/limited-data-use.ts';
+import { ownParameters } from '../sdk/own-properties.ts';
 import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
@@ -20,6 +22,7 @@ export const snapchatCustomEvents = [
 ] as const;
 
 /** Where events happen, and the app that those of apps are of. */
+export const snapchatActionSources = ['WEB', 'OFFLINE', 'MOBILE_APP'] as const;
 export type SnapchatSource = { readonly actionSource: string; readonly appId: string | undefined };
 
 const daysMax = 37;
@@ -33,7 +36,8 @@ export const snapchatName = platformEventNames('SnapchatAdsCapi');
  */
 export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSource, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const actionSource = source.actionSource === 'WEB' && isOfApp(event) ? 'MOBILE_APP' : source.actionSource;
+  const standard = source.actionSource === 'WEB' && isOfApp(event) ? 'MOBILE_APP' : source.actionSource;
+  const actionSource = namedActionSource(event, snapchatActionSources) ?? standard;
   return {
     event_name: name,
     event_time: secondsOf(event),
@@ -102,12 +106,12 @@ function customData(event: SentEvent): JsonObject | undefined {
     contents: items.map(({ id, brand, price, quantity }) => ({ id, quantity, item_price: price, brand })),
     num_items: itemCount,
     search_string: searchText,
-    ...Object.fromEntries(ownParameters.map((name) => [name, textOf(event.properties[name])])),
+    ...ownParameters(event, parameters),
   });
 }
 
 /** Parameters of Snap's that stand in custom data under the name they come by. */
-const ownParameters = [
+const parameters = [
   'sign_up_method',
   'delivery_category',
   'customer_status',

@@ -1,6 +1,7 @@
 import { jsonAnswer } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
-import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { isOfApp } from '../sdk/device.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { tiktokEvent } from './payload.ts';
@@ -9,7 +10,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://business-api.tiktok.com';
-const eventSources = ['web', 'offline', 'crm'] as const;
+const eventSources = ['web', 'offline', 'crm', 'app'] as const;
 // TikTok takes 1,000. It may refuse all for one without naming it: fewer events share the fate of a bad one.
 const batchEventsMax = 100;
 
@@ -17,8 +18,13 @@ const settings = {
   pixelCode: requiredText({
     label: 'Event source ID',
     placeholder: 'C1A2B3C4D5E6F7',
-    sublabel: 'Pixel code of the web, or ID of an offline or CRM event set.',
+    sublabel: 'Pixel code of the web, ID of an offline or CRM event set, or TikTok app ID.',
     example: 'C1A2B3C4D5E6F7',
+  }),
+  appId: optionalText({
+    label: 'TikTok app ID',
+    placeholder: '7012345678901234567',
+    sublabel: 'Where the ID above is a pixel: events of apps go to this app. Without it they go to the pixel.',
   }),
   accessToken: token({
     label: 'Access token',
@@ -69,17 +75,21 @@ export const tiktok = defineDestination({
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/open_api/v1.3/event/track/`;
   const headers = { 'access-token': given.accessToken };
-  const source = {
-    event_source: given.eventSource,
-    event_source_id: given.pixelCode.trim(),
-    test_event_code: given.testEventCode,
-  };
+  const appId = given.appId?.trim();
+  const sourceOf = (event: OutboundEvent): string =>
+    given.eventSource === 'web' && appId !== undefined && isOfApp(sentEvent(event)) ? 'app' : given.eventSource;
   return {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
+    // The source stands at the request.
+    groupOf: sourceOf,
     buildRequest(events) {
-      const data = events.map((event) => tiktokEvent(sentEvent(event, given)));
-      return postJson({ url, headers, body: { ...source, data }, events });
+      const [first] = events;
+      const source = first === undefined ? given.eventSource : sourceOf(first);
+      const id = source === given.eventSource ? given.pixelCode.trim() : appId;
+      const data = events.map((event) => tiktokEvent(sentEvent(event, given), source));
+      const body = { event_source: source, event_source_id: id, test_event_code: given.testEventCode, data };
+      return postJson({ url, headers, body, events });
     },
     readAnswer(answer, events) {
       return answer.status < 300 ? answeredCode(answer, events.length) : undefined;

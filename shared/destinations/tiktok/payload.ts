@@ -1,21 +1,25 @@
 import { countryCode } from '../../routing/modifications/countries.ts';
-import { normaliseLetters, normaliseState } from '../../routing/modifications/personal-data.ts';
+import { normaliseLetters, normaliseState, normaliseText } from '../../routing/modifications/personal-data.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { secondsOf, textOf } from '../sdk/event.ts';
+import { deviceOf } from '../sdk/device.ts';
+import { numberOf, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { ownParameters } from '../sdk/own-properties.ts';
 import { hashDatum, hashPerson, isHash, knownPerson, e164Of, hashedMatchingId } from '../sdk/person.ts';
-import { platformEventNames } from '../sdk/platform-events.ts';
+import { platformEventNames, platformEvents } from '../sdk/platform-events.ts';
+import { createEventNames } from '../sdk/standard-events.ts';
 
 /**
  * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters; other
  * names are custom events. Throws UnfitEventError where nothing tells TikTok whose event it is.
  */
-export function tiktokEvent(event: SentEvent): JsonObject {
+export function tiktokEvent(event: SentEvent, source: string): JsonObject {
+  if (source === 'app') return appEvent(event);
   const { url, referrer } = browserContext(event);
   const lead = textOf(event.properties['lead_id']);
   return {
@@ -31,6 +35,71 @@ export function tiktokEvent(event: SentEvent): JsonObject {
 }
 
 const standardName = platformEventNames('TikTok');
+
+/** The names that differ in apps: https://business-api.tiktok.com/portal/docs?id=1771101186666498 */
+const appName = createEventNames({
+  names: {
+    ...platformEvents.TikTok.names,
+    startCheckout: 'Checkout',
+    signUp: 'Registration',
+    login: 'Login',
+    lead: 'GenerateLead',
+    joinGroup: 'JoinGroup',
+    appInstall: 'InstallApp',
+    appOpen: 'LaunchAPP',
+  },
+  others: [
+    'AchieveLevel',
+    'CompleteTutorial',
+    'CreateGroup',
+    'CreateRole',
+    'InAppADClick',
+    'InAppADImpr',
+    'LoanApplication',
+    'LoanApproval',
+    'LoanDisbursal',
+    'Rate',
+    'SpendCredits',
+    'UnlockAchievement',
+  ],
+});
+
+/** An event of an app. Throws UnfitEventError where the app or the device is not known. */
+function appEvent(event: SentEvent): JsonObject {
+  const { context } = event;
+  const id = textOf(context['app_id']) ?? textOf(context['app_namespace']);
+  if (id === undefined) throw new UnfitEventError('an event of an app needs the id of the app (context.app.namespace)');
+  return {
+    event: appName(event) ?? event.name,
+    event_time: secondsOf(event),
+    event_id: event.deduplicationId,
+    user: { ...user(event), ...deviceUser(event) },
+    properties: properties(event) ?? {},
+    app: present({ app_id: id, app_name: textOf(context['app_name']), app_version: textOf(context['app_version']) }),
+    limited_data_use: isLimited(event) ? true : undefined,
+  };
+}
+
+function deviceUser(event: SentEvent): JsonObject {
+  const { platform, advertisingId, vendorId } = deviceOf(event);
+  return {
+    ...present({
+      idfa: hashDatum(platform === 'ios' ? advertisingId : undefined, normaliseText),
+      gaid: hashDatum(platform === 'android' ? advertisingId : undefined, (text) => text.trim()),
+      idfv: vendorId,
+      att_status: trackingStatus(event),
+    }),
+  };
+}
+
+/** Apple's App Tracking Transparency, which came with iOS 14. */
+function trackingStatus(event: SentEvent): string {
+  const { platform, allowsTracking } = deviceOf(event);
+  const version = numberOf(/^\d+/.exec(String(event.context['os_version']))?.[0]);
+  if (platform !== 'ios' || (version !== undefined && version < 14)) return 'NOT_APPLICABLE';
+  if (allowsTracking === undefined) return 'NOT_DETERMINED';
+  return allowsTracking ? 'AUTHORIZED' : 'DENIED';
+}
 
 function user(event: SentEvent): JsonObject {
   const person = knownPerson(event);
@@ -63,11 +132,13 @@ function user(event: SentEvent): JsonObject {
 
 function properties(event: SentEvent): JsonObject | undefined {
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
+  const said = ownParameters(event, parameters);
   return present({
+    ...said,
     value,
     currency,
     order_id: orderId,
-    content_type: textOf(event.properties['content_type']) ?? (items.length > 0 ? 'product' : undefined),
+    content_type: said.content_type ?? (items.length > 0 ? 'product' : undefined),
     content_ids: itemIds,
     contents: items.flatMap(({ id, name, category, brand, price, quantity }) =>
       id === undefined
@@ -76,12 +147,19 @@ function properties(event: SentEvent): JsonObject | undefined {
     ),
     num_items: itemCount,
     search_string: searchText,
-    ...Object.fromEntries(ownParameters.map((name) => [name, textOf(event.properties[name])])),
   });
 }
 
 /** Parameters of TikTok's that stand in the properties under the name they come by. */
-const ownParameters = ['description', 'query', 'shop_id', 'status', 'content_name', 'content_category'] as const;
+const parameters = [
+  'description',
+  'query',
+  'shop_id',
+  'status',
+  'content_type',
+  'content_name',
+  'content_category',
+] as const;
 
 function plain(text: string | undefined, normalise: (text: string) => string | undefined): string | undefined {
   if (text === undefined || isHash(text)) return undefined;

@@ -26,6 +26,10 @@ const user = partly({
   state: someText,
   country: someText,
   locale: someText,
+  idfa: sha256Hex,
+  gaid: sha256Hex,
+  idfv: someText,
+  att_status: oneOf('AUTHORIZED', 'DENIED', 'NOT_DETERMINED', 'RESTRICTED', 'NOT_APPLICABLE'),
 });
 
 const row = Type.Object({
@@ -33,6 +37,13 @@ const row = Type.Object({
   event_time: epochSeconds,
   event_id: Type.Optional(someText),
   user,
+  app: Type.Optional(
+    Type.Object({
+      app_id: someText,
+      app_name: Type.Optional(someText),
+      app_version: Type.Optional(someText),
+    }),
+  ),
   properties: Type.Optional(Type.Partial(Type.Object({ value: Type.Number(), currency: currencyCode }))),
 });
 

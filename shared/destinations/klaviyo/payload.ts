@@ -1,0 +1,206 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { present, withoutMembers } from '../sdk/json.ts';
+import type { ContactIds } from '../sdk/person.ts';
+import { nameIn } from '../sdk/person-name.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { pushDevice } from '../sdk/push-device.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
+import type { Subscription } from '../sdk/subscriptions.ts';
+
+const metricNameCharactersMax = 127;
+/** Older than this an event is history. */
+const backfillMs = 86_400_000;
+
+/** Traits that have a place of their own in a profile. */
+const profileFields: ReadonlySet<string> = new Set([
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'company_name',
+  'job_title',
+  'city',
+  'state',
+  'zip',
+  'country',
+]);
+
+const klaviyoName = platformEventNames('Klaviyo');
+
+/** The names of metrics: Klaviyo's own for what happens in most shops, or those that events come by. */
+export type MetricNames = 'klaviyo' | 'own';
+
+/** The resource of `POST /api/events`. */
+export function klaviyoEvent(
+  sent: SentEvent,
+  event: OutboundEvent,
+  ids: ContactIds,
+  { metricNames, nowMs }: { readonly metricNames: MetricNames; readonly nowMs: number },
+): JsonObject {
+  const properties = propertiesOf(event);
+  const { value, currency } = commerceOf({ ...sent, properties });
+  const name = (metricNames === 'klaviyo' ? klaviyoName(sent) : undefined) ?? sent.name;
+  return {
+    type: 'event',
+    attributes: {
+      properties,
+      time: new Date(sent.timeMs).toISOString(),
+      value,
+      value_currency: value === undefined ? undefined : currency,
+      unique_id: sent.id,
+      // What comes late, of a replay or an import, starts no flow.
+      backfill: isHistory(sent, nowMs) ? true : undefined,
+      metric: metricOf(name),
+      profile: { data: { type: 'profile', attributes: identifiers(ids) } },
+    },
+  };
+}
+
+const isHistory = ({ timeMs }: SentEvent, nowMs: number): boolean => nowMs - timeMs > backfillMs;
+
+const metricOf = (name: string): JsonObject => ({
+  data: { type: 'metric', attributes: { name: name.slice(0, metricNameCharactersMax) } },
+});
+
+const productsMax = 1_000;
+
+/**
+ * The resource of `POST /api/event-bulk-create-jobs` with an event `Ordered Product` for each product of an order. Undefined
+ * where the event is no order.
+ */
+export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: ContactIds): JsonObject | undefined {
+  if (sent.isRenamed || standardEventOf(sent.name) !== 'purchase') return undefined;
+  const properties = propertiesOf(event);
+  const { items, orderId, currency } = commerceOf({ ...sent, properties });
+  if (items.length === 0) return undefined;
+  const time = new Date(sent.timeMs).toISOString();
+  const events = items.slice(0, productsMax).map((item, index) => ({
+    type: 'event',
+    attributes: {
+      metric: metricOf('Ordered Product'),
+      properties: present({
+        OrderId: orderId,
+        ProductID: item.id,
+        ProductName: item.name,
+        Quantity: item.quantity,
+        ItemPrice: item.price,
+        ProductURL: item.url,
+        ImageURL: item.imageUrl,
+        ProductCategories: item.category === undefined ? undefined : [item.category],
+        ProductBrand: item.brand,
+        Variant: item.variant,
+        ...item.others,
+      }),
+      time,
+      value: item.price === undefined ? undefined : Math.round(item.price * item.quantity * 10_000) / 10_000,
+      value_currency: item.price === undefined ? undefined : currency,
+      unique_id: `${sent.id}-${index + 1}`,
+    },
+  }));
+  const profile = { data: { type: 'profile', attributes: identifiers(ids) } };
+  return {
+    type: 'event-bulk-create-job',
+    attributes: {
+      'events-bulk-create': {
+        data: [{ type: 'event-bulk-create', attributes: { profile, events: { data: events } } }],
+      },
+    },
+  };
+}
+
+/** The resource of `POST /api/profile-import`. */
+export function klaviyoProfile(event: OutboundEvent, ids: ContactIds): JsonObject {
+  const traits = traitsOf(event);
+  const { city, state, zip, country } = traits;
+  const name = nameIn(traits);
+  return {
+    type: 'profile',
+    attributes: {
+      ...identifiers(ids),
+      first_name: name.firstName,
+      last_name: name.lastName,
+      organization: traits['company_name'],
+      title: traits['job_title'],
+      location: present({ city, region: state, zip, country }),
+      properties: withoutMembers(traits, profileFields),
+    },
+  };
+}
+
+/** What a subscription is made with. */
+export type SubscriptionOrigin = {
+  readonly listId: string | undefined;
+  readonly source: string;
+  readonly nowMs: number;
+};
+
+/**
+ * The resource of a job that subscribes a profile, or unsubscribes it: with consent of now, or with that of an event that
+ * comes late. Throws UnfitEventError where the profile has no address for the channel.
+ */
+export function klaviyoSubscription(
+  { action, channels }: Subscription,
+  sent: SentEvent,
+  { email, phone }: ContactIds,
+  { listId, source, nowMs }: SubscriptionOrigin,
+): JsonObject {
+  const consent = action === 'subscribe' ? 'SUBSCRIBED' : 'UNSUBSCRIBED';
+  const history = action === 'subscribe' && isHistory(sent, nowMs);
+  const marketing = { consent, ...(history ? { consented_at: new Date(sent.timeMs).toISOString() } : {}) };
+  const address = {
+    email: channels.includes('email') ? email : undefined,
+    sms: channels.includes('sms') ? phone : undefined,
+  };
+  const subscriptions = present({
+    email: address.email === undefined ? undefined : { marketing },
+    sms: address.sms === undefined ? undefined : { marketing },
+  });
+  if (subscriptions === undefined) {
+    throw new UnfitEventError(`a subscription by ${channels.join(' and ')} needs an address for it`);
+  }
+  const profile = { ...present({ email: address.email, phone_number: address.sms }), subscriptions };
+  const ofSubscribing = action === 'subscribe' ? { custom_source: source, historical_import: history } : {};
+  return {
+    type: `profile-subscription-bulk-${action === 'subscribe' ? 'create' : 'delete'}-job`,
+    attributes: { ...ofSubscribing, profiles: { data: [{ type: 'profile', attributes: profile }] } },
+    ...(listId === undefined ? {} : { relationships: { list: { data: { type: 'list', id: listId } } } }),
+  };
+}
+
+/** The resource of `POST /api/push-tokens`. Undefined where the event registers no device. */
+export function klaviyoPushToken(sent: SentEvent, ids: ContactIds): JsonObject | undefined {
+  const device = pushDevice(sent);
+  if (device === undefined) return undefined;
+  const { context } = sent;
+  const text = (name: string): string | undefined => textOf(context[name]);
+  return {
+    type: 'push-token',
+    attributes: {
+      token: device.token,
+      platform: device.platform,
+      vendor: device.platform === 'ios' ? 'apns' : 'fcm',
+      enablement_status: 'AUTHORIZED',
+      background: 'AVAILABLE',
+      device_metadata: present({
+        device_id: device.deviceId,
+        manufacturer: text('device_manufacturer'),
+        device_model: text('device_model'),
+        os_name: device.platform,
+        os_version: text('os_version'),
+        app_name: text('app_name'),
+        app_version: text('app_version'),
+        app_id: text('app_namespace'),
+      }),
+      profile: { data: { type: 'profile', attributes: identifiers(ids) } },
+    },
+  };
+}
+
+function identifiers({ externalId, email, phone, visitorId }: ContactIds): JsonObject {
+  return { external_id: externalId, email, phone_number: phone, anonymous_id: visitorId };
+}

@@ -1,0 +1,80 @@
+import { outboundName, propertiesOf } from './event.ts';
+import type { OutboundEvent } from './destination.ts';
+import { choice, optionalText } from './settings.ts';
+import type { Setting } from './settings.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+
+/** How somebody is written to. */
+export type Channel = 'email' | 'sms';
+
+/** That somebody agrees to marketing messages, or no longer does. */
+export type Subscription = { readonly action: 'subscribe' | 'unsubscribe'; readonly channels: readonly Channel[] };
+
+/** What settings say of it. */
+export type SubscriptionSettings = {
+  readonly subscribeEvents: ReadonlySet<string>;
+  readonly unsubscribeEvents: ReadonlySet<string>;
+  readonly channels: 'email' | 'sms' | 'both';
+};
+
+/**
+ * Only an event subscribes: it is the moment somebody agreed. What a profile says of consent may be older than what its
+ * person has told the platform since.
+ */
+export const subscriptionSettings = {
+  subscribeEvents: eventNames({
+    label: 'Subscribing events',
+    placeholder: 'User Subscribed, Newsletter Signup',
+    sublabel: 'Names of events by which somebody consents to marketing messages, separated by commas.',
+  }),
+  unsubscribeEvents: eventNames({
+    label: 'Unsubscribing events',
+    placeholder: 'User Unsubscribed',
+    sublabel: 'Names of events that withdraw that consent.',
+  }),
+  channels: choice<'email' | 'sms' | 'both'>({
+    label: 'Channels',
+    options: [
+      { label: 'E-mail', value: 'email' },
+      { label: 'SMS', value: 'sms' },
+      { label: 'E-mail and SMS', value: 'both' },
+    ],
+    sublabel: 'What such an event is about, unless its property channel or channels says so (email, sms).',
+    fallback: 'email',
+  }),
+} as const;
+
+function eventNames(declared: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly sublabel: string;
+}): Setting<ReadonlySet<string>> {
+  const setting = optionalText(
+    declared,
+    (text) => new Set(text.split(',').flatMap((name) => name.trim().toLowerCase() || [])),
+  );
+  return { ...setting, read: (given, key) => setting.read(given, key) ?? new Set<string>() };
+}
+
+/** The consent that an event gives or withdraws; undefined for any other event. */
+export function subscriptionOf(event: OutboundEvent, settings: SubscriptionSettings): Subscription | undefined {
+  const name = outboundName(event).trim().toLowerCase();
+  const action = settings.subscribeEvents.has(name)
+    ? 'subscribe'
+    : settings.unsubscribeEvents.has(name)
+      ? 'unsubscribe'
+      : undefined;
+  if (action === undefined) return undefined;
+  const { channel, channels, consents } = propertiesOf(event);
+  const named = [channel, channels, consents].flat().flatMap((one) => channelOf(one) ?? []);
+  const standard: readonly Channel[] = settings.channels === 'both' ? ['email', 'sms'] : [settings.channels];
+  return { action, channels: named.length > 0 ? [...new Set(named)] : standard };
+}
+
+/** `email`, `sms`, or one of a list `{channel, consented}`. */
+function channelOf(value: unknown): Channel | undefined {
+  if (isJsonObject(value)) return value['consented'] === false ? undefined : channelOf(value['channel']);
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  if (text === 'email' || text === 'e-mail') return 'email';
+  return text === 'sms' || text === 'text' ? 'sms' : undefined;
+}
