@@ -149,8 +149,9 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
     const name = ga4ParameterName(`${prefix}${key}`);
     // What is there already was read by its meaning.
     if (name === undefined || parameters.has(name) || name === 'session_id') continue;
-    if (isJsonObject(value) || isListOfObjects(value)) {
-      if (depth < depthMax) addAll(parameters, `${name}_`, { ...value }, depth + 1);
+    const inner = membersOf(value);
+    if (inner !== undefined) {
+      if (depth < depthMax) addAll(parameters, `${name}_`, inner, depth + 1);
       continue;
     }
     const fit = valueOf(value, longerValues[name] ?? valueCharactersMax);
@@ -158,8 +159,12 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
   }
 }
 
-const isListOfObjects = (value: unknown): value is readonly unknown[] =>
-  Array.isArray(value) && value.length > 0 && value.every((entry) => isJsonObject(entry));
+/** Those of an object, and of a list of objects by its indexes; undefined for any other value. */
+function membersOf(value: unknown): JsonObject | undefined {
+  if (isJsonObject(value)) return value;
+  const isList = Array.isArray(value) && value.length > 0 && value.every((entry) => isJsonObject(entry));
+  return isList ? Object.fromEntries(value.map((entry, index) => [String(index), entry])) : undefined;
+}
 
 /** An item's parameters are texts and numbers too: members of objects become `size_label`. */
 function itemOf(item: JsonObject): JsonObject {
@@ -175,8 +180,9 @@ function itemOf(item: JsonObject): JsonObject {
 function flatMembers(members: JsonObject, prefix: string, depth: number): [string, unknown][] {
   return Object.entries(members).flatMap(([key, value]): [string, unknown][] => {
     const name = `${prefix}${key}`;
-    if (!isJsonObject(value) && !isListOfObjects(value)) return [[name, value]];
-    return depth < depthMax ? flatMembers({ ...value }, `${name}_`, depth + 1) : [];
+    const inner = membersOf(value);
+    if (inner === undefined) return [[name, value]];
+    return depth < depthMax ? flatMembers(inner, `${name}_`, depth + 1) : [];
   });
 }
 
