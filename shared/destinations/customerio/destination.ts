@@ -5,7 +5,9 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventUlid } from '../sdk/event-ids.ts';
 import {
-  isAboutIds,
+  groupIn,
+  isAlias,
+  isGroup,
   isIdentify,
   pageEvent,
   propertiesOf,
@@ -22,7 +24,17 @@ import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
-import { batchSize, region, requiredSecret, requiredText, optionalBaseUrl, toggle } from '../sdk/settings.ts';
+import {
+  batchSize,
+  matching,
+  optionalText,
+  region,
+  requiredSecret,
+  requiredText,
+  optionalBaseUrl,
+  toggle,
+} from '../sdk/settings.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 
 const regions: Regions = [
@@ -41,6 +53,16 @@ const settings = {
   }),
   apiKey: requiredSecret({ label: 'API key', example: 'example-key' }),
   region: region(regions),
+  objectTypeId: optionalText(
+    {
+      label: 'Object type of groups',
+      placeholder: '1',
+      sublabel:
+        'The id of the object type that group calls create objects of, and relate people to. Without one groups are skipped.',
+      example: '1',
+    },
+    matching(/^\d{1,10}$/, 'must be a number'),
+  ),
   batchSize: batchSize(batch),
   traitNames: traitNames(),
   datesAsSeconds: toggle({
@@ -60,7 +82,7 @@ export const customerio = defineDestination({
   label: 'Customer.io',
   settings,
   facts: {
-    sends: 'Every event; $identify sets attributes; views are page and screen; apps add their devices',
+    sends: 'Every event; $identify sets attributes, views are page and screen, groups are objects, apps add devices',
     limits: { events: 500, bytes: 500_000 },
     deduplicatesBy: 'id',
     errors: 'rows by place in a 207',
@@ -79,7 +101,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: given.batchSize,
-    accepts: (event) => !isAboutIds(event),
+    accepts: (event) => !isGroup(event) || given.objectTypeId !== undefined,
     buildRequest: (events) =>
       withinBytes(
         postJson({ url, headers, body: { batch: events.flatMap((event) => operations(event, given)) }, events }),
@@ -107,7 +129,9 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
       : [identify, { type: 'person', action: 'add_device', identifiers: known, device }];
   }
   const properties = propertiesOf(event);
+  if (isAlias(event)) return [aliasOf(properties)];
   const identifiers = known ?? { anonymous_id: ids.visitorId };
+  if (isGroup(event)) return [objectOf(properties, known, given.objectTypeId ?? '')];
   const view = sent.isRenamed ? undefined : views.get(name);
   const told = {
     type: 'person',
@@ -120,6 +144,26 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   };
   const device = known === undefined ? undefined : deviceIn(sent);
   return device === undefined ? [told] : [{ type: 'person', action: 'add_device', identifiers, device }, told];
+}
+
+/** The earlier id of an alias becomes the anonymous id of the person: what was done under it is theirs. */
+function aliasOf({ id, previous_id: previousId }: JsonObject): JsonObject {
+  const [person, anonymous] = [textForm(id), textForm(previousId)];
+  if (person === undefined || anonymous === undefined) throw new UnfitEventError('the alias does not name two ids');
+  return { type: 'person', action: 'identify', identifiers: { id: person }, attributes: { anonymous_id: anonymous } };
+}
+
+/** A group is an object, https://docs.customer.io/journeys/objects/. It is related to the person where one is known. */
+function objectOf(properties: JsonObject, person: JsonObject | undefined, objectTypeId: string): JsonObject {
+  const group = groupIn(properties, 'group');
+  if (group === undefined) throw new UnfitEventError('the event names no group');
+  return {
+    type: 'object',
+    action: 'identify',
+    identifiers: { object_type_id: objectTypeId, object_id: group.id },
+    attributes: group.traits,
+    ...(person === undefined ? {} : { cio_relationships: [{ identifiers: person }] }),
+  };
 }
 
 /** Views are actions of their own: campaigns start by them. */

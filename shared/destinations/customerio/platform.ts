@@ -25,6 +25,14 @@ const device = Type.Object({
   }),
 });
 
+const object = Type.Object({
+  type: Type.Literal('object'),
+  action: Type.Literal('identify'),
+  identifiers: Type.Object({ object_type_id: Type.String({ pattern: String.raw`^\d+$` }), object_id: someText }),
+  attributes: Type.Object({}),
+  cio_relationships: Type.Optional(Type.Array(Type.Object({ identifiers }))),
+});
+
 const event = Type.Object({
   type: Type.Literal('person'),
   action: Type.Enum(['event', 'page', 'screen']),
@@ -47,7 +55,7 @@ export const customerioPlatform = definePlatform({
       rows: [
         {
           at: 'batch',
-          schema: Type.Union([identify, event, device]),
+          schema: Type.Union([identify, event, device, object]),
           check: (row) =>
             Buffer.byteLength(JSON.stringify(row)) > 32_768
               ? { field: '', message: 'is larger than 32 kB' }

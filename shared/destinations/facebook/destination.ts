@@ -1,6 +1,7 @@
 import { defineDestination } from '../sdk/destination.ts';
-import type { PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent, acceptsCustomerEvents, propertiesOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, matching, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -17,6 +18,12 @@ const settings = {
     placeholder: '1234567890',
     sublabel: 'Of the pixel or dataset, from Events Manager.',
     example: '1234567890',
+  }),
+  pixelProperty: optionalText({
+    label: 'Pixel property',
+    placeholder: 'pixel_id',
+    sublabel:
+      'A property whose value is the pixel or dataset of its event, in place of the one above. The token must have access to all.',
   }),
   accessToken: token({
     label: 'Access token',
@@ -80,13 +87,16 @@ export const facebook = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { apiVersion = graphApi.version, actionSource, testEventCode } = given;
-  const pixelId = encodeURIComponent(given.pixelId.trim());
-  const url = `${given.baseUrl}/${apiVersion}/${pixelId}/events`;
+  const pixelOf = (event: OutboundEvent): string => pixelIn(event, given.pixelProperty) ?? given.pixelId.trim();
   const headers = { authorization: `Bearer ${given.accessToken}` };
   return {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
+    groupOf: pixelOf,
     buildRequest(events, nowMs) {
+      const [first] = events;
+      const pixelId = encodeURIComponent(first === undefined ? given.pixelId.trim() : pixelOf(first));
+      const url = `${given.baseUrl}/${apiVersion}/${pixelId}/events`;
       const data = events.map((event) => facebookEvent(sentEvent(event, given), actionSource, nowMs));
       return postJson({ url, headers, body: { data, test_event_code: testEventCode }, events });
     },
@@ -95,4 +105,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       return outcome === undefined ? undefined : events.map(() => outcome);
     },
   };
+}
+
+/** The pixel that an event names itself; nothing but digits is one. */
+function pixelIn(event: OutboundEvent, property: string | undefined): string | undefined {
+  const given = property === undefined ? undefined : textForm(propertiesOf(event)[property.trim()]);
+  return given !== undefined && /^\d{1,20}$/.test(given.trim()) ? given.trim() : undefined;
 }

@@ -1,10 +1,12 @@
 import { countryCode } from '../../routing/modifications/countries.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { amountOf, commerceOf } from '../sdk/commerce.ts';
+import { isOfApp } from '../sdk/device.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import type { PreparedDestination } from '../sdk/destination.ts';
-import { acceptsListed, eventList } from '../sdk/event-list.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { conversionIdOf, eventList, otherConversions } from '../sdk/event-list.ts';
 import { sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import type { KindFacts } from '../sdk/facts.ts';
@@ -14,7 +16,7 @@ import { hashForGoogle } from '../sdk/google-person.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { isHash, knownPerson } from '../sdk/person.ts';
-import { baseUrl, choice, matching, optionalText, requiredText, toggle } from '../sdk/settings.ts';
+import { baseUrl, choice, matching, optionalText, requiredText, SettingError, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { adSettings } from '../sdk/reading-settings.ts';
 
@@ -39,6 +41,7 @@ export function accountSettings(account: string, conversion: string) {
 /** The settings that all kinds over the Data Manager have. */
 export const ingestSettings = {
   eventNames: eventList(),
+  otherConversions: otherConversions(/^\d{1,20}$/, 'Signed Up = 987654322'),
   eventSource: choice({
     label: 'Event source',
     options: ['WEB', 'APP', 'IN_STORE', 'PHONE', 'OTHER'],
@@ -51,6 +54,23 @@ export const ingestSettings = {
     accountId,
   ),
   ...adSettings,
+  merchantId: optionalText(
+    {
+      label: 'Merchant Center ID',
+      placeholder: '1234567',
+      sublabel:
+        'With it purchases carry their goods, for conversions with cart data. Product ids are those of Merchant Center.',
+    },
+    matching(/^\d{1,20}$/, 'must be a number'),
+  ),
+  merchantFeedLabel: optionalText(
+    { label: 'Feed label', placeholder: 'US', sublabel: 'Of the product feed; needed with a Merchant Center ID.' },
+    matching(/^[A-Z0-9_-]{1,20}$/, 'must be capitals, digits, _ or -'),
+  ),
+  merchantFeedLanguage: optionalText(
+    { label: 'Feed language', placeholder: 'EN', sublabel: 'Of the product feed; needed with a Merchant Center ID.' },
+    matching(/^[A-Za-z]{2}$/, 'must be a language of two letters, such as EN'),
+  ),
   ...googleOAuthSettings('It needs access to the account.'),
   validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked, and not recorded.' }),
   baseUrl: baseUrl(standardUrl),
@@ -74,25 +94,63 @@ type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ing
 export function prepareIngest(given: IngestSettings, accountType: DataManagerAccount): PreparedDestination {
   const { loginAccountId, eventNames, eventSource, validateOnly } = given;
   const account = (id: string): JsonObject => ({ accountType, accountId: id.replaceAll('-', '') });
+  const own = { names: eventNames, id: given.productDestinationId.trim() };
+  const conversionOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
+  const feed = readFeed(given);
   const destination = {
     operatingAccount: account(given.operatingAccountId),
     loginAccount: loginAccountId === undefined ? undefined : account(loginAccountId),
-    productDestinationId: given.productDestinationId.trim(),
   };
   const oauth = { grant: googleGrant(given, scope) };
   const url = `${given.baseUrl}/v1/events:ingest`;
   return {
     batchEventsMax,
-    accepts: acceptsListed(eventNames),
+    accepts: (event) => conversionOf(event) !== undefined,
+    // The conversion stands at the request.
+    groupOf: (event) => conversionOf(event) ?? own.id,
     buildRequest(outbound) {
-      const events = outbound.map((event) => dataManagerEvent(sentEvent(event, given), eventSource));
-      const body = { destinations: [destination], encoding: 'HEX', validateOnly: validateOnly || undefined, events };
+      const events = outbound.map((event) => dataManagerEvent(sentEvent(event, given), eventSource, feed));
+      const [first] = outbound;
+      const productDestinationId = (first === undefined ? undefined : conversionOf(first)) ?? own.id;
+      const body = {
+        destinations: [{ ...destination, productDestinationId }],
+        encoding: 'HEX',
+        validateOnly: validateOnly || undefined,
+        events,
+      };
       return { ...postJson({ url, body, events: outbound }), oauth };
     },
   };
 }
 
-function dataManagerEvent(event: SentEvent, eventSource: string): JsonObject {
+/** The product feed that goods are found in. */
+type Feed = {
+  readonly merchantId: string;
+  readonly merchantFeedLabel: string;
+  readonly merchantFeedLanguageCode: string;
+};
+
+function readFeed(given: IngestSettings): Feed | undefined {
+  const { merchantId, merchantFeedLabel, merchantFeedLanguage } = given;
+  if (merchantId === undefined) return undefined;
+  if (merchantFeedLabel === undefined) throw new SettingError('merchantFeedLabel', 'goes with merchantId');
+  if (merchantFeedLanguage === undefined) throw new SettingError('merchantFeedLanguage', 'goes with merchantId');
+  return { merchantId, merchantFeedLabel, merchantFeedLanguageCode: merchantFeedLanguage.toLowerCase() };
+}
+
+/** The goods of a purchase. Google takes none without id, price and quantity. */
+function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefined {
+  const { items } = commerceOf(event);
+  const whole = items.flatMap(({ id, price, quantity }) =>
+    id === undefined || price === undefined ? [] : [{ merchantProductId: id, quantity, unitPrice: price }],
+  );
+  if (feed === undefined || whole.length === 0 || whole.length < items.length) return undefined;
+  const discount = amountOf(event.properties['discount']);
+  return { ...feed, ...present({ transactionDiscount: discount }), items: whole };
+}
+
+function dataManagerEvent(event: SentEvent, standardSource: string, feed: Feed | undefined): JsonObject {
+  const eventSource = standardSource === 'WEB' && isOfApp(event) ? 'APP' : standardSource;
   const { value, currency, orderId } = commerceOf(event);
   const adIdentifiers = present({
     gclid: browserId(event, ['gclid']),
@@ -112,6 +170,7 @@ function dataManagerEvent(event: SentEvent, eventSource: string): JsonObject {
     consent: googleConsent(event, { granted: 'CONSENT_GRANTED', denied: 'CONSENT_DENIED' }),
     conversionValue: value,
     currency: value === undefined ? undefined : currency,
+    cartData: standardEventOf(event.name) === 'purchase' ? cartData(event, feed) : undefined,
   };
 }
 

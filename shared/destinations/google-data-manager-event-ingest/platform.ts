@@ -38,6 +38,28 @@ const row = Type.Object(
     consent: Type.Optional(partly({ adUserData: consentStatus, adPersonalization: consentStatus })),
     conversionValue: Type.Optional(Type.Number()),
     currency: Type.Optional(currencyCode),
+    cartData: Type.Optional(
+      Type.Object(
+        {
+          merchantId: Type.String({ pattern: String.raw`^\d+$` }),
+          merchantFeedLabel: someText,
+          merchantFeedLanguageCode: Type.String({ pattern: '^[a-z]{2}$' }),
+          transactionDiscount: Type.Optional(Type.Number()),
+          items: Type.Array(
+            Type.Object(
+              {
+                merchantProductId: someText,
+                quantity: Type.Integer({ minimum: 1 }),
+                unitPrice: Type.Number(),
+              },
+              { additionalProperties: false },
+            ),
+            { minItems: 1 },
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,9 +1,10 @@
 import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { isAboutIds, isIdentify, sentEvent } from '../sdk/event.ts';
+import { isAboutIds, isGroup, isIdentify, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, batchSize, optionalText, SettingError, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { companyInputs, readCompanyAnswer } from './companies.ts';
 import { contactInputs, hubspotEvent, isQualified, readContactAnswer } from './payload.ts';
 
 const standardUrl = 'https://api.hubapi.com';
@@ -39,6 +40,25 @@ const settings = {
     },
     readContactProperties,
   ),
+  companyIdProperty: optionalText(
+    {
+      label: 'Company id property',
+      placeholder: 'external_company_id',
+      sublabel:
+        'Internal name of a company property with unique values, which takes the id of a group. Without one groups are skipped.',
+      example: 'external_company_id',
+    },
+    readPropertyName,
+  ),
+  companyProperties: optionalText(
+    {
+      label: 'Company properties',
+      placeholder: 'plan, tier',
+      sublabel:
+        'Traits of groups to set on companies beside name, domain, phone, industry and place. HubSpot must have them.',
+    },
+    readContactProperties,
+  ),
   batchSize: batchSize(batch),
   baseUrl: baseUrl(standardUrl),
 };
@@ -56,7 +76,7 @@ export const hubspot = defineDestination({
   label: 'HubSpot',
   settings,
   facts: {
-    sends: 'Custom events that are defined in HubSpot; $identify sets the contact',
+    sends: 'Custom events that are defined in HubSpot; $identify sets the contact, $group the company',
     limits: { events: 500 },
     deduplicatesBy: 'uuid',
     errors: 'contacts row by row, events as a whole',
@@ -73,13 +93,15 @@ export const hubspot = defineDestination({
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { baseUrl, hubId, contactProperties = [] } = given;
+  const { baseUrl, hubId, contactProperties = [], companyIdProperty, companyProperties = [] } = given;
   const headers = { authorization: `Bearer ${given.accessToken}` };
   return {
     batchEventsMax: given.batchSize,
     accepts: (event) =>
-      isIdentify(event) || (!isAboutIds(event) && (hubId !== undefined || isQualified(sentEvent(event).name))),
-    groupOf: (event) => (isIdentify(event) ? 'contacts' : 'events'),
+      isIdentify(event) ||
+      (isGroup(event) && companyIdProperty !== undefined) ||
+      (!isAboutIds(event) && (hubId !== undefined || isQualified(sentEvent(event).name))),
+    groupOf: (event) => (isIdentify(event) ? 'contacts' : isGroup(event) ? 'companies' : 'events'),
     buildRequest(events) {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
@@ -87,12 +109,18 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         const url = `${baseUrl}/crm/objects/${apiVersion}/contacts/batch/upsert`;
         return postJson({ url, headers, body: { inputs }, events });
       }
+      if (first !== undefined && isGroup(first)) {
+        const inputs = companyInputs(events, companyIdProperty ?? '', companyProperties).map(({ input }) => input);
+        const url = `${baseUrl}/crm/objects/${apiVersion}/companies/batch/upsert`;
+        return postJson({ url, headers, body: { inputs }, events });
+      }
       const inputs = events.map((event) => hubspotEvent(event, hubId));
       return postJson({ url: `${baseUrl}/events/${apiVersion}/send/batch`, headers, body: { inputs }, events });
     },
     readAnswer(answer, events) {
       const [first] = events;
-      return first !== undefined && isIdentify(first) ? readContactAnswer(answer, events) : undefined;
+      if (first !== undefined && isIdentify(first)) return readContactAnswer(answer, events);
+      return first !== undefined && isGroup(first) ? readCompanyAnswer(answer, events) : undefined;
     },
   };
 }
@@ -101,6 +129,12 @@ function readHubId(text: string, key: string): string {
   const hubId = text.trim();
   if (!/^\d+$/.test(hubId)) throw new SettingError(key, 'must be a number');
   return hubId;
+}
+
+function readPropertyName(text: string, key: string): string {
+  const [name, ...others] = readContactProperties(text, key);
+  if (name === undefined || others.length > 0) throw new SettingError(key, 'must be the internal name of a property');
+  return name;
 }
 
 function readContactProperties(text: string, key: string): readonly string[] {

@@ -24,8 +24,8 @@ const standardNames: ReadonlyMap<string, string> = new Map([
   ['country', 'country'],
 ]);
 
-/** One contact of a request, and the events it was made of, by their place in the batch. */
-export type ContactInput = { readonly input: JsonObject; readonly places: readonly number[] };
+/** One record of a request, and the events it was made of, by their place in the batch. */
+export type CrmInput = { readonly input: JsonObject; readonly places: readonly number[] };
 
 /**
  * One input a contact: HubSpot refuses a request that names one twice, so that what later events say is put over what
@@ -34,7 +34,7 @@ export type ContactInput = { readonly input: JsonObject; readonly places: readon
 export function contactInputs(
   events: readonly OutboundEvent[],
   contactProperties: readonly string[],
-): readonly ContactInput[] {
+): readonly CrmInput[] {
   return placesByEmail(events).map(([email, places]) => {
     const given = places.flatMap((place) => Object.entries(contactPropertiesOf(events[place], contactProperties)));
     return {
@@ -55,21 +55,32 @@ export function readContactAnswer(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
 ): readonly Outcome[] | undefined {
+  return readInputErrors(answer, events.length, placesByEmail(events));
+}
+
+/** The same of records of any kind, by the places of the events each was made of. */
+export function readInputErrors(
+  answer: OutboundAnswer,
+  count: number,
+  records: readonly (readonly [string, readonly number[]])[],
+): readonly Outcome[] | undefined {
   const errors = answer.status === 207 ? jsonAnswer(answer)?.['errors'] : undefined;
   if (!Array.isArray(errors)) return undefined;
   const reasons = new Map<string, string>();
   for (const { category, context } of errors.filter(isJsonObject)) {
     const traceIds = isJsonObject(context) ? context['objectWriteTraceId'] : undefined;
     // An error about nothing in particular may be about anything; to write contacts once more changes nothing.
-    if (!Array.isArray(traceIds)) return events.map(() => ({ kind: 'retry', reason: rowRefusal(category) }));
+    if (!Array.isArray(traceIds)) {
+      return Array.from({ length: count }, () => ({ kind: 'retry', reason: rowRefusal(category) }));
+    }
     for (const traceId of traceIds) reasons.set(String(traceId), rowRefusal(category));
   }
   const refusals = new Map<number, string>();
-  for (const [, places] of placesByEmail(events)) {
+  for (const [, places] of records) {
     const reason = reasons.get(String(places[0]));
     if (reason !== undefined) for (const place of places) refusals.set(place, reason);
   }
-  return rowOutcomes(events.length, refusals);
+  return rowOutcomes(count, refusals);
 }
 
 function placesByEmail(events: readonly OutboundEvent[]): readonly (readonly [string, readonly number[]])[] {

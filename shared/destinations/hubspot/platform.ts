@@ -20,6 +20,13 @@ const contact = Type.Object({
   properties: Type.Record(Type.String(), Type.String()),
 });
 
+const company = Type.Object({
+  idProperty: someText,
+  id: someText,
+  objectWriteTraceId: someText,
+  properties: Type.Record(Type.String(), Type.String()),
+});
+
 const body = Type.Object({ inputs: anyRows });
 const common = { method: 'POST', credentials: inHeader(), content: 'json', body } as const;
 const events: Omit<PlatformEndpoint, 'path'> = {
@@ -40,6 +47,11 @@ export const hubspotPlatform = definePlatform({
   endpoints: [
     { ...events, path: '/events/{version}/send/batch' },
     { ...contacts, path: '/crm/objects/{version}/contacts/batch/upsert' },
+    {
+      ...contacts,
+      path: '/crm/objects/{version}/companies/batch/upsert',
+      rows: [{ at: 'inputs', schema: company }],
+    },
   ],
   answers: {
     success: (rows) => ({ status: 200, body: { status: 'COMPLETE', results: rows } }),

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, outcomeOfStatus } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
-import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { acceptsListed, eventList } from '../sdk/event-list.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { conversionIdOf, eventList, otherConversions } from '../sdk/event-list.ts';
 import { sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
@@ -29,6 +29,7 @@ const settings = {
   ),
   accessToken: token({ label: 'Access token', sublabel: 'With the permission rw_conversions.', example: 'example' }),
   eventNames: eventList(),
+  otherConversions: otherConversions(/^\d{1,20}$/, 'Signed Up = 104013'),
   apiVersion: optionalText(
     {
       label: 'API version',
@@ -46,15 +47,14 @@ const settings = {
 /**
  * LinkedIn Ads, Conversions API: `POST /rest/conversionEvents` as a Rest.li batch.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api (adding multiple
- * conversion events in a batch). A conversion rule is what LinkedIn has in the place of an event's name: a destination
- * serves one. LinkedIn knows no limited use of an event: one with `limited_data_use` is not sent.
+ * conversion events in a batch). A conversion rule is what LinkedIn has in the place of an event's name. LinkedIn knows no limited use of an event: one with `limited_data_use` is not sent.
  */
 export const linkedinAdsCapi = defineDestination({
   id: 'LinkedInAdsCAPI',
   label: 'LinkedIn Ads Conversions API',
   settings,
   facts: {
-    sends: 'The events of one conversion rule',
+    sends: 'The events of its conversion rules',
     limits: { events: 5_000, ageDays: 90 },
     deduplicatesBy: 'eventId',
     errors: 'a status a row; a wrong row by its place in the message of a 422',
@@ -69,7 +69,8 @@ export const linkedinAdsCapi = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { conversionId: id, apiVersion: version = standardVersion } = given;
-  const isListed = acceptsListed(given.eventNames);
+  const own = { names: given.eventNames, id };
+  const ruleOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
   const url = `${given.baseUrl}/rest/conversionEvents`;
   const headers = {
     authorization: `Bearer ${given.accessToken}`,
@@ -80,9 +81,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax,
     retriesRows: true,
-    accepts: (event) => isListed(event) && !isLimited(sentEvent(event)),
+    accepts: (event) => ruleOf(event) !== undefined && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
-      const elements = events.map((event) => linkedinEvent(sentEvent(event, given), conversionUrn + id, nowMs));
+      const elements = events.map((event) =>
+        linkedinEvent(sentEvent(event, given), conversionUrn + (ruleOf(event) ?? id), nowMs),
+      );
       return postJson({ url, headers, body: { elements }, events });
     },
     readAnswer(answer, events) {

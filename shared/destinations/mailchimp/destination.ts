@@ -3,9 +3,19 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import {
+  acceptsCustomerEvents,
+  contextOf,
+  isIdentify,
+  propertiesOf,
+  sentEvent,
+  textOf,
+  traitsOf,
+} from '../sdk/event.ts';
+import { subscriptionOf, subscriptionSettings } from '../sdk/subscriptions.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
-import { postJson } from '../sdk/http.ts';
+import { chainOf, postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds, normaliseEmail } from '../sdk/person.ts';
 import { choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
@@ -52,6 +62,21 @@ const settings = {
     },
     readMergeFields,
   ),
+  tags: optionalText(
+    {
+      label: 'Tags',
+      placeholder: 'customer, sluice',
+      sublabel: 'That every member of an $identify gets, separated by commas.',
+    },
+    readTags,
+  ),
+  tagsProperty: optionalText({
+    label: 'Trait with tags',
+    placeholder: 'tags',
+    sublabel: 'A trait whose values are tags of the member: a list, or a text with commas.',
+  }),
+  subscribeEvents: subscriptionSettings.subscribeEvents,
+  unsubscribeEvents: subscriptionSettings.unsubscribeEvents,
   baseUrl: optionalBaseUrl('https://us21.api.mailchimp.com'),
 };
 
@@ -92,9 +117,22 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = onlyEvent(events);
       const email = emailOf(event);
       const url = `${members}/${md5(email)}`;
-      return isIdentify(event)
-        ? { ...postJson({ url, headers, body: member(event, email, given), events }), method: 'PUT' }
-        : postJson({ url: `${url}/events`, headers, body: eventBody(event), events });
+      const put = (body: JsonObject): OutboundRequest => ({
+        ...postJson({ url, headers, body, events }),
+        method: 'PUT',
+      });
+      if (isIdentify(event)) {
+        const tags = tagsOf(event, given);
+        const tagged = postJson({ url: `${url}/tags`, headers, body: { tags }, events });
+        return chainOf([put(member(event, email, given)), ...(tags.length === 0 ? [] : [tagged])]);
+      }
+      const subscription = subscriptionOf(event, { ...given, channels: 'email' });
+      const status = subscription?.action === 'subscribe' ? 'subscribed' : 'unsubscribed';
+      return chainOf([
+        // Before its event, of which Mailchimp takes none of a stranger.
+        ...(subscription === undefined ? [] : [put({ email_address: email, status_if_new: status, status })]),
+        postJson({ url: `${url}/events`, headers, body: eventBody(event), events }),
+      ]);
     },
   };
 }
@@ -119,7 +157,30 @@ function member(event: OutboundEvent, email: string, given: Given): JsonObject {
     ADDRESS: addressOf(traits),
     BIRTHDAY: birthdayOf(traits['date_of_birth']),
   });
-  return { email_address: email, status_if_new: given.newMembers, ...present({ merge_fields: fields }) };
+  const language = languageOf(event);
+  return { email_address: email, status_if_new: given.newMembers, ...present({ merge_fields: fields, language }) };
+}
+
+const tagsMax = 100;
+
+/** Those of the settings and of the trait, each active: what a member no longer has elsewhere stays here. */
+function tagsOf(event: OutboundEvent, { tags = [], tagsProperty }: Given): readonly JsonObject[] {
+  const given = tagsProperty === undefined ? undefined : traitsOf(event)[tagsProperty.trim()];
+  const own = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [];
+  const named = own.flatMap((tag) => textOf(textForm(tag)?.trim()) ?? []);
+  return [...new Set([...tags, ...named])].slice(0, tagsMax).map((name) => ({ name, status: 'active' }));
+}
+
+/** Mailchimp's codes are of two letters but for a few. https://mailchimp.com/help/view-and-edit-contact-languages/ */
+function languageOf(event: OutboundEvent): string | undefined {
+  const locale = textOf(contextOf(event)['locale']) ?? textOf(contextOf(event)['browser_language']);
+  const code = locale?.replace('-', '_');
+  if (code === 'pt_PT' || code === 'es_ES' || code === 'fr_CA') return code;
+  return /^[a-z]{2}(?=$|_)/.exec(code ?? '')?.[0];
+}
+
+function readTags(text: string): readonly string[] {
+  return text.split(',').flatMap((tag) => tag.trim() || []);
 }
 
 /** Traits that the customer has named a merge field for. */

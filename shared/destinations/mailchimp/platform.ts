@@ -26,11 +26,22 @@ export const mailchimpPlatform = definePlatform({
       body: Type.Object({
         email_address: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }),
         status_if_new: oneOf('subscribed', 'pending', 'transactional', 'unsubscribed', 'cleaned'),
+        status: Type.Optional(oneOf('subscribed', 'pending', 'transactional', 'unsubscribed', 'cleaned')),
+        language: Type.Optional(Type.String({ pattern: '^[a-z]{2}(_[A-Z]{2})?$' })),
         merge_fields: Type.Optional(
           Type.Record(Type.String({ maxLength: 10 }), Type.Union([Type.String(), Type.Number(), address])),
         ),
       }),
       answers: { success: () => ({ status: 200, body: { id: '0a1b' } }) },
+    },
+    {
+      method: 'POST',
+      path: '/3.0/lists/{list}/members/{hash}/tags',
+      credentials,
+      content: 'json',
+      body: Type.Object({
+        tags: Type.Array(Type.Object({ name: someText, status: oneOf('active', 'inactive') }), { minItems: 1 }),
+      }),
     },
     {
       method: 'POST',

@@ -1,6 +1,6 @@
 import type { OutboundEvent } from './destination.ts';
 import { acceptsCustomerEvents, outboundName } from './event.ts';
-import { optionalText } from './settings.ts';
+import { optionalText, SettingError } from './settings.ts';
 import type { Setting } from './settings.ts';
 
 /**
@@ -28,4 +28,42 @@ export function eventList(): Setting<ReadonlySet<string>> {
 /** Whether an event is one of them; names match without case. */
 export function acceptsListed(names: ReadonlySet<string>): (event: OutboundEvent) => boolean {
   return (event) => acceptsCustomerEvents(event) && names.has(outboundName(event).trim().toLowerCase());
+}
+
+const conversionsMax = 100;
+
+/** Conversions beside the destination's own: an id for each event, such as `Signed Up = 104013`. Names match without case. */
+export function otherConversions(id: RegExp, placeholder: string): Setting<ReadonlyMap<string, string>> {
+  const setting = optionalText(
+    {
+      label: 'Other conversions',
+      placeholder,
+      sublabel: 'Events that are conversions of another id, as pairs separated by commas.',
+    },
+    (text, key) => {
+      const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+      if (pairs.length > conversionsMax) throw new SettingError(key, `must hold at most ${conversionsMax} pairs`);
+      return new Map(
+        pairs.map((pair) => {
+          const [, name, given] = /^\s*(\S.*?)\s*=\s*(\S+)\s*$/.exec(pair) ?? [];
+          if (name === undefined || given === undefined || !id.test(given)) {
+            throw new SettingError(key, `must be pairs such as ${placeholder}`);
+          }
+          return [name.toLowerCase(), given];
+        }),
+      );
+    },
+  );
+  return { ...setting, read: (given, key) => setting.read(given, key) ?? new Map<string, string>() };
+}
+
+/** The id of the conversion that an event is, of the destination or one beside it; undefined where it is none. */
+export function conversionIdOf(
+  event: OutboundEvent,
+  own: { readonly names: ReadonlySet<string>; readonly id: string },
+  others: ReadonlyMap<string, string>,
+): string | undefined {
+  if (!acceptsCustomerEvents(event)) return undefined;
+  const name = outboundName(event).trim().toLowerCase();
+  return others.get(name) ?? (own.names.has(name) ? own.id : undefined);
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
-import type { PreparedDestination } from '../sdk/destination.ts';
-import { acceptsListed, eventList } from '../sdk/event-list.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { conversionIdOf, eventList, otherConversions } from '../sdk/event-list.ts';
 import { sentEvent } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
@@ -32,6 +32,7 @@ const settings = {
     matching(/^(tw-[a-z0-9]+-)?[a-z0-9]{1,20}$/, 'must be one such as tw-o8z6j-o87ne'),
   ),
   eventNames: eventList(),
+  otherConversions: otherConversions(/^(tw-[a-z0-9]+-)?[a-z0-9]{1,20}$/, 'Signed Up = tw-o8z6j-o87nf'),
   consumerKey: token({ label: 'API key', sublabel: 'Of an app with access to the Ads API.', example: 'example-key' }),
   consumerSecret: token({ label: 'API key secret', example: 'example-key-secret' }),
   accessToken: token({ label: 'Access token', sublabel: 'Of a user of the ad account.', example: 'example-token' }),
@@ -44,7 +45,7 @@ const settings = {
  * X Ads, web conversions: `POST /12/measurement/conversions/{pixel}`, signed with OAuth 1.0a; up to 500 events, of which
  * one that is wrong has all refused. https://docs.x.com/x-ads-api/measurement/web-conversions and
  * https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions. X knows a conversion by the id of an
- * event of Events Manager in the place of a name: a destination serves one. The event's own id is `conversion_id`, which
+ * event of Events Manager in the place of a name. The event's own id is `conversion_id`, which
  * deduplicates against the pixel.
  */
 export const xAds = defineDestination({
@@ -52,7 +53,7 @@ export const xAds = defineDestination({
   label: 'X Ads Conversions API',
   settings,
   facts: {
-    sends: 'The events of one event of Events Manager',
+    sends: 'The events that are conversions of Events Manager',
     limits: { events: batchEventsMax, rate: '100,000 requests in 15 minutes' },
     deduplicatesBy: 'conversion_id',
     errors: 'status, for the whole request',
@@ -69,13 +70,14 @@ export const xAds = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/12/measurement/conversions/${given.pixelId}`;
-  const isListed = acceptsListed(given.eventNames);
+  const own = { names: given.eventNames, id: given.eventId };
+  const idOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
   return {
     batchEventsMax,
     // X has no words for limited use: such an event is not sent.
-    accepts: (event) => isListed(event) && !isLimited(sentEvent(event)),
+    accepts: (event) => idOf(event) !== undefined && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
-      const conversions = events.map((event) => conversionOf(sentEvent(event, given), given.eventId));
+      const conversions = events.map((event) => conversionOf(sentEvent(event, given), idOf(event) ?? given.eventId));
       const request = postJson({ url, body: { conversions }, events });
       const nonceOf = request.headers['idempotency-key'] ?? '';
       const authorization = oauth1Header({ method: 'POST', url, credentials: given, nonceOf, nowMs });

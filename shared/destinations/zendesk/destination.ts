@@ -1,9 +1,18 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import {
+  acceptsCustomerEvents,
+  groupIn,
+  isGroup,
+  isIdentify,
+  propertiesOf,
+  sentEvent,
+  textOf,
+  traitsOf,
+} from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
-import { postJson } from '../sdk/http.ts';
+import { chainOf, postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
@@ -52,11 +61,7 @@ const settings = {
       placeholder: 'plan, company_name',
       sublabel: 'Keys of user fields in Zendesk that take the traits of the same names, separated by commas.',
     },
-    (text) =>
-      text
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== ''),
+    readNames,
   ),
   unknownName: choice({
     label: 'People without a name',
@@ -67,6 +72,24 @@ const settings = {
     sublabel: 'Zendesk creates no user without a name; with the address, it replaces the name of a user it has.',
     fallback: 'none',
   }),
+  organizations: choice({
+    label: 'Groups',
+    options: [
+      { label: 'Skip', value: 'skip' },
+      { label: 'Are organisations', value: 'upsert' },
+    ],
+    sublabel: 'An organisation is created or updated by the id of its group, and the user who joined belongs to it.',
+    fallback: 'skip',
+    example: 'upsert',
+  }),
+  organizationFields: optionalText(
+    {
+      label: 'Organisation fields',
+      placeholder: 'plan, employees',
+      sublabel: 'Keys of organisation fields that take the traits of the same names, separated by commas.',
+    },
+    readNames,
+  ),
   baseUrl: optionalBaseUrl('https://example.zendesk.com'),
 };
 
@@ -83,7 +106,7 @@ export const zendesk = defineDestination({
   label: 'Zendesk',
   settings,
   facts: {
-    sends: 'Every event, to the timeline of a profile; $identify is a user',
+    sends: 'Every event, to the timeline of a profile; $identify is a user, $group an organisation',
     limits: { events: 1 },
     deduplicatesBy: undefined,
     errors: 'status',
@@ -105,10 +128,21 @@ function prepare(given: Given): PreparedDestination {
   const headers = { authorization: basicAuthorization(`${given.email.trim()}/token`, given.apiToken) };
   return {
     batchEventsMax: 1,
-    accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
+    accepts: (event) =>
+      isIdentify(event) || acceptsCustomerEvents(event) || (isGroup(event) && given.organizations === 'upsert'),
     buildRequest(events): OutboundRequest {
       const event = onlyEvent(events);
       const ids = contactIds(event);
+      if (isGroup(event)) {
+        const organization = organizationOf(event, given);
+        const post = (path: string, body: JsonObject): OutboundRequest =>
+          postJson({ url: `${base}${path}`, headers, body, events });
+        const user = { ...userOf(event, ids, given), organization: { name: organization['name'] } };
+        return chainOf([
+          post('/organizations/create_or_update', { organization }),
+          post('/users/create_or_update', { user }),
+        ]);
+      }
       return isIdentify(event)
         ? postJson({
             url: `${base}/users/create_or_update`,
@@ -139,6 +173,22 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
       user_fields: present(fields),
     }),
   };
+}
+
+/** https://developer.zendesk.com/api-reference/ticketing/organizations/organizations/#create-or-update-organization */
+function organizationOf(event: OutboundEvent, given: Given): JsonObject {
+  const group = groupIn(propertiesOf(event), 'organization');
+  const name = textOf(group?.traits['name']);
+  if (group === undefined || name === undefined) throw new UnfitEventError('an organisation needs its id and its name');
+  const fields = (given.organizationFields ?? []).map((key) => [key, group.traits[key]] as const);
+  return { name, external_id: group.id, ...present({ organization_fields: present(Object.fromEntries(fields)) }) };
+}
+
+function readNames(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }
 
 function profileEvent(event: OutboundEvent, { externalId, email, visitorId }: ContactIds, given: Given): JsonObject {

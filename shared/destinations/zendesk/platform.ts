@@ -13,8 +13,21 @@ export const zendeskPlatform = definePlatform({
       path: '/api/v2/users/create_or_update',
       credentials,
       content: 'json',
-      body: Type.Object({ user: Type.Object({ name: Type.Optional(someText) }) }),
+      body: Type.Object({
+        user: Type.Object({
+          name: Type.Optional(someText),
+          organization: Type.Optional(Type.Object({ name: someText })),
+        }),
+      }),
       answers: { success: () => ({ status: 200, body: { user: { id: 1 } } }) },
+    },
+    {
+      method: 'POST',
+      path: '/api/v2/organizations/create_or_update',
+      credentials,
+      content: 'json',
+      body: Type.Object({ organization: Type.Object({ name: someText, external_id: Type.Optional(someText) }) }),
+      answers: { success: () => ({ status: 200, body: { organization: { id: 2 } } }) },
     },
     {
       method: 'POST',
