@@ -18,7 +18,7 @@ import { RateLimit } from '../../shared/limits/index.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/payload/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
-import { AccountCounts } from '../../pipeline/workers/resolve/account-counts.ts';
+import { createPlanFigures } from '../../pipeline/workers/resolve/plan-figures.ts';
 import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
 import { encodeEvent } from '../../pipeline/workers/resolve/encode-event.ts';
@@ -169,8 +169,8 @@ function admitTasks(): MicroTask[] {
   const writer = new ByteWriter(1024 ** 2);
   // Each event is new each time.
   const deduplication = { ...createDeduplication({ windowMs, idsMax: 1_000 }), add: () => true };
-  const planHits = new AccountCounts('plan_hits');
-  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), planHits, writer };
+  const plan = createPlanFigures();
+  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), plan, writer };
   const rules = openResolvePlan.sourceRules('');
   return [
     {

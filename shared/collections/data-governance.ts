@@ -8,6 +8,7 @@ import {
   nullable,
   textOf,
 } from '../contracts/config/define-collection.ts';
+import { planActions, planSeverities } from '../contracts/config/plan-settings.ts';
 import { problemsOf } from '../routing/values/plan-error.ts';
 import { compilePlanPath } from '../routing/tracking-plan/plan-path.ts';
 import { compileRuleType } from '../routing/tracking-plan/rule-types.ts';
@@ -22,14 +23,11 @@ const eventProperty = Type.Object(
   { additionalProperties: false },
 );
 
-/** What becomes of an event, or of its property, that is not as the plan wants it. */
-const planActions = ['Report', 'Omit', 'Redact', 'Quarantine', 'Drop'] as const;
-
 const actionField = (description: string) =>
   Type.Enum([...planActions], {
     description:
       `${description} Report counts it. Omit leaves the property out, Redact puts the text REDACTED in its place: in what is ` +
-      'stored, sent and kept of the visitor. Quarantine holds the event until it is released or deleted. Drop takes the event and keeps nothing of it.',
+      'stored, sent and kept of the visitor. Quarantine holds the event until it is released or deleted. Drop takes the event and stores nothing of what it says.',
   });
 
 const eventBody = Type.Object({
@@ -63,7 +61,9 @@ const ruleBody = Type.Object({
   name: nameField,
   description: descriptionField,
   isEnabled: Type.Boolean(),
-  severity: Type.Enum(['Info', 'Warning', 'Error']),
+  severity: Type.Enum([...planSeverities], {
+    description: 'Info is counted. A Warning stands on the overview. An Error stands there first and raises an alert.',
+  }),
   /** The event it looks at; null is every event. */
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
   property: Type.String({

@@ -36,6 +36,8 @@ export const Account = defineEntity({
     publishOnCreate: p.boolean().default(false),
     /** `IdentitySettings`; null is the default. */
     identity: p.json<JsonObject>().nullable(),
+    /** What becomes of events and properties that the tracking plan does not list; null: as by default. */
+    planSettings: p.json<JsonObject>().nullable(),
     createdAt: p.datetime(3),
   }),
 });

@@ -64,6 +64,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           plans: () => undefined,
           isOnlyAccount: () => false,
           settings: settings.resolver,
+          violationStore: { write: () => Promise.resolve(), deleteOld: () => Promise.resolve() },
           openRecorder: () => Promise.resolve(noRecorder),
         });
       case 'dispatcher': {

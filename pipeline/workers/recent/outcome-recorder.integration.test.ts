@@ -47,6 +47,7 @@ function addEvents(ids: readonly string[], { sourceId = 's', visitorId = 'v' } =
       visitorId,
       test: false,
       versionNumber: undefined,
+      plan: undefined,
       sampleOf: 1,
       body: '{}',
     })),

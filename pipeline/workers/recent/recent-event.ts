@@ -5,6 +5,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { murmur3 } from '../../../shared/runtime/murmur3.ts';
+import type { LeftByPlan, PlanOutcome } from './plan-outcomes.ts';
 import type { SampledLine } from './sample-frame.ts';
 
 /** An event as the view holds it: a row of `recent_events`. */
@@ -21,13 +22,18 @@ export type RecentEvent = {
   readonly sampleOf: number;
   /** JSON: `event_properties`, `context`, `visitor`; `trace` and `integrations` when there are any; `truncated` when something was left out. */
   readonly body: string;
+  /** What its tracking plan made of it; undefined where that is nothing to be shown. */
+  readonly plan: PlanOutcome | undefined;
 };
 
 /**
  * Reads an event out of its line of a resolved frame; undefined when it is not one. Text is made what PostgreSQL can
  * hold. A body over `bodyBytesMax` loses its largest parts.
  */
-export function readRecentEvent({ line, sampleOf }: SampledLine, bodyBytesMax: number): RecentEvent | undefined {
+export function readRecentEvent(
+  { line, sampleOf }: SampledLine,
+  bodyBytesMax: number,
+): Omit<RecentEvent, 'plan'> | undefined {
   const resolved = parse(line);
   if (resolved === undefined) return undefined;
   const { event, visitor } = resolved;
@@ -49,6 +55,16 @@ export function readRecentEvent({ line, sampleOf }: SampledLine, bodyBytesMax: n
     sampleOf,
     body: encodeBody(resolved, bodyBytesMax),
   };
+}
+
+/** An event that ended at its tracking plan, without anything that it says; undefined where its id cannot be stored. */
+export function recentEventLeft(left: LeftByPlan, sampleOf: number): RecentEvent | undefined {
+  const { accountId, timeMs, receivedAtMs, versionNumber, plan } = left;
+  const [id, name] = [recentEventId(left.id), cleanText(left.name)];
+  if (id === undefined || name === undefined || !isTime(timeMs) || !isTime(receivedAtMs)) return undefined;
+  const sourceId = cleanText(left.sourceId) ?? '';
+  const own = { accountId, id, timeMs, receivedAtMs, sourceId, name, versionNumber, sampleOf, plan };
+  return { ...own, visitorId: '', test: false, body: '{}' };
 }
 
 /** An event's id as the view knows it. */

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { PlanOutcomes } from './plan-outcomes.ts';
 import type { RecorderSettings } from './recent-settings.ts';
 
 /** Everything a recorder of recent events counts, among the counters of its resolver. */
@@ -36,6 +37,8 @@ export type RecorderContext = {
   readonly pool: Pool;
   readonly settings: RecorderSettings;
   readonly logger: Logger;
+  /** What tracking plans made of events. */
+  readonly planOutcomes: PlanOutcomes;
   readonly counts: Record<keyof typeof recorderCounters, number>;
   /** Aborted when the recorder has to end at once. */
   readonly signal: AbortSignal;

@@ -1,3 +1,4 @@
+import { sampleHash } from '../../../shared/contracts/events/event-hash.ts';
 import { eventsOfPartition, eventsSubject } from '../../../shared/contracts/subjects.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
@@ -8,6 +9,8 @@ import { Turns } from '../worker/turns.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import { readPlace, writePlace } from './recent-places.ts';
 import type { RecorderContext, RecorderGauge } from './recorder-context.ts';
+import { recentEventLeft } from './recent-event.ts';
+import type { RecentEvent } from './recent-event.ts';
 import { sampleFrame } from './sample-frame.ts';
 import type { FrameToSample, SampledLine } from './sample-frame.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
@@ -50,7 +53,7 @@ export class Recorder {
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
   /** Something is to be written. */
-  readonly #noted = new Wakeup();
+  readonly #noted: Wakeup;
   readonly #closing = new Wakeup();
   readonly #running: Promise<void>;
   #waiting: Chosen[] = [];
@@ -66,6 +69,7 @@ export class Recorder {
 
   constructor(context: RecorderContext, lastSeq: number) {
     this.#context = context;
+    this.#noted = context.planOutcomes.noted;
     this.#trimmer = startTrimmer(context);
     const { perSecondMax, burstMax } = context.settings;
     this.#buckets = createSamplingBuckets({ perSecondMax: perSecondMax / context.partitions, burstMax });
@@ -103,6 +107,21 @@ export class Recorder {
     return lines;
   }
 
+  /** Of a flood that a plan holds or drops the view shows a sample, too. */
+  #chooseLeft(): readonly RecentEvent[] {
+    const { planOutcomes, counts } = this.#context;
+    const nowMs = Date.now();
+    const chosen: RecentEvent[] = [];
+    for (const left of planOutcomes.takeLeft()) {
+      const sampleOf = this.#buckets.of(`${left.accountId} left`, nowMs).take(() => sampleHash(left.id), nowMs);
+      const event = sampleOf === 0 ? undefined : recentEventLeft(left, sampleOf);
+      if (event !== undefined) chosen.push(event);
+      else if (sampleOf === 0) counts.recent_skipped_sampled += 1;
+      else counts.recent_unreadable += 1;
+    }
+    return chosen;
+  }
+
   #add(lines: readonly SampledLine[], bytes: number): void {
     if (lines.length === 0) return;
     const { settings, counts } = this.#context;
@@ -122,7 +141,9 @@ export class Recorder {
     this.#notedSeq ??= lastSeq;
     await this.#noteWritten(lastSeq);
     for (;;) {
-      while (this.#waiting.length === 0 && !this.#isClosed) await this.#noted.wait();
+      while (this.#waiting.length === 0 && !this.#context.planOutcomes.hasLeft && !this.#isClosed) {
+        await this.#noted.wait();
+      }
       const { eventsPerInsert, lingerMs } = this.#context.settings;
       // What comes in a moment shares a statement.
       if (this.#linesWaiting < eventsPerInsert && !this.#isClosed) await this.#closing.wait(lingerMs);
@@ -138,9 +159,10 @@ export class Recorder {
     this.#waiting = [];
     this.#linesWaiting = 0;
     const lines = this.#writing.flatMap((chosen) => chosen.lines);
+    const left = this.#chooseLeft();
     const turns = new Turns(() => this.#context.beginTurn());
     try {
-      await writeRecentEvents(this.#context, { lines, turns }, (events) => {
+      await writeRecentEvents(this.#context, { lines, left, turns }, (events) => {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
     } catch (error) {

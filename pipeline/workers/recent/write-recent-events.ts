@@ -16,6 +16,8 @@ import { isErasedSql } from '../../../shared/visitors/erasures.ts';
 /** Lines that go into the view. */
 export type LinesToWrite = {
   readonly lines: readonly SampledLine[];
+  /** Events without a line: they ended at their tracking plan. */
+  readonly left: readonly RecentEvent[];
   /** What their reading is divided into. */
   readonly turns: Turns;
 };
@@ -29,32 +31,43 @@ const looksAtEach = 3;
  */
 export async function writeRecentEvents(
   context: RecorderContext,
-  { lines, turns }: LinesToWrite,
+  { lines, left, turns }: LinesToWrite,
   onWritten: (events: readonly RecentEvent[]) => void,
 ): Promise<void> {
-  const { settings, counts, logger } = context;
+  const { settings, counts, planOutcomes } = context;
+  await insertEach(context, left, onWritten);
   for (let start = 0; start < lines.length; start += settings.eventsPerInsert) {
     const some = lines.slice(start, start + settings.eventsPerInsert);
     const events: RecentEvent[] = [];
     for (const sampled of some) {
       const event = readRecentEvent(sampled, settings.bodyBytesMax);
       if (event === undefined) counts.recent_unreadable += 1;
-      else events.push(event);
+      else events.push({ ...event, plan: planOutcomes.take(event) });
       const over = turns.spend(eventUnits + sampled.line.bytes * looksAtEach);
       if (over !== undefined) await over;
     }
-    await isolateRefused(
-      events,
-      async (batch) => {
-        await insertSurely(context, batch);
-        onWritten(batch);
-      },
-      (_event, error) => {
-        counts.recent_refused += 1;
-        logger.warn(failureFields(error), 'an event was skipped in the recent-events view');
-      },
-    );
+    await insertEach(context, events, onWritten);
   }
+}
+
+/** Inserts events of one statement; the database may refuse some of them. */
+function insertEach(
+  context: RecorderContext,
+  events: readonly RecentEvent[],
+  onWritten: (events: readonly RecentEvent[]) => void,
+): Promise<void> {
+  const { counts, logger } = context;
+  return isolateRefused(
+    events,
+    async (batch) => {
+      await insertSurely(context, batch);
+      onWritten(batch);
+    },
+    (_event, error) => {
+      counts.recent_refused += 1;
+      logger.warn(failureFields(error), 'an event was skipped in the recent-events view');
+    },
+  );
 }
 
 async function insertSurely(context: RecorderContext, events: readonly RecentEvent[]): Promise<void> {
@@ -87,15 +100,15 @@ export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): 
 
 const statement = `
   insert into recent_events
-    (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
+    (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body, plan)
   select distinct on (k.account_id, k.id, k.origin) k.* from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
-      $7::text[], $8::boolean[], $9::int[], $10::int[], $11::int[], ${jsonbOfLines('$12')})
-    as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body)
+      $7::text[], $8::boolean[], $9::int[], $10::int[], $11::int[], ${jsonbOfLines('$12')}, ${jsonbOfLines('$13')})
+    as k (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, origin, body, plan)
   where not ${isErasedSql('k.account_id', 'k.visitor_id', 'k.received_at')}
   order by k.account_id, k.id, k.origin, k.test
   on conflict (account_id, id, origin) do update
   set time = excluded.time, received_at = excluded.received_at, name = excluded.name, test = false,
-    version_number = excluded.version_number, sample_of = excluded.sample_of, body = excluded.body
+    version_number = excluded.version_number, sample_of = excluded.sample_of, body = excluded.body, plan = excluded.plan
   where recent_events.test and not excluded.test`;
 
 function columns(events: readonly RecentEvent[]): unknown[] {
@@ -112,5 +125,7 @@ function columns(events: readonly RecentEvent[]): unknown[] {
     events.map((event) => event.sampleOf),
     events.map(recentEventOrigin),
     jsonLines(events.map((event) => event.body)),
+    // A JSON null stands for none: a list of texts to split has no place for SQL's.
+    jsonLines(events.map(({ plan }) => JSON.stringify(plan ?? null))),
   ];
 }

@@ -36,7 +36,7 @@ export type Candidate = {
   readonly saidAtMs: number;
 };
 
-type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts' | 'planHits'> & {
+type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts' | 'plan'> & {
   readonly writer: ByteWriter;
 };
 
@@ -106,7 +106,10 @@ function admit(
   const isTest = envelope.test === true;
   if (!isTest && isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
   const { name } = event;
-  const judged = plan.trackingPlan && judgeEvent(context, plan.trackingPlan, { accepted, name, isTest, parse });
+  const { trackingPlan, versionNumber } = plan;
+  const judged =
+    trackingPlan &&
+    judgeEvent(context, trackingPlan, { accepted, name, timeMs: event.timeMs, isTest, versionNumber, parse });
   if (judged !== undefined && 'leaving' in judged) return judged.leaving;
   if (!isTest && !plan.allows(name)) return drops.notAllowed;
   const changed = judged?.changed;

@@ -1,6 +1,7 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { builtInRules } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
-import type { TrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
+import type { Hit, PlanVerdict, TrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
+import type { PlanOutcome } from '../recent/plan-outcomes.ts';
 import { drops, heldBy } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -10,7 +11,9 @@ import type { WaitingEvent } from './waiting-events.ts';
 export type EventToJudge = {
   readonly accepted: WaitingEvent;
   readonly name: string;
+  readonly timeMs: number;
   readonly isTest: boolean;
+  readonly versionNumber: number | undefined;
   /** The envelope, parsed as a whole and nobody else's. */
   parse(): Envelope;
 };
@@ -18,26 +21,67 @@ export type EventToJudge = {
 /** What the plan makes of an event; undefined where it goes on as it is. */
 export type Judged = { readonly leaving: Leaving } | { readonly changed: Envelope } | undefined;
 
-type JudgeContext = Pick<ResolverContext, 'counts' | 'planHits'>;
+type JudgeContext = Pick<ResolverContext, 'counts' | 'plan'>;
 
 /**
  * Judges an event by the tracking plan of its account. Test events are only looked at: what is omitted and redacted is, and
  * nothing leaves, unless it was not judged.
  */
-export function judgeEvent({ counts, planHits }: JudgeContext, plan: TrackingPlan, event: EventToJudge): Judged {
-  if (!plan.concerns(event.name)) return undefined;
-  const { outcome, hits, changed, units } = plan.judge(event.name, event.parse());
+export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, event: EventToJudge): Judged {
+  if (!trackingPlan.concerns(event.name)) return undefined;
+  const { counts } = context;
+  const envelope = event.parse();
+  const { outcome, hits, changed, units } = trackingPlan.judge(event.name, envelope);
   counts.plan_units += units;
-  if (!event.isTest) for (const { rule } of hits) planHits.add(rule, 1);
+  if (hits.length === 0) return undefined;
+  if (!event.isTest) count(context, event.name, envelope, hits);
   const isUnjudged = hits[0]?.rule === builtInRules.tooCostly;
-  if (outcome === 'quarantine' && (isUnjudged || !event.isTest)) {
-    return {
-      leaving: heldBy(
-        event.accepted,
-        hits.map(({ rule }) => rule),
-      ),
-    };
+  const leaves = outcome !== 'pass' && (isUnjudged || !event.isTest);
+  const plan: PlanOutcome = { outcome: shownOutcome(outcome, changed), rules: hits.slice(0, rulesMax).map(shown) };
+  if (leaves) {
+    leave(context, event, envelope, plan);
+    const rules = hits.map(({ rule }) => rule);
+    return { leaving: outcome === 'drop' ? drops.plan : heldBy(event.accepted, rules) };
   }
-  if (outcome === 'drop' && !event.isTest) return { leaving: drops.plan };
-  return changed === undefined ? undefined : { changed };
+  // What is only reported is found among the violations.
+  if (event.isTest || changed !== undefined) {
+    const { account: accountId, source: sourceId, id } = envelope;
+    context.plan.outcomes.note({ accountId, sourceId, id }, plan);
+  }
+  if (changed === undefined) return undefined;
+  if (!event.isTest) counts.plan_changed += 1;
+  return { changed };
+}
+
+/** Rules that are named with an event of the view. */
+const rulesMax = 10;
+
+function count({ counts, plan }: JudgeContext, name: string, envelope: Envelope, hits: readonly Hit[]): void {
+  for (const hit of hits) {
+    plan.hits.add(hit.rule, 1);
+    if (hit.severity === 'Error') counts.plan_errors += 1;
+    if (!plan.violations.note({ envelope, name, hit })) counts.violations_skipped += 1;
+  }
+}
+
+function leave({ counts, plan }: JudgeContext, event: EventToJudge, envelope: Envelope, outcome: PlanOutcome): void {
+  const { account: accountId, source: sourceId, id, at: receivedAtMs } = envelope;
+  const { name, timeMs, versionNumber } = event;
+  const left = { accountId, sourceId, id, name, timeMs, receivedAtMs, versionNumber, plan: outcome };
+  if (!plan.outcomes.leave(left)) counts.recent_skipped_behind += 1;
+}
+
+function shownOutcome(outcome: PlanVerdict['outcome'], changed: Envelope | undefined): PlanOutcome['outcome'] {
+  switch (outcome) {
+    case 'drop':
+      return 'dropped';
+    case 'quarantine':
+      return 'quarantined';
+    case 'pass':
+      return changed === undefined ? 'reported' : 'changed';
+  }
+}
+
+function shown({ rule, action, property }: Hit): PlanOutcome['rules'][number] {
+  return { rule, action, ...(property === undefined ? {} : { property }) };
 }

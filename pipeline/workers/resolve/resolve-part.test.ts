@@ -20,6 +20,7 @@ import type { StoredFrame } from './waiting-events.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import { AccountCounts } from './account-counts.ts';
+import { createPlanFigures } from './plan-figures.ts';
 import { VisitorRateLimit } from './visitor-rate-limit.ts';
 import { noReads } from './visitor-reads.ts';
 
@@ -62,7 +63,7 @@ function createContext(): StepContext {
     visitorLimit: new VisitorRateLimit(defaultSettings.visitorRate),
     visitorsCut: new AccountCounts('visitors_cut'),
     visitorsFull: new AccountCounts('visitors_full'),
-    planHits: new AccountCounts('plan_hits'),
+    plan: createPlanFigures(),
     costBudget: { recordActivity: () => undefined },
     ...createWriters(),
     counts: createResolverCounts(),

@@ -1,4 +1,5 @@
 import type { LiveCollections, LiveConfig } from '../../../shared/collections/read-live-collections.ts';
+import { readPlanSettings } from '../../../shared/contracts/config/plan-settings.ts';
 import { sourceTypes, visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
@@ -53,7 +54,7 @@ const openSource: SourceRules = {
 /** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
-type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable' | 'identity'> & {
+type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable' | 'identity' | 'planSettings'> & {
   readonly collections: Pick<
     LiveCollections,
     'sources' | 'allowedEvents' | 'consentSettings' | 'dataGovernanceRules' | 'dataGovernanceEvents'
@@ -88,8 +89,7 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
       rules: collections.dataGovernanceRules,
       events: collections.dataGovernanceEvents,
       unreadable,
-      unknownEvents: 'Report',
-      unknownProperties: 'Report',
+      settings: readPlanSettings(config.planSettings),
     }),
     allows,
     identity,

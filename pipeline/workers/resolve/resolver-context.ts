@@ -12,6 +12,7 @@ import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { AccountCounts } from './account-counts.ts';
 import type { Deduplication } from './deduplication.ts';
 import type { PartitionWriter } from './partition-writer.ts';
+import type { PlanFigures } from './plan-figures.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import type { Withdrawals } from './withdrawals.ts';
@@ -34,6 +35,11 @@ export const resolverCounters = {
   erased_dropped: 'Events dropped because their visitor was erased',
   quarantined: 'Events held by a rule of the tracking plan, until they are released or deleted',
   plan_dropped: 'Events dropped by a rule of the tracking plan',
+  plan_changed: 'Events of which a rule of the tracking plan omitted or redacted something',
+  plan_errors: 'Times an event broke a rule of the tracking plan whose severity is Error',
+  violations_skipped:
+    'Violations of tracking plans that are missing in the table of violations: too many groups of them came at a time, or the database was away for long',
+  violation_write_retries: 'Times writing violations to the database failed and was tried again',
   plan_units: 'Units of work, as in DISPATCH_EVENT_WORK_MAX, that judging events by tracking plans took',
   dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
   output_frames: 'Frames written to the logs of accounts',
@@ -132,8 +138,7 @@ export type ResolverContext = {
   readonly visitorsCut: AccountCounts;
   /** What was left out of visitors with as many identifiers as they may have, by account. */
   readonly visitorsFull: AccountCounts;
-  /** Broken rules of tracking plans, by the id of the rule. */
-  readonly planHits: AccountCounts;
+  readonly plan: PlanFigures;
   /** Of the thread: told which accounts have something to do. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;
   /** Of the thread: how far apart frames are taken. */

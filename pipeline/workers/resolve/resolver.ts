@@ -24,6 +24,9 @@ import { AccountQueues } from './account-queues.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
+import { createPlanFigures } from './plan-figures.ts';
+import { startViolationWriter } from './violation-writer.ts';
+import type { ViolationStore, ViolationWriter } from './violation-writer.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
@@ -39,12 +42,13 @@ export type ResolverOptions = Omit<
   | 'visitorLimit'
   | 'visitorsCut'
   | 'visitorsFull'
-  | 'planHits'
+  | 'plan'
   | 'counts'
   | 'signal'
   | 'eventWriters'
   | 'frameWriters'
 > & {
+  readonly violationStore: ViolationStore;
   /** Opens what puts its events into the view of recent events. */
   openRecorder(
     resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,
@@ -123,7 +127,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     ),
     visitorsCut: new AccountCounts('visitors_cut'),
     visitorsFull: new AccountCounts('visitors_full'),
-    planHits: new AccountCounts('plan_hits'),
+    plan: createPlanFigures(),
     ...createWriters(),
     counts,
     signal,
@@ -132,8 +136,9 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     // Before EVENTS is read: what another resolver stores after this is refused to us, and read by the next start.
     await writer.open();
     const rebuilt = await rebuildDeduplication(context, consumer);
-    const recorder = await options.openRecorder(context);
-    const made = new Resolver(context, reader, { rebuilt, recorder, failed, beginTurnOf });
+    const recorder = await options.openRecorder({ ...context, planOutcomes: context.plan.outcomes });
+    const violationWriter = startViolationWriter(context, options.violationStore);
+    const made = new Resolver(context, reader, { rebuilt, recorder, violationWriter, failed, beginTurnOf });
     await made.open();
     return made;
   };
@@ -151,7 +156,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
       ...resolver.queueStats(),
       ...context.visitorsCut.stats(),
       ...context.visitorsFull.stats(),
-      ...context.planHits.stats(),
+      ...context.plan.hits.stats(),
     }),
   });
 }
@@ -162,6 +167,7 @@ class Resolver {
   readonly #rebuilt: Rebuilt;
   /** Told of each frame that is in the log. */
   readonly #recorder: EventRecorder;
+  readonly #violationWriter: ViolationWriter;
   /** Ends the tries of whatever is under way. */
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
@@ -188,12 +194,13 @@ class Resolver {
   constructor(
     context: ResolverContext,
     reader: FrameReader,
-    { rebuilt, recorder, failed, beginTurnOf }: ResolverParts,
+    { rebuilt, recorder, violationWriter, failed, beginTurnOf }: ResolverParts,
   ) {
     this.#context = context;
     this.#reader = reader;
     this.#rebuilt = rebuilt;
     this.#recorder = recorder;
+    this.#violationWriter = violationWriter;
     this.#failed = failed;
     const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
     this.#waiting = new WaitingEvents({ eventsMax, accountEventsMax });
@@ -215,7 +222,12 @@ class Resolver {
   async close(): Promise<void> {
     const { checkpoints } = this.#rebuilt;
     this.#context.writer.close();
-    await Promise.all([checkpoints.close(!this.#reader.signal.aborted), this.#recorder.close(), this.#queues.close()]);
+    await Promise.all([
+      checkpoints.close(!this.#reader.signal.aborted),
+      this.#recorder.close(),
+      this.#violationWriter.close(),
+      this.#queues.close(),
+    ]);
   }
 
   queueStats(): ReturnType<AccountQueues['stats']> {
@@ -482,6 +494,7 @@ class Resolver {
 type ResolverParts = {
   readonly rebuilt: Rebuilt;
   readonly recorder: EventRecorder;
+  readonly violationWriter: ViolationWriter;
   readonly failed: AbortController;
   /** A turn of the actor is about frames of a source. */
   beginTurnOf(source: object, frames: FramesAtWork | undefined): void;

@@ -16,6 +16,7 @@ import {
 import { createWithdrawals } from './withdrawals.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
+import { createViolationStore } from './write-violations.ts';
 import { startResolver } from './resolver.ts';
 
 /** Resolves the events of one partition. */
@@ -67,6 +68,7 @@ export const resolverWorker = defineWorker({
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
       withdrawals: createWithdrawals({ ...host, plans: (accountId) => plans.resolvePlan(accountId) }),
+      violationStore: createViolationStore(host.pool),
       isOnlyAccount: (accountId) => plans.isOnly(accountId),
       settings: settings.resolver,
       openRecorder: (resolver) =>

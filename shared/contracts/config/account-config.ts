@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../runtime/json.ts';
 import { encodeJson, isJsonObject } from '../../runtime/json.ts';
 import { refusedVersion } from '../log-format.ts';
+import type { PublishedPlanSettings } from './plan-settings.ts';
 
 /** One entity as it was published: its stored body (secrets encrypted) with its id. */
 export type SnapshotEntity = { readonly id: string } & JsonObject;
@@ -31,6 +32,8 @@ export type AccountConfig<Collections = StoredCollections> = {
   readonly collections: Collections;
   /** `IdentitySettings` as they are stored; absent: the default ones. */
   readonly identity?: unknown;
+  /** Of the account, not of the version; absent where the account has set nothing. `readPlanSettings` reads it. */
+  readonly planSettings?: PublishedPlanSettings;
 };
 
 /** A field of a published entity that says what this build cannot read. */

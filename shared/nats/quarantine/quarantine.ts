@@ -123,20 +123,20 @@ export async function deleteQuarantined(
   }
 }
 
-/** Deletes all of an account's quarantined events that `isOf` is true of. Returns how many. */
+/** Deletes all of an account's quarantined events that `isOf` is true of. Returns their own ids. */
 export async function eraseFromQuarantine(
   connection: LogConnection,
   accountId: string,
   bounds: QuarantineBounds,
   isOf: (envelope: Envelope) => boolean,
-): Promise<number> {
-  let deleted = 0;
+): Promise<readonly string[]> {
+  const deleted: string[] = [];
   let range: QuarantineRange | undefined;
   do {
     const part: QuarantinePart = await readQuarantine(connection, { accountId, filter: {}, range }, bounds);
     const own = part.events.filter(({ line }) => isOf(envelopeOf(line)));
     await deleteQuarantined(connection, own);
-    deleted += own.length;
+    deleted.push(...own.map(({ line }) => envelopeOf(line).id));
     range = part.next;
   } while (range !== undefined);
   return deleted;

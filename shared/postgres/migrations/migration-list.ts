@@ -21,6 +21,7 @@ import { IndexJoinedAliases } from './0019-index-joined-aliases.ts';
 import { RecordMerges } from './0019-record-merges.ts';
 import { IndexSuppressions } from './0021-index-suppressions.ts';
 import { RecordErasures } from './0021-record-erasures.ts';
+import { RecordViolations } from './0024-record-violations.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 import { SetIdentity } from './0022-set-identity.ts';
 
@@ -56,6 +57,7 @@ export const migrationList: MigrationList = [
   { name: '0019-index-joined-aliases', class: IndexJoinedAliases },
   { name: '0021-record-erasures', class: RecordErasures },
   { name: '0021-index-suppressions', class: IndexSuppressions },
+  { name: '0024-record-violations', class: RecordViolations },
   { name: '0028-name-versions-of-outcomes', class: NameVersionsOfOutcomes },
   { name: '0022-set-identity', class: SetIdentity },
 ];

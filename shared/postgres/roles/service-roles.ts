@@ -35,6 +35,7 @@ export const serviceRights = {
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,
     versions: all,
+    violations: read,
     // A split gives back what was taken from a visitor.
     visitor_identities: all,
     visitor_merges: all,
@@ -56,6 +57,7 @@ export const serviceRights = {
     visitor_changes: ['select', 'delete'],
     visitor_identities: all,
     visitor_merges: ['select', 'insert', 'delete'],
+    violations: all,
     visitors: ['select', 'insert', 'update'],
   },
 } as const satisfies Readonly<Record<string, RoleRights>>;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readEnvelope } from '../../contracts/events/envelope.ts';
 import type { Envelope } from '../../contracts/events/envelope.ts';
+import { readPlanSettings } from '../../contracts/config/plan-settings.ts';
 import { numberText, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { compileTrackingPlan } from './compile-tracking-plan.ts';
@@ -24,6 +25,7 @@ const envelopeOf = (body: JsonObject, own: Partial<Envelope> = {}): Envelope =>
 const rule = (own: Partial<PlanRule>): PlanRule => ({
   id: 'r',
   isEnabled: true,
+  severity: 'Warning',
   eventName: null,
   property: 'event_properties.x',
   type: 'Forbidden',
@@ -46,8 +48,7 @@ const planOf = (own: Partial<TrackingPlanRules>) =>
     rules: [],
     events: [],
     unreadable: [],
-    unknownEvents: 'Report',
-    unknownProperties: 'Report',
+    settings: readPlanSettings(undefined),
     ...own,
   });
 
@@ -192,13 +193,21 @@ describe('tracking plan: which events', () => {
       planned({ id: 'old', name: 'Old', status: 'Deprecated' }),
       planned({ id: 'new', name: 'New', status: 'Proposed', properties }),
     ];
-    const own = { events, unknownEvents: 'Drop', unknownProperties: 'Omit' } as const;
+    const settings = {
+      unknownEvents: { action: 'Drop', severity: 'Error' },
+      unknownProperties: { action: 'Omit', severity: 'Info' },
+    };
+    const own = { events, settings };
     const envelope = envelopeOf({ eventProperties: { x: 1, y: 1, list: [{ price: 'a', kept: 1 }] } });
     const verdict = judge(own, envelope);
     expect(verdict?.hits.map(({ rule: id }) => id)).toEqual(['p', 'unknown-property']);
     expect(verdict?.changed?.body.eventProperties).toEqual({ list: [{ kept: 1 }] });
     const outcome = (name: string) => judge(own, withX('a'), name);
-    expect(outcome('Other')).toMatchObject({ outcome: 'drop', hits: [{ rule: 'unknown-event' }] });
+    expect(outcome('Other')).toMatchObject({ outcome: 'drop', hits: [{ rule: 'unknown-event', severity: 'Error' }] });
+    // What a newer build calls an action is not passed over.
+    const newer = { ...settings, unknownEvents: { action: 'Encrypt', severity: 'Deafening' } };
+    const held = { outcome: 'quarantine', hits: [{ severity: 'Warning' }] };
+    expect(judge({ events, settings: newer }, withX('a'), 'Other')).toMatchObject(held);
     expect(outcome('Old')?.hits.map(({ rule: id }) => id)).toEqual(['unknown-property', 'deprecated-event']);
     expect(['New', '$page'].map((name) => outcome(name)?.hits ?? [])).toEqual([[], []]);
     expect(planOf({ ...own, events: events.slice(1) })?.concerns('Other')).toBe(false);

@@ -1,5 +1,7 @@
 import type { Envelope } from '../../contracts/events/envelope.ts';
 import type { UnreadableEntity } from '../../contracts/config/account-config.ts';
+import { planSeverities } from '../../contracts/config/plan-settings.ts';
+import type { PublishedPlanSettings, planActions } from '../../contracts/config/plan-settings.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { OverBudgetError, Work } from '../values/work.ts';
@@ -13,6 +15,7 @@ import { compileRuleType } from './rule-types.ts';
 export type PlanRule = {
   readonly id: string;
   readonly isEnabled: boolean;
+  readonly severity: string;
   readonly eventName: string | null;
   readonly property: string;
   readonly type: string;
@@ -30,14 +33,14 @@ export type PlannedEvent = {
 };
 
 /** What becomes of an event or a property that breaks a rule. */
-export type PlanAction = 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
+export type PlanAction = (typeof planActions)[number];
+export type PlanSeverity = (typeof planSeverities)[number];
 
 export type TrackingPlanRules = {
   readonly rules: readonly PlanRule[];
   readonly events: readonly PlannedEvent[];
   readonly unreadable: readonly UnreadableEntity[];
-  readonly unknownEvents: PlanAction;
-  readonly unknownProperties: PlanAction;
+  readonly settings: PublishedPlanSettings;
 };
 
 /** Rules that no entity stands for. */
@@ -48,8 +51,17 @@ export const builtInRules = {
   tooCostly: 'too-costly',
 } as const;
 
-/** A broken rule: the id of its entity or one of `builtInRules`. */
-export type Hit = { readonly rule: string; readonly action: PlanAction };
+/** A broken rule. */
+export type Hit = {
+  /** The id of its entity or one of `builtInRules`. */
+  readonly rule: string;
+  readonly action: PlanAction;
+  readonly severity: PlanSeverity;
+  /** Path of the property it is about; undefined where that is the event, or each of `places` has its own name. */
+  readonly property: string | undefined;
+  /** What broke it, with the values as they were sent; empty where something is missing. */
+  readonly places: readonly Place[];
+};
 
 export type PlanVerdict = {
   /** `pass`: it goes on as `envelope` is. */
@@ -80,8 +92,12 @@ const rankOf = { Report: 0, Omit: 1, Redact: 1, Quarantine: 2, Drop: 3 } as cons
 /** An action that this build does not know holds the event: what a newer build means by it is not passed over. */
 const actionOf = (word: string): PlanAction => (Object.hasOwn(rankOf, word) ? (word as PlanAction) : 'Quarantine');
 
-type Broken = Hit & { readonly places: readonly Place[] };
-type Check = (event: JudgedEnvelope, work: Work) => Broken | undefined;
+/** A severity that this build does not know is as loud as a Warning. */
+const severityOf = (word: string): PlanSeverity => planSeverities.find((severity) => severity === word) ?? 'Warning';
+
+const ofEvent = { property: undefined, places: [] } as const;
+
+type Check = (event: JudgedEnvelope, work: Work) => Hit | undefined;
 
 /**
  * Compiles the tracking plan; undefined where an account has published none. Names of events match without case. Rules of
@@ -111,7 +127,14 @@ export function compileTrackingPlan(published: TrackingPlanRules): TrackingPlan 
     if (event.status !== 'Proposed') add(event.name, ofPlannedEvent(event, published));
   const isPlanned = published.events.some(({ status }) => status === 'Approved');
   const known = new Set(published.events.map(({ name }) => name.toLowerCase()));
-  const unknown: Check = () => ({ rule: builtInRules.unknownEvent, action: published.unknownEvents, places: [] });
+  const { action, severity } = published.settings.unknownEvents;
+  const unknownEvent: Hit = {
+    rule: builtInRules.unknownEvent,
+    action: actionOf(action),
+    severity: severityOf(severity),
+    ...ofEvent,
+  };
+  const unknown: Check = () => unknownEvent;
   const ofUnknown = isPlanned ? [...ofEvery, unknown] : ofEvery;
   if (byName.size + ofUnknown.length === 0) return undefined;
   for (const [name, own] of byName) {
@@ -131,7 +154,7 @@ export function compileTrackingPlan(published: TrackingPlanRules): TrackingPlan 
 function judge(checks: readonly Check[], envelope: Envelope): PlanVerdict {
   const work = new Work(eventUnitsMax);
   const event = new JudgedEnvelope(envelope);
-  const broken: Broken[] = [];
+  const broken: Hit[] = [];
   try {
     for (const check of checks) {
       work.spend(1);
@@ -140,8 +163,7 @@ function judge(checks: readonly Check[], envelope: Envelope): PlanVerdict {
     }
   } catch (error) {
     if (!(error instanceof OverBudgetError)) throw error;
-    const hits: readonly Hit[] = [{ rule: builtInRules.tooCostly, action: 'Quarantine' }];
-    return { outcome: 'quarantine', hits, changed: undefined, units: eventUnitsMax };
+    return { outcome: 'quarantine', hits: [tooCostly], changed: undefined, units: eventUnitsMax };
   }
   const hits = distinct(broken.toSorted((a, b) => rankOf[b.action] - rankOf[a.action]));
   const outcome = outcomeOf[hits[0]?.action ?? 'Report'];
@@ -149,14 +171,16 @@ function judge(checks: readonly Check[], envelope: Envelope): PlanVerdict {
   return { outcome, hits, changed, units: work.spent };
 }
 
-function distinct(broken: readonly Broken[]): readonly Hit[] {
+const tooCostly: Hit = { rule: builtInRules.tooCostly, action: 'Quarantine', severity: 'Error', ...ofEvent };
+
+function distinct(broken: readonly Hit[]): readonly Hit[] {
   const hits = new Map<string, Hit>();
-  for (const { rule, action } of broken) if (!hits.has(rule)) hits.set(rule, { rule, action });
+  for (const hit of broken) if (!hits.has(hit.rule)) hits.set(hit.rule, hit);
   return [...hits.values()];
 }
 
 /** Redacts and omits, once all is judged; what both would change is omitted. Returns whether anything was changed. */
-function change(event: JudgedEnvelope, broken: readonly Broken[]): boolean {
+function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
   let isChanged = false;
   const each = (action: PlanAction, one: (place: Place) => void): void => {
     for (const hit of broken) {
@@ -185,6 +209,7 @@ function omit({ holder, name }: Place): void {
 /** One rule; undefined where it cannot be compiled and would only report. */
 function compileRule(rule: PlanRule): Check | undefined {
   const action = actionOf(rule.action);
+  const severity = severityOf(rule.severity);
   try {
     const path = compilePlanPath(rule.property, 'property');
     const isBroken = compileRuleType(rule);
@@ -192,11 +217,12 @@ function compileRule(rule: PlanRule): Check | undefined {
     return (event, work) => {
       const found = starts.map(({ holderOf, find }) => find(holderOf(event), work));
       const places = isBroken(found, work);
-      return places && { rule: rule.id, action, places };
+      return places && { rule: rule.id, action, severity, property: rule.property, places };
     };
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
-    return action === 'Report' ? undefined : () => ({ rule: rule.id, action: 'Quarantine', places: [] });
+    const held: Hit = { rule: rule.id, action: 'Quarantine', severity, ...ofEvent };
+    return action === 'Report' ? undefined : () => held;
   }
 }
 
@@ -211,16 +237,18 @@ function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly Plan
     ids.add(id);
     const about = entity['eventName'];
     const eventName = typeof about === 'string' ? about : null;
-    return [{ id, isEnabled: true, eventName, property: '', type: '', expected: null, action: 'Quarantine' }];
+    const holding = { isEnabled: true, severity: String(entity['severity']), eventName, property: '', type: '' };
+    return [{ id, ...holding, expected: null, action: 'Quarantine' }];
   });
 }
 
-function ofPlannedEvent(event: PlannedEvent, { events, unknownProperties }: TrackingPlanRules): readonly Check[] {
+function ofPlannedEvent(event: PlannedEvent, { events, settings }: TrackingPlanRules): readonly Check[] {
   const { id, name, status, properties } = event;
   const action = actionOf(event.action);
   const checks: Check[] = [];
   const addRule = (property: string, type: string, expected: string | null, by: PlanAction): void => {
-    const check = compileRule({ id, isEnabled: true, eventName: name, property, type, expected, action: by });
+    const rule = { id, isEnabled: true, severity: 'Warning', eventName: name, property, type, expected, action: by };
+    const check = compileRule(rule);
     if (check !== undefined) checks.push(check);
   };
   for (const { name: property, type, isRequired } of properties) {
@@ -230,16 +258,22 @@ function ofPlannedEvent(event: PlannedEvent, { events, unknownProperties }: Trac
     if (isRequired) addRule(path, 'Required', null, rankOf[action] === rankOf.Omit ? 'Report' : action);
   }
   if (status === 'Deprecated') {
-    checks.push(() => ({ rule: builtInRules.deprecatedEvent, action: 'Report', places: [] }));
+    checks.push(() => deprecated);
   }
   if (events.some((one) => one.status === 'Approved') && !name.startsWith('$')) {
-    checks.push(findsUnknown(properties, unknownProperties));
+    checks.push(findsUnknown(properties, settings.unknownProperties));
   }
   return checks;
 }
 
+const deprecated: Hit = { rule: builtInRules.deprecatedEvent, action: 'Report', severity: 'Info', ...ofEvent };
+
 /** Finds properties of an event that its entry does not list. `products.price` lists `products`. */
-function findsUnknown(properties: PlannedEvent['properties'], action: PlanAction): Check {
+function findsUnknown(
+  properties: PlannedEvent['properties'],
+  setting: TrackingPlanRules['settings']['unknownProperties'],
+): Check {
+  const [action, severity] = [actionOf(setting.action), severityOf(setting.severity)];
   const known = new Set(properties.flatMap(({ name }) => [name, name.split('.')[0]]));
   return (event, work) => {
     const holder = event.properties;
@@ -248,6 +282,6 @@ function findsUnknown(properties: PlannedEvent['properties'], action: PlanAction
     work.spend(names.length);
     if (names.length === 0) return undefined;
     const places = names.map((name) => ({ holder: holder as Place['holder'], name, value: holder[name] }));
-    return { rule: builtInRules.unknownProperty, action, places };
+    return { rule: builtInRules.unknownProperty, action, severity, property: undefined, places };
   };
 }

@@ -11,6 +11,7 @@ import { createTestDatabase, startTestNats } from '../../../../shared/testing/se
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { zeros } from '../../worker/define-worker.ts';
 import { recorderCounters } from '../recorder-context.ts';
+import { PlanOutcomes } from '../plan-outcomes.ts';
 import { openRecorder } from '../recorder.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { readRecentSettings, recentEnv } from '../recent-settings.ts';
@@ -78,6 +79,7 @@ export async function createRecentRig() {
     start: async (changes: Partial<RecorderSettings> = {}, of: Partial<Partition> = {}): Promise<TestRecorder> => {
       const counts = zeros(recorderCounters);
       const abort = new AbortController();
+      const planOutcomes = new PlanOutcomes();
       const opened = await openRecorder({
         partition: 0,
         partitions: 1,
@@ -88,6 +90,7 @@ export async function createRecentRig() {
         counts,
         signal: abort.signal,
         beginTurn: () => undefined,
+        planOutcomes,
         settings: { ...settings, ...changes },
       });
       const recorder: TestRecorder = {

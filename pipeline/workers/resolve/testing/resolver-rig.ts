@@ -25,6 +25,7 @@ import { noRecorder } from '../../recent/testing/no-recorder.ts';
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
 import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
+import { createViolationStore } from '../write-violations.ts';
 import { noWithdrawals } from './no-withdrawals.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
@@ -80,6 +81,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         costBudget: { recordActivity: () => undefined },
         takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,
+        violationStore: createViolationStore(pool),
         isOnlyAccount: () => false,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),

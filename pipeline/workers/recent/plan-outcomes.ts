@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import { Wakeup } from '../worker/wakeup.ts';
+
+/** What the tracking plan made of an event, as the view shows it. */
+export type PlanOutcome = {
+  /** Of a test event, which is neither held nor dropped: what would have become of it. */
+  readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
+  /** Rules that it broke, the one that decided first. `property` is a path, where the rule is about one. */
+  readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
+};
+
+/** An event that its plan held or dropped: nothing of what it says is here. */
+export type LeftByPlan = {
+  readonly accountId: string;
+  readonly id: string;
+  readonly sourceId: string;
+  readonly name: string;
+  readonly timeMs: number;
+  readonly receivedAtMs: number;
+  readonly versionNumber: number | undefined;
+  readonly plan: PlanOutcome;
+};
+
+type EventKey = Pick<LeftByPlan, 'accountId' | 'sourceId' | 'id'>;
+
+/** Events that wait to be recorded; of a flood the view shows a sample anyway. */
+const waitingMax = 10_000;
+const leftMax = 1_000;
+
+/** What a resolver knows of events' outcomes by their plan and the recorder writes with them, a moment later. */
+export class PlanOutcomes {
+  /** Something was left. */
+  readonly noted = new Wakeup();
+  readonly #waiting = new LRUCache<string, PlanOutcome>({ max: waitingMax });
+  #left: LeftByPlan[] = [];
+
+  /** Of an event that goes on to the log. */
+  note(key: EventKey, outcome: PlanOutcome): void {
+    this.#waiting.set(textOf(key), outcome);
+  }
+
+  take(key: EventKey): PlanOutcome | undefined {
+    if (this.#waiting.size === 0) return undefined;
+    const text = textOf(key);
+    const outcome = this.#waiting.get(text);
+    if (outcome !== undefined) this.#waiting.delete(text);
+    return outcome;
+  }
+
+  /** Of an event that ends here. Returns false where too many wait. */
+  leave(event: LeftByPlan): boolean {
+    if (this.#left.length >= leftMax) return false;
+    this.#left.push(event);
+    this.noted.ring();
+    return true;
+  }
+
+  get hasLeft(): boolean {
+    return this.#left.length > 0;
+  }
+
+  takeLeft(): readonly LeftByPlan[] {
+    const left = this.#left;
+    this.#left = [];
+    return left;
+  }
+}
+
+const textOf = ({ accountId, sourceId, id }: EventKey): string => `${accountId}\n${sourceId}\n${id}`;

@@ -1,0 +1,56 @@
+import { every } from '../../../shared/runtime/every.ts';
+import { failureFields } from '../worker/isolate-refused.ts';
+import type { ResolverContext } from './resolver-context.ts';
+import type { CountedViolation, ViolationStore } from './write-violations.ts';
+
+export type { ViolationStore } from './write-violations.ts';
+
+const writeEveryMs = 2_000;
+const deleteEveryMs = 600_000;
+
+/** Groups that are kept while the database is away. */
+const keptMax = 5_000;
+
+export type ViolationWriter = {
+  /** Writes what was counted, once, and ends. */
+  close(): Promise<void>;
+};
+
+type WriterContext = Pick<ResolverContext, 'partition' | 'plan' | 'counts' | 'logger'>;
+
+/** Writes the violations that a resolver counts, a few times a minute. The resolver never waits for it. */
+export function startViolationWriter(
+  { partition, plan: { violations }, counts, logger }: WriterContext,
+  store: ViolationStore,
+): ViolationWriter {
+  let kept: readonly CountedViolation[] = [];
+  const write = async (): Promise<void> => {
+    const taken = [...kept, ...violations.take()];
+    if (taken.length === 0) return;
+    kept = [];
+    try {
+      await store.write(taken);
+    } catch (error) {
+      counts.violation_write_retries += 1;
+      logger.warn(failureFields(error), 'writing violations of tracking plans failed');
+      kept = taken.slice(0, keptMax);
+      for (const { count } of taken.slice(keptMax)) counts.violations_skipped += count;
+    }
+  };
+  const deleteOld = async (): Promise<void> => {
+    try {
+      await store.deleteOld();
+    } catch (error) {
+      logger.warn(failureFields(error), 'deleting old violations of tracking plans failed');
+    }
+  };
+  const writing = every(writeEveryMs, write);
+  // One resolver of all is enough.
+  const deleting = partition === 0 ? every(deleteEveryMs, deleteOld, { atOnce: true }) : undefined;
+  return {
+    async close() {
+      await Promise.all([writing.stop(), deleting?.stop()]);
+      await write();
+    },
+  };
+}

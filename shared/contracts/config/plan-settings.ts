@@ -1,0 +1,76 @@
+import type { Static } from 'typebox';
+import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
+
+/** What becomes of an event, or of its property, that is not as the tracking plan wants it. */
+export const planActions = ['Report', 'Omit', 'Redact', 'Quarantine', 'Drop'] as const;
+
+/** How loud a violation is: Info is counted, a Warning stands on the overview, an Error raises an alert too. */
+export const planSeverities = ['Info', 'Warning', 'Error'] as const;
+
+const severity = Type.Enum([...planSeverities], {
+  description: 'Info is counted. A Warning stands on the overview. An Error stands there first and raises an alert.',
+});
+
+/** An event as a whole can neither be omitted nor redacted. */
+export const unknownEventsSetting = Type.Object(
+  {
+    action: Type.Enum(['Report', 'Quarantine', 'Drop'], {
+      description:
+        'Report counts it, Quarantine holds it until it is released or deleted, Drop takes it and stores nothing of what it says.',
+    }),
+    severity,
+  },
+  {
+    additionalProperties: false,
+    description:
+      'What becomes of an event that the tracking plan does not list. It counts once at least one event of the plan is Approved; ' +
+      'events of the service, which begin with $, are never unknown. Not a part of versions: it holds at once.',
+  },
+);
+
+export const unknownPropertiesSetting = Type.Object(
+  {
+    action: Type.Enum([...planActions], {
+      description:
+        'Report counts it, Omit leaves the property out, Redact puts the text REDACTED in its place, Quarantine holds the event, Drop takes the event and stores nothing of what it says.',
+    }),
+    severity,
+  },
+  {
+    additionalProperties: false,
+    description:
+      'What becomes of a property that the entry of its event in the tracking plan does not list. It counts once at least one ' +
+      'event of the plan is Approved. Not a part of versions: it holds at once.',
+  },
+);
+
+/** What an account has set for what its tracking plan does not know. */
+export type PlanSettings = {
+  readonly unknownEvents: Static<typeof unknownEventsSetting>;
+  readonly unknownProperties: Static<typeof unknownPropertiesSetting>;
+};
+
+export const defaultPlanSettings: PlanSettings = {
+  unknownEvents: { action: 'Report', severity: 'Warning' },
+  unknownProperties: { action: 'Report', severity: 'Info' },
+};
+
+/** The same as another build may have written them: a word may be one that this build does not know. */
+export type PublishedPlanSettings = {
+  readonly [Name in keyof PlanSettings]: { readonly action: string; readonly severity: string };
+};
+
+/** Reads settings as they were stored, by this build or another; what is missing has its default. */
+export function readPlanSettings(stored: unknown): PublishedPlanSettings {
+  const given = isJsonObject(stored) ? stored : {};
+  const setting = (name: keyof PlanSettings) => {
+    const own = isJsonObject(given[name]) ? given[name] : {};
+    const { action, severity: loud } = defaultPlanSettings[name];
+    return {
+      action: typeof own['action'] === 'string' ? own['action'] : action,
+      severity: typeof own['severity'] === 'string' ? own['severity'] : loud,
+    };
+  };
+  return { unknownEvents: setting('unknownEvents'), unknownProperties: setting('unknownProperties') };
+}

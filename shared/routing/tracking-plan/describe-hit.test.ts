@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Hit } from './compile-tracking-plan.ts';
+import { describeHit, maskValue } from './describe-hit.ts';
+
+const hit = (own: Partial<Hit>): Hit => ({
+  rule: 'r',
+  action: 'Report',
+  severity: 'Warning',
+  property: 'event_properties.ssn',
+  places: [],
+  ...own,
+});
+
+const placesOf = (values: Readonly<Record<string, unknown>>): Hit['places'] =>
+  Object.entries(values).map(([name, value]) => ({ holder: {}, name, value }));
+
+test('sample of a violation: says where and in what shape, and nothing of the value', () => {
+  expect(describeHit(hit({}))).toBe('event_properties.ssn is missing');
+  expect(describeHit(hit({ property: undefined }))).toBe('');
+  expect(describeHit(hit({ places: placesOf({ ssn: '078-05-1120' }) }))).toBe('event_properties.ssn: 999-99-9999');
+  const unknown = placesOf({ a: 'Ann Müller', b: 12.5, c: [1], d: null, e: {} });
+  expect(describeHit(hit({ property: undefined, places: unknown }))).toBe(
+    'event_properties.a: Aaa Aaaaaa, event_properties.b: 99.9, event_properties.c: a list of 1, 2 more',
+  );
+  expect(['ann@example.com', '', true, null, {}].map(maskValue)).toEqual([
+    'aaa@aaaaaaa.aaa',
+    'an empty text',
+    'true or false',
+    'null',
+    'an object',
+  ]);
+});
+
+test('sample of a violation: no letter or digit of any text stands in it, and it is short', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+      const masked = maskValue(`x${text}`);
+      expect(masked).not.toMatch(/[b-zB-Z0-8\u007f-\u2025\u2027-\u{10ffff}]/u);
+      expect(describeHit(hit({ places: placesOf({ p: `x${text}` }) })).length).toBeLessThanOrEqual(200);
+    }),
+  );
+});
