@@ -20,6 +20,7 @@ import { sessionEndpoints } from './sessions/endpoints.ts';
 import { sessionOperations } from './sessions/session-routes.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
+import { trackingPlanEndpoints } from './tracking-plan/endpoints.ts';
 import { mergeEndpoints } from './visitors/merge-endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
 import { erasureEndpoints } from './visitors/erasure-endpoints.ts';
@@ -44,6 +45,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...erasureEndpoints,
   ...suppressionEndpoints,
   ...quarantineEndpoints,
+  ...trackingPlanEndpoints,
   ...accountEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,

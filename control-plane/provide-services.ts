@@ -50,11 +50,11 @@ export function provideServices(
   services.provide(signInLinkMs, env.CONSOLE_SIGN_IN_LINK_MS);
   services.provide(sourceSecrets, createSourceSecretBox(env));
   services.provide(ingestUrl, env.INGEST_URL);
-  services.provide(quarantine, createQuarantineService(connection));
+  services.provide(quarantine, createQuarantineService(connection, pool));
   services.provide(erasures, createErasureService(connection, logger));
   provideReplays(env, { logBuckets, logger }, services, scope);
   const { leases, plans, work } = followers;
-  const read = { storage, liveValues: followers.liveValues, leases, logFigures: figures, now };
+  const read = { storage, pool, liveValues: followers.liveValues, leases, logFigures: figures, now };
   provideActivity(env, { ...read, onFailure }, services, scope);
   provideEvents(env, { pool, now, onFailure }, services, scope);
   provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);

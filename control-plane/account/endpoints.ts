@@ -1,6 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Type } from 'typebox';
 import { identitySettings, readIdentitySettings } from '../../shared/contracts/config/identity-settings.ts';
+import type { PlanSettings } from '../../shared/contracts/config/plan-settings.ts';
+import {
+  readPlanSettings,
+  unknownEventsSetting,
+  unknownPropertiesSetting,
+} from '../../shared/contracts/config/plan-settings.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { changeSchema, changedFields } from '../api/returned-fields.ts';
@@ -20,10 +26,17 @@ const reply = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   publishOnCreate,
+  unknownEvents: unknownEventsSetting,
+  unknownProperties: unknownPropertiesSetting,
   identity: { ...identitySettings, description: 'How visitors are told apart. Not a part of versions: live at once.' },
 });
 
-const changeFields = { publishOnCreate: Type.Optional(publishOnCreate), identity: Type.Optional(identityChange) };
+const changeFields = {
+  publishOnCreate: Type.Optional(publishOnCreate),
+  identity: Type.Optional(identityChange),
+  unknownEvents: Type.Optional(unknownEventsSetting),
+  unknownProperties: Type.Optional(unknownPropertiesSetting),
+};
 
 export const accountEndpoints = [
   defineEndpoint({
@@ -43,7 +56,9 @@ export const accountEndpoints = [
     id: 'updateAccount',
     uses: { publishing },
     tag: 'Account',
-    summary: 'Change how the account is set',
+    summary:
+      'Change how the account is set. What events are judged by holds at once: the answer comes once every process runs it, ' +
+      'or 2 seconds have passed',
     body: changeSchema(changeFields, reply),
     reply,
     async handle({ body, principal }, services) {
@@ -61,8 +76,13 @@ export const accountEndpoints = [
           row.identity = change.identity;
           fields.push(...change.fields.map((name) => `identity.${name}`));
         }
+        const plan = planChange(changed);
+        if (Object.keys(plan).length > 0) row.planSettings = { ...row.planSettings, ...plan };
+        fields.push(...Object.keys(plan));
         if (fields.length > 0) recordAudit(em, principal, { action: 'account.update', details: { fields } }, now);
-        const isPushed = change.fields.length > 0 && row.liveVersionId != null;
+        const isPushed = change.fields.length + Object.keys(plan).length > 0 && row.liveVersionId != null;
+        // The outbox wakes the publisher, which reads what this transaction commits.
+        await em.flush();
         return { account: view(row), outboxId: isPushed ? await addToOutbox(em, principal.accountId, now) : undefined };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
@@ -80,6 +100,18 @@ function findAccount(em: EntityManager, accountId: string) {
   return em.findOneOrFail(Account, { id: accountId });
 }
 
-function view({ id, name, publishOnCreate: publishes, identity }: Awaited<ReturnType<typeof findAccount>>) {
-  return { id, name, publishOnCreate: publishes, identity: readIdentitySettings(identity) };
+/** What of a change is about what the tracking plan does not list. */
+function planChange({ unknownEvents, unknownProperties }: Partial<PlanSettings>): Partial<PlanSettings> {
+  return { ...(unknownEvents && { unknownEvents }), ...(unknownProperties && { unknownProperties }) };
+}
+
+function view({
+  id,
+  name,
+  publishOnCreate: publishes,
+  identity,
+  planSettings,
+}: Awaited<ReturnType<typeof findAccount>>) {
+  const plan = readPlanSettings(planSettings);
+  return { id, name, publishOnCreate: publishes, identity: readIdentitySettings(identity), ...plan };
 }

@@ -24,7 +24,7 @@ const activityReply = Type.Object({
   problems: Type.Array(
     Type.Object({
       level: Type.Enum(['bad', 'warn']),
-      kind: Type.Enum(['destination', 'source', 'resolver', 'process']),
+      kind: Type.Enum(['destination', 'source', 'resolver', 'process', 'rule']),
       id: nullable(Type.String()),
       name: Type.String(),
       text: Type.String(),

@@ -18,6 +18,7 @@ const destination = (own: Partial<Destination> = {}): Destination => ({
 
 const look = (own: Partial<LookedAt>): LookedAt => ({
   destinations: [destination()],
+  violations: [],
   oldestUnresolvedMs: null,
   pipelines: 1,
   gateways: 1,
@@ -36,12 +37,14 @@ test('problems: the worst comes first, and says what it is about', () => {
         destination({ id: 'a', backlog: deadLetters }),
         destination({ id: 'b', health: { status: 'UNHEALTHY', successRate: 0.1, failureCount: 9 } }),
       ],
+      violations: [{ rule: 'r', name: 'No cards', severity: 'Error', count: 1, since: new Date(0) }],
       pipelines: 0,
     }),
   );
   expect(problems.map(({ level, id }) => [level, id])).toEqual([
     ['bad', null],
     ['bad', 'b'],
+    ['bad', 'r'],
     ['warn', 'a'],
   ]);
   expect(problems[1]?.text).toBe('10 % of its attempts in the last 24 hours succeeded.');

@@ -5,10 +5,19 @@ import type { DestinationBacklog } from '../health/log-figures.ts';
 export type Problem = {
   readonly level: 'bad' | 'warn';
   /** What it is about: the id of a destination or a source; null for the installation. */
-  readonly kind: 'destination' | 'source' | 'resolver' | 'process';
+  readonly kind: 'destination' | 'source' | 'resolver' | 'process' | 'rule';
   readonly id: string | null;
   readonly name: string;
   readonly text: string;
+};
+
+/** How often one rule of the tracking plan was broken lately. */
+export type RuleViolations = {
+  readonly rule: string;
+  readonly name: string;
+  readonly severity: string;
+  readonly count: number;
+  readonly since: Date;
 };
 
 export type LookedAt = {
@@ -23,6 +32,7 @@ export type LookedAt = {
     /** What its settings have the operator know. */
     readonly warnings: readonly string[];
   }[];
+  readonly violations: readonly RuleViolations[];
   readonly oldestUnresolvedMs: number | null;
   readonly pipelines: number;
   readonly gateways: number;
@@ -31,7 +41,13 @@ export type LookedAt = {
 const lateMs = 60_000;
 
 /** What is not well, the worst first; nothing where all is. Pure. */
-export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gateways }: LookedAt): Problem[] {
+export function findProblems({
+  destinations,
+  violations,
+  oldestUnresolvedMs,
+  pipelines,
+  gateways,
+}: LookedAt): Problem[] {
   const problems: Problem[] = [];
   const add = (
     level: Problem['level'],
@@ -63,6 +79,11 @@ export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gate
       const what = backlog.deadLetters === 1 ? '1 dead letter waits' : `${backlog.deadLetters} dead letters wait`;
       add('warn', 'destination', name, `${what} for a replay.`, id);
     }
+  }
+  for (const { rule, name, severity, count, since } of violations) {
+    const times = count === 1 ? 'once' : `${count} times`;
+    const text = `Broken ${times} since ${since.toISOString().slice(11, 16)} UTC.`;
+    add(severity === 'Error' ? 'bad' : 'warn', 'rule', name, text, rule);
   }
   return problems.toSorted((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'));
 }

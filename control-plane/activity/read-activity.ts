@@ -17,6 +17,8 @@ import { diffSnapshots } from '../versions/diff.ts';
 import { findVersion, liveContent } from '../versions/version-store.ts';
 import { viewVersion } from '../versions/version-view.ts';
 import { withoutDraftExperiments } from '../draft/snapshot.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import { readLoudViolations, ruleNames } from '../tracking-plan/read-violations.ts';
 import { findProblems } from './find-problems.ts';
 
 /** How far a look goes back, and in what steps. */
@@ -29,6 +31,8 @@ export const activityRanges = {
 export type ActivityRange = keyof typeof activityRanges;
 
 export type ActivityServices = {
+  /** PostgreSQL without the ORM. */
+  readonly pool: Queryable;
   readonly storage: Storage;
   readonly liveValues: LiveValues;
   readonly leases: LeaseCache;
@@ -47,11 +51,12 @@ export async function readActivity(services: ActivityServices, accountId: string
   const stepRange = { nowMs, stepMinutes, steps };
   const stepMs = stepMinutes * minuteMs;
   const em = storage.fork();
-  const [draft, live, liveId, figures] = await Promise.all([
+  const [draft, live, liveId, figures, broken] = await Promise.all([
     loadDraft(em, accountId),
     liveContent(storage.fork(), accountId),
     liveVersionId(storage.fork(), accountId),
     services.logFigures.read(),
+    readLoudViolations(services.pool, accountId, now()),
   ]);
   const version = liveId === undefined ? undefined : await findVersion(em, accountId, liveId);
   const destinations = union(draft.destinations, live.destinations).map((entity) => {
@@ -93,6 +98,8 @@ export async function readActivity(services: ActivityServices, accountId: string
       lastTriggeredAt: lastMs === null ? null : new Date(lastMs).toISOString(),
     };
   });
+  const names = ruleNames(live);
+  const violations = broken.map((one) => ({ ...one, name: names.get(one.rule) ?? one.rule }));
   const alive = [...leases.entries.values()].filter(({ heardAtMs }) => performance.now() - heardAtMs < leaseTtlMs);
   const aliveOf = (kind: string): number => alive.filter(({ value }) => value.kind === kind).length;
   const processes = { gateways: aliveOf('gateway'), pipelines: aliveOf('pipeline') };
@@ -104,7 +111,7 @@ export async function readActivity(services: ActivityServices, accountId: string
     firstStepAt: new Date(firstStep(stepRange) * stepMs).toISOString(),
     stepMs,
     steps,
-    problems: findProblems({ destinations, oldestUnresolvedMs, ...processes }),
+    problems: findProblems({ destinations, violations, oldestUnresolvedMs, ...processes }),
     sources,
     destinations,
     oldestUnresolvedMs,

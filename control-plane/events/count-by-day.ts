@@ -24,7 +24,7 @@ export type CountFilters = {
   readonly test: boolean | undefined;
 };
 
-/** Counts the events of the recent-events view by name and day, each for as many as it stands for, up to `limit` of both. */
+/** Counts the events of the recent-events view that passed their tracking plan by name and day, each for as many as it stands for, up to `limit` of both. */
 export async function countByDay(
   db: Queryable,
   accountId: string,
@@ -34,7 +34,7 @@ export async function countByDay(
   const { rows } = await db.query<{ event: string; day: string; events: string; isSampled: boolean }>(
     `select name as event, to_char(time at time zone 'UTC', 'YYYY-MM-DD') as day, sum(sample_of) as events,
        bool_or(sample_of > 1) as "isSampled"
-     from recent_events where account_id = $1
+     from recent_events where account_id = $1 and visitor_id <> ''
        and ($2::date is null or time >= ($2::date)::timestamp at time zone 'UTC')
        and ($3::date is null or time < ($3::date + 1)::timestamp at time zone 'UTC')
        and ($4::text is null or source_id = $4) and ($5::boolean is null or test = $5)

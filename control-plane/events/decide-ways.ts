@@ -21,6 +21,7 @@ import { ApiError } from '../api/api-error.ts';
 import { sealerFor } from '../destinations/destination-view.ts';
 import { prepareDestination } from '../destinations/prepare-destination.ts';
 import { previewRequest } from '../destinations/run-test.ts';
+import { endedAtPlan } from './recent-events.ts';
 import type { RecentEventRecord } from './recent-events.ts';
 
 const text = Type.String();
@@ -94,6 +95,13 @@ type Way = Readonly<Record<'decision' | 'why' | 'ruleId' | 'eventName' | 'proper
 const nothing = { ruleId: null, eventName: null, properties: null, request: null } as const;
 
 function decideWay(config: LiveConfig, destination: PublishedDestination, asked: WaysAsked): Way {
+  if (endedAtPlan(asked.record)) {
+    return {
+      ...nothing,
+      decision: 'skip',
+      why: 'The tracking plan quarantined or dropped it: it has not come this far.',
+    };
+  }
   const resolved = resolvedOf(asked.accountId, asked.record);
   try {
     const decision = compileDispatchPlan(config, destination, namesElsewhere(destination.type)).decide(

@@ -84,6 +84,7 @@ test('list events: shows an event with its outcomes', async () => {
         context: { sid: 'x' },
         visitor: { id: 'v1' },
         truncated: false,
+        plan: null,
         outcomes: [
           {
             destinationId: 'd1',

@@ -10,7 +10,7 @@ import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
 import { countByDay } from './count-by-day.ts';
 import { decideWays, wayReply } from './decide-ways.ts';
-import { eventPosition, eventReply, outcomeNames, viewEvent } from './event-view.ts';
+import { eventPosition, eventReply, outcomeNames, planOutcomes, viewEvent } from './event-view.ts';
 import { findRecentEvent, listRecentEvents } from './recent-events.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
@@ -56,15 +56,19 @@ export const eventEndpoints = [
         Type.Enum([...outcomeNames], { description: 'Events with this outcome at some destination.' }),
       ),
       destinationId: text('Events with an outcome at this destination; with outcome, with that one there.'),
+      plan: Type.Optional(
+        Type.Enum([...planOutcomes], { description: 'Events of which the tracking plan made this.' }),
+      ),
     }),
     reply: pageOf(eventReply),
     async handle({ query, principal }, { pool, paginator }) {
       const { accountId } = principal;
-      const { sourceId, event, visitorId, test, outcome, destinationId } = query;
-      const list = { list: 'events', accountId, filters: { sourceId, event, visitorId, test, outcome, destinationId } };
+      const { sourceId, event, visitorId, test, outcome, destinationId, plan } = query;
+      const given = { sourceId, event, visitorId, test, outcome, destinationId, plan };
+      const list = { list: 'events', accountId, filters: given };
       const { limit, after } = paginator.read(query, list);
       const visitorIds = visitorId === undefined ? undefined : await idsOfVisitor(pool, accountId, visitorId);
-      const filters = { sourceId, name: event, visitorIds, test, outcome, destinationId };
+      const filters = { sourceId, name: event, visitorIds, test, outcome, destinationId, plan };
       const records = await listRecentEvents(pool, accountId, filters, { limit: limit + 1, after });
       return paginator.page(list, limit, records, eventPosition, viewEvent);
     },

@@ -3,13 +3,36 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Position } from '../api/pagination.ts';
-import type { RecentEventRecord } from './recent-events.ts';
+import type { PlanRecord, RecentEventRecord } from './recent-events.ts';
 
 const instant = Type.String({ format: 'date-time' });
 const object = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 
 /** What may become of an event at a destination. */
 export const outcomeNames = ['delivered', 'retrying', 'rejected', 'stopped', 'globalStop'] as const;
+
+/** What a tracking plan may make of an event. */
+export const planOutcomes = ['reported', 'changed', 'quarantined', 'dropped'] as const;
+
+const planReply = Type.Object(
+  {
+    outcome: Type.Enum([...planOutcomes], {
+      description:
+        'changed: a rule omitted or redacted something of it. quarantined, dropped: it went no further, and nothing of what it says is shown here. ' +
+        'Of a test event, which goes on: what would have become of it.',
+    }),
+    rules: Type.Array(
+      Type.Object({
+        rule: Type.String({ description: 'Id of a rule or of an event of the plan, or the name of a built-in rule.' }),
+        action: Type.String(),
+        property: nullable(Type.String({ description: 'Path of the property that the rule is about.' })),
+      }),
+      { description: 'Rules that it broke, at most 10, the one that decided first.' },
+    ),
+    reason: Type.String({ description: 'In words.' }),
+  },
+  { description: 'What the tracking plan made of it; null where it broke no rule, or one that only reports.' },
+);
 
 /** An event as the recent-events view shows it. */
 export const eventReply = Type.Object({
@@ -18,7 +41,10 @@ export const eventReply = Type.Object({
   time: Type.Number({ description: 'When it happened, in ms since the epoch. The list is ordered by it.' }),
   receivedAt: instant,
   sourceId: Type.String(),
-  visitorId: Type.String({ description: 'The visitor it belonged to then; an alias if that was merged since.' }),
+  visitorId: Type.String({
+    description:
+      'The visitor it belonged to then; an alias if that was merged since. Empty for an event that the tracking plan quarantined or dropped.',
+  }),
   test: Type.Boolean({ description: 'Sent with a test-mode key: never dispatched.' }),
   versionNumber: nullable(
     Type.Integer({ description: 'The live version it was processed under, where that is known.' }),
@@ -32,6 +58,7 @@ export const eventReply = Type.Object({
   truncated: Type.Boolean({
     description: 'Whether properties were left out since the event is too large for the view.',
   }),
+  plan: nullable(planReply),
   outcomes: Type.Array(
     Type.Object({
       destinationId: Type.String(),
@@ -63,7 +90,31 @@ export function viewEvent(record: RecentEventRecord): JsonObject {
     context: objectOf(body['context']),
     visitor: objectOf(body['visitor']),
     truncated: body['truncated'] === true,
+    plan: record.plan === null ? null : viewPlan(record.plan, record.test),
     outcomes: record.outcomes.map((outcome) => ({ ...outcome, at: new Date(outcome.at).toISOString() })),
+  };
+}
+
+const planWords = {
+  reported: 'It broke rules that only report.',
+  changed: 'Something of it was omitted or redacted.',
+  quarantined: 'It was quarantined.',
+  dropped: 'It was dropped.',
+} as const;
+const testWords = {
+  ...planWords,
+  quarantined: 'It would have been quarantined, were it not a test event.',
+  dropped: 'It would have been dropped, were it not a test event.',
+} as const;
+
+function viewPlan({ outcome, rules }: PlanRecord, isTest: boolean): JsonObject {
+  const [first] = rules;
+  const by =
+    first === undefined ? '' : ` Rule ${first.rule}${first.property === undefined ? '' : ` on ${first.property}`}.`;
+  return {
+    outcome,
+    rules: rules.map(({ rule, action, property }) => ({ rule, action, property: property ?? null })),
+    reason: `${(isTest ? testWords : planWords)[outcome]}${by}`,
   };
 }
 

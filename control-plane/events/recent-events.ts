@@ -12,6 +12,15 @@ export type OutcomeRecord = {
   readonly at: string;
 };
 
+/** What a tracking plan made of an event, and the rules that it broke. */
+export type PlanRecord = {
+  readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
+  readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
+};
+
+/** Whether the event ended at its tracking plan: the view has nothing of what it says, and no visitor. */
+export const endedAtPlan = ({ visitorId }: Pick<RecentEventRecord, 'visitorId'>): boolean => visitorId === '';
+
 /** An event of the recent-events view with its outcomes. */
 export type RecentEventRecord = {
   readonly id: string;
@@ -26,6 +35,8 @@ export type RecentEventRecord = {
   /** Tells it apart from others of its id. */
   readonly origin: number;
   readonly body: JsonObject;
+  /** What its tracking plan made of it. */
+  readonly plan: PlanRecord | null;
   readonly outcomes: readonly OutcomeRecord[];
 };
 
@@ -35,6 +46,8 @@ export type RecentEventFilters = {
   /** Ids that all lead to the one visitor. */
   readonly visitorIds: readonly string[] | undefined;
   readonly test: boolean | undefined;
+  /** Those of which the tracking plan made this. */
+  readonly plan: string | undefined;
   /** Those with this outcome at some destination, or at `destinationId`. */
   readonly outcome: string | undefined;
   /** Those this destination was asked about. */
@@ -58,6 +71,7 @@ export async function listRecentEvents(
   if (filters.name !== undefined) conditions.push(`e.name = ${place(filters.name)}`);
   if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
   if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
+  if (filters.plan !== undefined) conditions.push(`e.plan->>'outcome' = ${place(filters.plan)}`);
   if (filters.outcome !== undefined || filters.destinationId !== undefined) {
     const wanted = ['o.account_id = e.account_id', 'o.event_id = e.id', 'o.origin = e.origin'];
     if (filters.outcome !== undefined) wanted.push(`o.outcome = ${place(filters.outcome)}`);
@@ -130,4 +144,4 @@ const outcomes = `coalesce((
   from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin), '[]')`;
 
 const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
-  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.origin, e.body, ${outcomes} as outcomes`;
+  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.origin, e.body, e.plan, ${outcomes} as outcomes`;

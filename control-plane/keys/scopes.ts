@@ -37,6 +37,7 @@ export const scopeNames: readonly string[] = [
   'suppression:list',
   'suppression:create',
   'suppression:delete',
+  'violation:list',
   'quarantine:list',
   'quarantine:release',
   'quarantine:delete',

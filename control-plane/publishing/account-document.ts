@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { readPlanSettings } from '../../shared/contracts/config/plan-settings.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 
 type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber' | 'publishedAt'>;
@@ -35,11 +36,20 @@ export async function buildAccountDocument(
   const sourceKeys = keys
     .filter((key) => sources.has(key.source_id))
     .map((key) => ({ keyHash: key.key_hash, sourceId: key.source_id, test: key.test }));
-  const [account] = await em.execute<{ readonly identity: unknown }[]>('select identity from accounts where id = ?', [
+  const [account] = await em.execute<SettingsRow[]>('select identity, plan_settings from accounts where id = ?', [
     published.accountId,
   ]);
   const identity = account?.identity ?? undefined;
-  return { format: 1, ...published, sourceKeys, collections: content, ...(identity === undefined ? {} : { identity }) };
+  const plan = account?.plan_settings ?? undefined;
+  return {
+    format: 1,
+    ...published,
+    sourceKeys,
+    collections: content,
+    // Absent where nothing is set: the same configuration gives the same bytes as earlier builds.
+    ...(identity === undefined ? {} : { identity }),
+    ...(plan === undefined ? {} : { planSettings: readPlanSettings(plan) }),
+  };
 }
 
 // Rows as they come from SQL: past the ORM, because a document can be large and has thousands of keys.
@@ -49,4 +59,5 @@ type LiveRow = {
   readonly published_at: string | Date;
   readonly content: Snapshot;
 };
+type SettingsRow = { readonly identity: unknown; readonly plan_settings: unknown };
 type KeyRow = { readonly key_hash: string; readonly source_id: string; readonly test: boolean };

@@ -38,8 +38,8 @@ export const publishingEnv = {
 export type PublishingService = {
   /** The largest document the CONFIG bucket takes, in bytes. */
   documentBytesMax(): number;
-  /** Returns once every live process runs what the outbox row announced, or after the deadline. */
-  whenApplied(outboxId: number): Promise<void>;
+  /** Returns true once every live process runs what the outbox row announced, or false after the deadline, 2 seconds by default. */
+  whenApplied(outboxId: number, deadlineMs?: number): Promise<boolean>;
 };
 
 export const publishing = defineService<PublishingService>('publishing');
@@ -53,7 +53,7 @@ export type PublishingServiceOptions = {
   wake(): void;
 };
 
-const deadlineMs = 2_000;
+const usualDeadlineMs = 2_000;
 const pollMs = 15;
 // Room for the subject and headers of the message that carries a document.
 const marginBytes = 4_096;
@@ -64,15 +64,17 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
     documentBytesMax() {
       return Math.min(options.documentBytesMax, logBuckets.connection.messageBytesMax - marginBytes);
     },
-    async whenApplied(outboxId) {
+    async whenApplied(outboxId, deadlineMs = usualDeadlineMs) {
       options.wake();
       const giveUpAtMs = performance.now() + deadlineMs;
       let revision: number | undefined;
       while (performance.now() < giveUpAtMs) {
         revision ??= await publishedRevision(storage.fork(), outboxId);
-        if (revision !== undefined && processesBehind(leases.entries, revision, performance.now()).length === 0) return;
+        if (revision !== undefined && processesBehind(leases.entries, revision, performance.now()).length === 0)
+          return true;
         await new Promise((resolve) => setTimeout(resolve, pollMs));
       }
+      return false;
     },
   };
 }

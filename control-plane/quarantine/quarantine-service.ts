@@ -1,9 +1,11 @@
+import type { Pool } from 'pg';
 import { cleanEmail, cleanText, anonymousVisitorId, identifiersOf } from '../../shared/visitors/visitor-identity.ts';
 import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import {
   deleteQuarantined,
+  envelopeOf,
   eraseFromQuarantine,
   readQuarantine,
   releaseQuarantined,
@@ -21,6 +23,8 @@ import { defineService } from '../api/services.ts';
 /** What one call did, and where the next goes on; undefined after the last. */
 export type DoneWithQuarantine = { readonly count: number; readonly next: QuarantineRange | undefined };
 
+export type ReleasedByRule = { readonly released: number; readonly isComplete: boolean };
+
 type Request = {
   readonly accountId: string;
   readonly filter: QuarantineFilter;
@@ -32,6 +36,8 @@ export type QuarantineService = {
   list(request: Request, limit: number): Promise<QuarantinePart>;
   release(request: Request): Promise<DoneWithQuarantine>;
   delete(request: Request): Promise<DoneWithQuarantine>;
+  /** Releases what a rule holds, up to 10,000 events. */
+  releaseRule(accountId: string, rule: string): Promise<ReleasedByRule>;
   /** Deletes the events that one of these identifies the visitor of. */
   erase(accountId: string, identifiers: readonly Identifier[]): Promise<void>;
 };
@@ -41,7 +47,10 @@ export const quarantine = defineService<QuarantineService>('quarantine');
 /** What one call reads, releases or deletes at most. */
 const bounds: QuarantineBounds = { eventsMax: 1_000, bytesMax: 16 * 1024 ** 2 };
 
-export function createQuarantineService(connection: LogConnection): QuarantineService {
+/** Calls for the events of one rule; the rest is left to the caller. */
+const partsPerRuleMax = 10;
+
+export function createQuarantineService(connection: LogConnection, pool: Pool): QuarantineService {
   const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
     try {
       if (!connection.connected) throw new Error('not connected');
@@ -58,18 +67,50 @@ export function createQuarantineService(connection: LogConnection): QuarantineSe
       await use(part);
       return { count: part.events.length, next: part.next };
     });
+  /** The view of recent events does not show them as quarantined any more. */
+  const hide = async (accountId: string, eventIds: readonly string[]): Promise<void> => {
+    if (eventIds.length === 0) return;
+    await pool.query(
+      "delete from recent_events where account_id = $1 and id = any($2::text[]) and visitor_id = '' and plan->>'outcome' = 'quarantined'",
+      [accountId, eventIds.map((id) => cleanText(id) ?? '')],
+    );
+  };
+  const release = (request: Request): Promise<DoneWithQuarantine> =>
+    eachPart(request, async ({ events }) => {
+      // First, since one that breaks a rule again is shown again.
+      await hide(request.accountId, idsOf(events));
+      await releaseQuarantined(connection, events);
+    });
   return {
     list: (request, limit) => ask(() => readQuarantine(connection, request, { ...bounds, eventsMax: limit })),
-    release: (request) => eachPart(request, ({ events }) => releaseQuarantined(connection, events)),
-    delete: (request) => eachPart(request, ({ events }) => deleteQuarantined(connection, events)),
+    release,
+    delete: (request) =>
+      eachPart(request, async ({ events }) => {
+        await deleteQuarantined(connection, events);
+        await hide(request.accountId, idsOf(events));
+      }),
+    async releaseRule(accountId, rule) {
+      let released = 0;
+      let range: QuarantineRange | undefined;
+      for (let part = 0; part < partsPerRuleMax; part += 1) {
+        const { count, next } = await release({ accountId, filter: { rule }, range });
+        released += count;
+        range = next;
+        if (next === undefined) return { released, isComplete: true };
+      }
+      return { released, isComplete: false };
+    },
     async erase(accountId, identifiers) {
       const erased = new Set(identifiers.map(keyOf));
       const isOf = (envelope: Envelope): boolean =>
         identifiersOf(claimOf(envelope)).some((one) => erased.has(keyOf(one)));
-      await ask(() => eraseFromQuarantine(connection, accountId, bounds, isOf));
+      const deleted = await ask(() => eraseFromQuarantine(connection, accountId, bounds, isOf));
+      await hide(accountId, deleted);
     },
   };
 }
+
+const idsOf = (events: QuarantinePart['events']): readonly string[] => events.map(({ line }) => envelopeOf(line).id);
 
 const keyOf = ({ kind, value }: Identifier): string => `${kind}\n${value}`;
 

@@ -112,3 +112,42 @@ test('quarantine: an erasure deletes the events of the person, under each of its
   expect((await client.delete(`/visitors/${id}`)).status).toBe(200);
   expect([await eventsOf(client), await eventsOf(other)]).toEqual([['of-another'], ['by-external-id']]);
 });
+
+test('quarantine: one call publishes the fixed rule and releases what it held, once every process runs it', async () => {
+  const rule = await client.post('/collections/dataGovernanceRules', {
+    name: 'No cards',
+    type: 'Forbidden',
+    property: 'event_properties.card',
+    action: 'Quarantine',
+  });
+  const { id } = rule.body;
+  expect((await client.post('/versions', { publish: true })).status).toBe(200);
+  for (const held of ['a', 'b']) await hold(client, held, {}, id);
+  await hold(client, 'c', {}, 'other-rule');
+  const pool = openTestPool(plane.databaseUrl, 2);
+  for (const held of ['a', 'c']) {
+    await pool.query(
+      `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body, plan)
+        values ($1, $2, now(), now(), 's', 'E', '', false, '{}', '{"outcome": "quarantined", "rules": []}')`,
+      [client.accountId, held],
+    );
+  }
+  await client.patch(`/collections/dataGovernanceRules/${id}`, { action: 'Omit' });
+  const narrow = await plane.newKey(client, ['version:publish', 'version:create']);
+  const refused = await narrow.post('/versions', { publish: true, releaseQuarantine: [id] });
+  expect([refused.status, refused.body.error]).toEqual([403, 'the API key lacks the scope quarantine:release']);
+  expect((await client.post('/versions', { publish: false, releaseQuarantine: [id] })).status).toBe(400);
+  const { body, status } = await client.post('/versions', { publish: true, releaseQuarantine: [id] });
+  expect([status, body.quarantineReleased]).toEqual([200, [{ rule: id, released: 2, isComplete: true }]]);
+  expect(await eventsOf(client)).toEqual(['c']);
+  const { rows } = await pool.query('select id from recent_events where account_id = $1', [client.accountId]);
+  await pool.end();
+  expect(rows).toEqual([{ id: 'c' }]);
+  // Publishing the version again only releases.
+  await hold(client, 'd', {}, id);
+  const again = await client.post(`/versions/${body.id}/publish`, { releaseQuarantine: [id, 'other-rule'] });
+  expect(again.body.quarantineReleased).toEqual([
+    { rule: id, released: 1, isComplete: true },
+    { rule: 'other-rule', released: 1, isComplete: true },
+  ]);
+});

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
 import type { ServiceValues } from '../api/services.ts';
 import { publishesOnCreate } from '../account/endpoints.ts';
-import { forbidden } from '../api/api-error.ts';
+import { badRequest, forbidden } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
@@ -13,6 +13,8 @@ import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { hasScope } from '../keys/scopes.ts';
 import { publishing, leases } from '../publishing/publishing-service.ts';
+import { quarantine } from '../quarantine/quarantine-service.ts';
+import { applyAndRelease, rulesToRelease } from './release-held.ts';
 import { logFigures } from '../health/log-figures.ts';
 import { allowlistFields } from './allowlist-fields.ts';
 import { composeSnapshot, createVersion } from './create-version.ts';
@@ -41,8 +43,33 @@ const force = Type.Optional(
   ),
 );
 
+const releaseQuarantine = Type.Optional(
+  nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 20,
+      uniqueItems: true,
+      description:
+        'Rules whose quarantined events are released once every process runs the version, so that they are judged by it: fixing a rule ' +
+        'and releasing what it held is one call. Ids as in `GET /rest/v1/quarantine`. Needs `quarantine:release` too.',
+    }),
+  ),
+);
+
 const publishedReply = Type.Object({
   ...versionReply.properties,
+  quarantineReleased: Type.Optional(
+    Type.Array(
+      Type.Object({
+        rule: Type.String(),
+        released: Type.Integer({ minimum: 0 }),
+        isComplete: Type.Boolean({
+          description:
+            'False where more than 10,000 events wait, or not every process runs the version yet: release the rest with `POST /rest/v1/quarantine/release`.',
+        }),
+      }),
+      { description: 'What was released of each rule of `releaseQuarantine`; absent where none was named.' },
+    ),
+  ),
   backlogsLeft: Type.Optional(
     Type.Array(backlogLeft, { description: 'What was left unsent; absent where nothing was.' }),
   ),
@@ -55,7 +82,7 @@ export const publishEndpoints = [
     path: '/rest/v1/versions',
     scope: 'version:create',
     id: 'createVersion',
-    uses: { publishing, ...backlogs },
+    uses: { publishing, quarantine, ...backlogs },
     isCostly: true,
     tag: 'Versions',
     summary: 'Take a version of the draft, or of the part of it the allowlists name, and publish it if asked to',
@@ -72,6 +99,7 @@ export const publishEndpoints = [
           ),
         ),
         force,
+        releaseQuarantine,
         ...allowlists,
       },
       { additionalProperties: false },
@@ -80,10 +108,12 @@ export const publishEndpoints = [
     reply: publishedReply,
     async handle({ body, principal }, services) {
       const { publishing, secretBox, storage } = services;
-      const { publish, force: isForced, ...rest } = body;
+      const { publish, force: isForced, releaseQuarantine: rules, ...rest } = body;
       const request: VersionRequest = rest;
       const toPublish = publish ?? (await publishesOnCreate(storage.fork(), principal.accountId));
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
+      const toRelease = rulesToRelease(principal, rules);
+      if (toRelease.length > 0 && !toPublish) throw badRequest('releaseQuarantine needs publish: true');
       const left = !toPublish
         ? []
         : await leaveBacklogs(services, principal.accountId, isForced === true, async (live) =>
@@ -99,8 +129,8 @@ export const publishEndpoints = [
         const row = await createVersion(editing, request, { secretBox, toPublish });
         return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
       });
-      if (outboxId !== undefined) await publishing.whenApplied(outboxId);
-      return { ...viewVersion(version, liveId), ...(left.length === 0 ? {} : { backlogsLeft: left }) };
+      const released = await applyAndRelease(services, principal, outboxId, toRelease);
+      return { ...viewVersion(version, liveId), ...(left.length === 0 ? {} : { backlogsLeft: left }), ...released };
     },
   }),
   defineEndpoint({
@@ -108,18 +138,19 @@ export const publishEndpoints = [
     path: '/rest/v1/versions/{id}/publish',
     scope: 'version:publish',
     id: 'publishVersion',
-    uses: { publishing, ...backlogs },
+    uses: { publishing, quarantine, ...backlogs },
     isCostly: true,
     tag: 'Versions',
     summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
     // Clients that know of no body send what they like.
-    body: Type.Object({ force }),
+    body: Type.Object({ force, releaseQuarantine }),
     bodyOptional: true,
     reply: publishedReply,
     async handle({ params, body, principal }, services) {
       const { publishing, storage } = services;
       const { accountId } = principal;
       const { id } = params;
+      const toRelease = rulesToRelease(principal, body.releaseQuarantine);
       const left = await leaveBacklogs(
         services,
         accountId,
@@ -131,8 +162,8 @@ export const publishEndpoints = [
         recordLeft(editing, published.version.id, left);
         return published;
       });
-      if (outboxId !== undefined) await publishing.whenApplied(outboxId);
-      return { ...viewVersion(version, version.id), ...(left.length === 0 ? {} : { backlogsLeft: left }) };
+      const released = await applyAndRelease(services, principal, outboxId, toRelease);
+      return { ...viewVersion(version, version.id), ...(left.length === 0 ? {} : { backlogsLeft: left }), ...released };
     },
   }),
   defineEndpoint({

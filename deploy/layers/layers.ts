@@ -166,7 +166,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 export const features: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'control-plane': {
     account: ['publishing'],
-    activity: ['health', 'publishing', 'versions'],
+    activity: ['health', 'publishing', 'tracking-plan', 'versions'],
     bootstrap: ['destinations', 'keys', 'sources', 'versions'],
     collections: [],
     compat: ['collections', 'experiments', 'publishing', 'sources', 'versions'],
@@ -185,7 +185,8 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     rules: ['collections', 'events', 'keys', 'versions'],
     sessions: ['keys'],
     sources: ['collections', 'health', 'publishing'],
-    versions: ['account', 'destinations', 'health', 'keys', 'publishing', 'sources'],
+    'tracking-plan': ['events', 'versions'],
+    versions: ['account', 'destinations', 'health', 'keys', 'publishing', 'quarantine', 'sources'],
     visitors: ['events', 'quarantine'],
   },
 };

@@ -869,6 +869,11 @@ export type Replies = {
     readonly publishedAt: string | null;
     readonly publishedByUserId: string | null;
     readonly publishedByUserName: string | null;
+    readonly quarantineReleased?: readonly {
+      readonly rule: string;
+      readonly released: number;
+      readonly isComplete: boolean;
+    }[];
     readonly backlogsLeft?: readonly {
       readonly destinationId: string;
       readonly name: string;
@@ -913,6 +918,11 @@ export type Replies = {
     readonly publishedAt: string | null;
     readonly publishedByUserId: string | null;
     readonly publishedByUserName: string | null;
+    readonly quarantineReleased?: readonly {
+      readonly rule: string;
+      readonly released: number;
+      readonly isComplete: boolean;
+    }[];
     readonly backlogsLeft?: readonly {
       readonly destinationId: string;
       readonly name: string;
@@ -1602,6 +1612,11 @@ export type Replies = {
       readonly context: Readonly<Record<string, unknown>>;
       readonly visitor: Readonly<Record<string, unknown>>;
       readonly truncated: boolean;
+      readonly plan: {
+        readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
+        readonly rules: readonly { readonly rule: string; readonly action: string; readonly property: string | null }[];
+        readonly reason: string;
+      } | null;
       readonly outcomes: readonly {
         readonly destinationId: string;
         readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
@@ -1628,6 +1643,11 @@ export type Replies = {
       readonly context: Readonly<Record<string, unknown>>;
       readonly visitor: Readonly<Record<string, unknown>>;
       readonly truncated: boolean;
+      readonly plan: {
+        readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
+        readonly rules: readonly { readonly rule: string; readonly action: string; readonly property: string | null }[];
+        readonly reason: string;
+      } | null;
       readonly outcomes: readonly {
         readonly destinationId: string;
         readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
@@ -1663,6 +1683,11 @@ export type Replies = {
     readonly context: Readonly<Record<string, unknown>>;
     readonly visitor: Readonly<Record<string, unknown>>;
     readonly truncated: boolean;
+    readonly plan: {
+      readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
+      readonly rules: readonly { readonly rule: string; readonly action: string; readonly property: string | null }[];
+      readonly reason: string;
+    } | null;
     readonly outcomes: readonly {
       readonly destinationId: string;
       readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
@@ -1856,10 +1881,56 @@ export type Replies = {
     readonly deleted: number;
     readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
   };
+  readonly listViolations: {
+    readonly from: string;
+    readonly to: string;
+    readonly total: number;
+    readonly groupCount: number;
+    readonly entities: readonly {
+      readonly rule: string;
+      readonly ruleName: string | null;
+      readonly event: string;
+      readonly sourceId: string;
+      readonly appVersion: string;
+      readonly action: string;
+      readonly severity: 'Info' | 'Warning' | 'Error';
+      readonly count: number;
+      readonly firstAt: string;
+      readonly lastAt: string;
+      readonly sample: string;
+    }[];
+  };
+  readonly tryTrackingPlan: {
+    readonly rules: 'draft' | 'live';
+    readonly tried: number;
+    readonly skipped: number;
+    readonly isComplete: boolean;
+    readonly passed: number;
+    readonly changed: number;
+    readonly quarantined: number;
+    readonly dropped: number;
+    readonly byRule: readonly {
+      readonly rule: string;
+      readonly ruleName: string | null;
+      readonly action: string;
+      readonly severity: 'Info' | 'Warning' | 'Error';
+      readonly events: number;
+      readonly samples: readonly { readonly eventId: string; readonly event: string; readonly sample: string }[];
+    }[];
+    readonly untriedRules: readonly string[];
+  };
   readonly getAccount: {
     readonly id: string;
     readonly name: string;
     readonly publishOnCreate: boolean;
+    readonly unknownEvents: {
+      readonly action: 'Report' | 'Quarantine' | 'Drop';
+      readonly severity: 'Info' | 'Warning' | 'Error';
+    };
+    readonly unknownProperties: {
+      readonly action: 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
+      readonly severity: 'Info' | 'Warning' | 'Error';
+    };
     readonly identity: {
       readonly emailIdentifies: boolean;
       readonly externalIdsMax: number;
@@ -1871,6 +1942,14 @@ export type Replies = {
     readonly id: string;
     readonly name: string;
     readonly publishOnCreate: boolean;
+    readonly unknownEvents: {
+      readonly action: 'Report' | 'Quarantine' | 'Drop';
+      readonly severity: 'Info' | 'Warning' | 'Error';
+    };
+    readonly unknownProperties: {
+      readonly action: 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
+      readonly severity: 'Info' | 'Warning' | 'Error';
+    };
     readonly identity: {
       readonly emailIdentifies: boolean;
       readonly externalIdsMax: number;
@@ -1932,7 +2011,7 @@ export type Replies = {
     readonly steps: number;
     readonly problems: readonly {
       readonly level: 'bad' | 'warn';
-      readonly kind: 'destination' | 'source' | 'resolver' | 'process';
+      readonly kind: 'destination' | 'source' | 'resolver' | 'process' | 'rule';
       readonly id: string | null;
       readonly name: string;
       readonly text: string;
@@ -2017,7 +2096,7 @@ export type Replies = {
     readonly steps: number;
     readonly problems: readonly {
       readonly level: 'bad' | 'warn';
-      readonly kind: 'destination' | 'source' | 'resolver' | 'process';
+      readonly kind: 'destination' | 'source' | 'resolver' | 'process' | 'rule';
       readonly id: string | null;
       readonly name: string;
       readonly text: string;

@@ -268,5 +268,12 @@ function ProblemName({ problem: { kind, id, name } }: { readonly problem: Proble
       </Link>
     );
   }
+  if (kind === 'rule' && id !== null) {
+    return (
+      <Link dir="auto" to={`/tracking-plan?rule=${encodeURIComponent(id)}`}>
+        {name}
+      </Link>
+    );
+  }
   return kind === 'source' ? <span dir="auto">{name}</span> : <Link to="/system">{name}</Link>;
 }
