@@ -60,7 +60,7 @@ const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
 /** What ad platforms add to addresses, and the cookies of theirs that a page has: names as in shared/contracts/events/click-ids.ts. */
 const clickParameters =
-  /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref)$/i;
+  /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref|_?ef_transaction_id|postback_?id|(bw_)?auction_id|rokt_tracking_id|ttd_click_id|(impact|outbrain|taboola)_cid)$/i;
 const platformCookies = '_fbc _fbp _ttp _epik _scid _uetvid _uetmsclkid _rdt_uuid _qclid _ndclid'.split(' ');
 
 function start(script: Element): void {

@@ -29,6 +29,17 @@ export const clickParameters = [
   'aleid',
   'admitad_uid',
   'clickref',
+  '_ef_transaction_id',
+  'ef_transaction_id',
+  'postback_id',
+  'postbackid',
+  'auction_id',
+  'bw_auction_id',
+  'rokt_tracking_id',
+  'ttd_click_id',
+  'impact_cid',
+  'outbrain_cid',
+  'taboola_cid',
 ] as const;
 
 /** Cookies by which ad platforms know a browser, or keep a click, on the pages of their customers. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { isOfApp } from '../sdk/device.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { plainCountry } from '../sdk/capi-person.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -97,7 +98,7 @@ function userData(event: SentEvent, eventSource: string): JsonObject {
   return {
     client_ip_address: ip,
     client_user_agent: userAgent,
-    esi: eventSource,
+    esi: eventSource === 'web' && isOfApp(event) ? 'app' : eventSource,
     client_id: event.visitor.id,
     ...present({
       aleid: browserId(event, ['aleid', '_axeid', 'axeid']),

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
+import { isOfApp } from '../sdk/device.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
@@ -93,7 +95,9 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
   const name = eventName(event);
   if (name === undefined) throw new UnfitEventError('Nextdoor has no such event');
   const { url } = browserContext(event);
-  const isOnline = given.actionSource === 'website';
+  const ofApp = given.actionSource === 'website' && isOfApp(event);
+  const actionSource = namedActionSource(event, actionSources) ?? (ofApp ? 'app' : given.actionSource);
+  const isOnline = actionSource === 'website';
   if (isOnline && url === undefined) {
     throw new UnfitEventError('Nextdoor needs the address of the page of an event on a website');
   }
@@ -102,7 +106,7 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
     event_name: name,
     event_id: event.deduplicationId,
     event_time_epoch: secondsOf(event),
-    action_source: given.actionSource,
+    action_source: actionSource,
     action_source_url: isOnline ? url : undefined,
     data_source_id: given.dataSourceId.trim(),
     // Without it an event is used to attribute only.

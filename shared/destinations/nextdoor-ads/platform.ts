@@ -9,7 +9,7 @@ const conversion = Type.Object({
   event_name: oneOf(...Object.values(names), ...others),
   event_id: someText,
   event_time_epoch: epochSeconds,
-  action_source: someText,
+  action_source: oneOf('website', 'app', 'phone_call', 'chat', 'email', 'physical_store', 'system_generated', 'other'),
   action_source_url: Type.Optional(webAddress),
   data_source_id: someText,
   delivery_optimization: Type.Boolean(),

@@ -4,10 +4,9 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
 import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { openaiEvent } from './payload.ts';
+import { openaiActionSources, openaiEvent } from './payload.ts';
 import { adSettings } from '../sdk/reading-settings.ts';
 
-const actionSources = ['web', 'mobile_app', 'offline', 'physical_store', 'phone_call', 'email', 'other'] as const;
 const batchEventsMax = 1_000;
 
 const settings = {
@@ -25,7 +24,7 @@ const settings = {
   actionSource: choice({
     label: 'Action source',
     sublabel: 'Where events happen. Those of the web need the address of their page.',
-    options: actionSources,
+    options: openaiActionSources,
     fallback: 'web',
     example: 'web',
   }),

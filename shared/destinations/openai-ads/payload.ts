@@ -1,5 +1,7 @@
 import { plainCountry } from '../sdk/capi-person.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
+import { isOfApp } from '../sdk/device.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
@@ -11,6 +13,17 @@ import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 
+/** Where an event may have happened, as OpenAI names it. */
+export const openaiActionSources = [
+  'web',
+  'mobile_app',
+  'offline',
+  'physical_store',
+  'phone_call',
+  'email',
+  'other',
+] as const;
+
 const daysMax = 7;
 const contentsMax = 100;
 
@@ -18,8 +31,10 @@ const contentsMax = 100;
  * An event of the Conversions API of OpenAI Ads; names other than its own are custom events. Throws UnfitEventError where
  * it is too old, or happened on the web and names no page.
  */
-export function openaiEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
+export function openaiEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
+  const ofApp = standardSource === 'web' && isOfApp(event);
+  const actionSource = namedActionSource(event, openaiActionSources) ?? (ofApp ? 'mobile_app' : standardSource);
   const type = standardName(event);
   const { url } = browserContext(event);
   if (actionSource === 'web' && url === undefined) {

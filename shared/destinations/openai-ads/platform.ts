@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
 import {
   anyRows,
@@ -25,6 +26,7 @@ const row = Type.Object({
   type: someText,
   custom_event_name: Type.Optional(someText),
   timestamp_ms: epochMs,
+  action_source: oneOf('web', 'mobile_app', 'offline', 'physical_store', 'phone_call', 'email', 'other'),
   source_url: Type.Optional(webAddress),
   user: Type.Optional(
     partly({
@@ -48,7 +50,16 @@ export const openaiAdsPlatform = definePlatform({
       query: Type.Object({ pid: someText }),
       content: 'json',
       body: Type.Object({ validate_only: Type.Boolean(), events: anyRows }),
-      rows: [{ at: 'events', schema: row }],
+      rows: [
+        {
+          at: 'events',
+          schema: row,
+          check: (given) =>
+            isJsonObject(given) && given['action_source'] === 'web' && given['source_url'] === undefined
+              ? { field: 'source_url', message: 'is required of web events' }
+              : undefined,
+        },
+      ],
       rowsMax: 1_000,
     },
   ],

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { hashText } from '../sdk/capi-person.ts';
 import { commerceOf } from '../sdk/commerce.ts';
+import { deviceOf } from '../sdk/device.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, textOf } from '../sdk/event.ts';
@@ -71,12 +72,20 @@ function batchOf(event: SentEvent): JsonObject {
   const click = browserId(event, ['rtid', 'rokt_tracking_id', 'rclid']);
   // `other` holds the hashed address, `other2` the click.
   const identities = present({ other: hashed.email, customerid: textOf(event.visitor.external_id), other2: click });
-  if (identities === undefined) {
-    throw new UnfitEventError('Rokt needs an e-mail address, an external id or the id of a click (rtid)');
+  const { platform, advertisingId, vendorId } = deviceOf(event);
+  const device = present({
+    ios_advertising_id: platform === 'ios' ? advertisingId : undefined,
+    android_advertising_id: platform === 'android' ? advertisingId : undefined,
+    ios_idfv: vendorId,
+  });
+  if (identities === undefined && device === undefined) {
+    throw new UnfitEventError(
+      'Rokt needs an e-mail address, an external id, the id of a click (rtid) or of the device',
+    );
   }
   return {
     environment: 'production',
-    user_identities: identities,
+    user_identities: identities ?? {},
     user_attributes: {
       ...present({
         firstnamesha256: hashText(person.firstName),
@@ -85,7 +94,7 @@ function batchOf(event: SentEvent): JsonObject {
         billingzipsha256: hashed.zip,
       }),
     },
-    device_info: { ...present({ http_header_user_agent: userAgent }) },
+    device_info: { ...device, ...present({ http_header_user_agent: userAgent }) },
     ...present({
       ip,
       integration_attributes:

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
 import { anyRows, currencyCode, epochMs, partly, sha256Hex, someText } from '../sdk/platform-schemas.ts';
 
@@ -26,7 +27,7 @@ const row = Type.Object({
       customerid: Type.Optional(someText),
       other2: Type.Optional(someText),
     },
-    { minProperties: 1, additionalProperties: false },
+    { additionalProperties: false },
   ),
   user_attributes: partly({
     firstnamesha256: sha256Hex,
@@ -34,10 +35,25 @@ const row = Type.Object({
     mobilesha256: sha256Hex,
     billingzipsha256: sha256Hex,
   }),
-  device_info: partly({ http_header_user_agent: someText }),
+  device_info: partly({
+    http_header_user_agent: someText,
+    ios_advertising_id: someText,
+    android_advertising_id: someText,
+    ios_idfv: someText,
+  }),
   ip: Type.Optional(someText),
   events: Type.Array(conversion, { minItems: 1 }),
 });
+
+const deviceIds = ['ios_advertising_id', 'android_advertising_id', 'ios_idfv'];
+
+/** One id of a person or a device there must be. */
+function unknownPerson(given: unknown) {
+  const { user_identities: person, device_info: device } = isJsonObject(given) ? given : {};
+  const isKnown = isJsonObject(person) && Object.keys(person).length > 0;
+  const hasDevice = isJsonObject(device) && deviceIds.some((name) => name in device);
+  return isKnown || hasDevice ? undefined : { field: 'user_identities', message: 'names nobody' };
+}
 
 /** The event platform that Rokt takes conversions at: all rows or none. https://docs.mparticle.com/developers/apis/http/ */
 export const roktPlatform = definePlatform({
@@ -48,7 +64,7 @@ export const roktPlatform = definePlatform({
       credentials: inHeader('authorization', /^Basic \S+$/),
       content: 'json',
       body: anyRows,
-      rows: [{ at: '', schema: row }],
+      rows: [{ at: '', schema: row, check: unknownPerson }],
       rowsMax: 100,
     },
   ],

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
+import { isOfApp } from '../sdk/device.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { hashText } from '../sdk/capi-person.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -80,7 +82,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-function rokuEvent(event: SentEvent, eventSource: string): JsonObject {
+const eventSources = ['website', 'app', 'phone_call', 'physical_store'] as const;
+
+function rokuEvent(event: SentEvent, standardSource: string): JsonObject {
+  const ofApp = standardSource === 'website' && isOfApp(event);
+  const eventSource = namedActionSource(event, eventSources) ?? (ofApp ? 'app' : standardSource);
   const name = eventName(event);
   if (name === undefined) throw new UnfitEventError('Roku has no such event');
   const { url, referrer } = browserContext(event);

@@ -18,7 +18,7 @@ const { names, others } = platformEvents.RokuCAPI;
 const row = Type.Object({
   event_name: oneOf(...new Set<string>([...Object.values(names), ...others])),
   event_type: Type.Literal('conversion'),
-  event_source: someText,
+  event_source: oneOf('website', 'app', 'phone_call', 'physical_store'),
   event_time: epochSeconds,
   event_id: someText,
   event_source_url: Type.Optional(webAddress),

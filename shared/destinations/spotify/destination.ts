@@ -13,7 +13,8 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 import { adSettings } from '../sdk/reading-settings.ts';
-import { deviceOf } from '../sdk/device.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 
 const settings = {
   connectionId: requiredText({
@@ -84,13 +85,20 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         .map((event) => sentEvent(event, given))
         .map((event) => ({
           ...conversion(event, nowMs),
-          action_source: actionSource,
+          action_source: sourceOf(event, actionSource),
           opt_out_targeting: optOutTargeting || isLimited(event),
         }));
       const body = { conversion_events: { capi_connection_id: given.connectionId.trim(), events } };
       return postJson({ url, headers, body, events: outbound });
     },
   };
+}
+
+const actionSources = ['WEB', 'APP', 'OFFLINE'] as const;
+
+/** An event of an app is one of that also where the destination's others are of the web. */
+function sourceOf(event: SentEvent, standard: string): string {
+  return namedActionSource(event, actionSources) ?? (standard === 'WEB' && isOfApp(event) ? 'APP' : standard);
 }
 
 function conversion(event: SentEvent, nowMs: number): JsonObject {

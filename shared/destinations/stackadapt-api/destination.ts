@@ -8,7 +8,8 @@ import { sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { getWith } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
-import { baseUrl, requiredText } from '../sdk/settings.ts';
+import { knownPerson } from '../sdk/person.ts';
+import { baseUrl, requiredText, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp, visitorHeaders } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
@@ -23,6 +24,11 @@ const settings = {
     sublabel: 'The unique identifier in the pixel of your account.',
     example: 'sqQHa3Ob1234567890abcd',
   }),
+  contactData: toggle({
+    label: 'Contact data',
+    sublabel:
+      'E-mail address, phone number and name go with events. StackAdapt takes them in the URL only, which proxies may log.',
+  }),
   baseUrl: baseUrl('https://tags.srv.stackadapt.com'),
 };
 
@@ -30,7 +36,7 @@ const settings = {
  * StackAdapt, universal pixel from a server: `GET /saq_pxl`, one event a request, without authentication, as StackAdapt's
  * own integration in https://github.com/segmentio/action-destinations (destinations/stackadapt) sends it; what it says of
  * the event stands in `args`, which conversion rules look at. The visitor is known by address and browser, in the
- * parameters and in the headers. No e-mail address or name is sent: they would stand in a URL. It takes no time: an event
+ * parameters and in the headers; e-mail address and name, which would stand in the URL, where a setting allows it. It takes no time: an event
  * counts when it arrives.
  */
 export const stackAdaptApi = defineDestination({
@@ -76,11 +82,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         ip_fwd: neededIp(event, 'StackAdapt'),
         utm_source: textOf(event.context['utm_source']),
         user_id: textOf(event.visitor.external_id) ?? event.visitor.id,
-        args: JSON.stringify(argsOf(event)),
+        args: JSON.stringify({ ...argsOf(event), ...(given.contactData ? contactOf(event) : {}) }),
       };
       return getWith({ url, query, headers: visitorHeaders(event), events });
     },
   };
+}
+
+function contactOf(event: SentEvent): JsonObject {
+  const { email, phone, firstName, lastName } = knownPerson(event);
+  return { ...present({ email, phone, first_name: firstName, last_name: lastName }) };
 }
 
 function argsOf(event: SentEvent): JsonObject {

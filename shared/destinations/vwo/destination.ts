@@ -5,7 +5,7 @@ import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
-import { matching, optionalBaseUrl, optionalSecret, region, requiredText } from '../sdk/settings.ts';
+import { matching, optionalBaseUrl, optionalSecret, optionalText, region, requiredText } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import { visitorHeaders } from '../sdk/visitor-headers.ts';
 
@@ -29,6 +29,14 @@ const settings = {
     sublabel: 'Of the environment, where events belong to feature experiments.',
     example: 'example-sdk-key',
   }),
+  eventPrefix: optionalText(
+    {
+      label: 'Prefix of event names',
+      placeholder: 'segment.',
+      sublabel: 'Metrics made for events of Segment listen to names that begin with segment.',
+    },
+    matching(/^[\w.-]{1,40}$/, 'must be letters, digits, dots, _ and -'),
+  ),
   region: region(regions),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
@@ -70,7 +78,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = sentEvent(outbound);
       const visitor = browserId(event, uuidNames);
       if (visitor === undefined) throw new UnfitEventError('the event has no VWO id of the visitor (vwo_uuid)');
-      const name = isIdentify(outbound) ? syncEvent : event.name;
+      const name = isIdentify(outbound) ? syncEvent : `${given.eventPrefix ?? ''}${event.name}`;
       const url = `${base}/events/t?en=${encodeURIComponent(name.toWellFormed())}&a=${given.accountId}`;
       const body = { d: message(outbound, { name, visitor, sdkKey: given.sdkKey?.trim() }) };
       return postJson({ url, headers: visitorHeaders(event), body, events });

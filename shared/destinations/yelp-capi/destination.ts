@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { namedActionSource } from '../sdk/action-source.ts';
+import { isOfApp } from '../sdk/device.ts';
 import { browserContext } from '../sdk/browser-context.ts';
 import { hashText } from '../sdk/capi-person.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -77,7 +79,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-function conversion(event: SentEvent, actionSource: string): JsonObject {
+const actionSources = ['website', 'app', 'physical_store'] as const;
+
+function conversion(event: SentEvent, standardSource: string): JsonObject {
+  const ofApp = standardSource === 'website' && isOfApp(event);
+  const actionSource = namedActionSource(event, actionSources) ?? (ofApp ? 'app' : standardSource);
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return {
     event_id: event.deduplicationId,
