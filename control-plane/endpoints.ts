@@ -23,7 +23,7 @@ import { versionEndpoints } from './versions/endpoints.ts';
 import { trackingPlanEndpoints } from './tracking-plan/endpoints.ts';
 import { mergeEndpoints } from './visitors/merge-endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
-import { erasureEndpoints } from './visitors/erasure-endpoints.ts';
+import { erasureEndpoints } from './erasures/erasure-endpoints.ts';
 import { suppressionEndpoints } from './visitors/suppression-endpoints.ts';
 
 // Destinations and sources have endpoints of their own.

@@ -6,6 +6,7 @@ import { secretsEnv, sourceSecretsEnv, sourceSecretsRules } from '../shared/cont
 import { configSigningEnv } from '../shared/contracts/config/signed-config.ts';
 import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
+import { historyEnv } from '../shared/nats/streams/history-settings.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/roles/role-settings.ts';
@@ -16,6 +17,7 @@ import { requestLimitsEnv } from './api/request-limits.ts';
 import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
+import { erasuresEnv } from './erasures/erasure-settings.ts';
 import { experimentLimitsEnv } from './experiments/assignment/experiment-limits.ts';
 import { refusalLimitsEnv } from './keys/refusal-limits.ts';
 import { scopesEnv } from './keys/scopes.ts';
@@ -31,6 +33,7 @@ import { sessionEnv } from './sessions/session-settings.ts';
 export const controlPlaneEnv = {
   ...logEnv,
   ...topologyEnv,
+  ...historyEnv,
   ...serviceEnv,
   ...servingEnv,
   ...databaseEnv,
@@ -41,6 +44,7 @@ export const controlPlaneEnv = {
   ...trustedProxiesEnv,
   ...egressEnv,
   ...destinationTestsEnv,
+  ...erasuresEnv,
   ...databasesEnv,
   ...publishingEnv,
   ...scopesEnv,

@@ -48,5 +48,20 @@ export const controlPlaneMetrics = {
   ),
   pushFailures: counter('sluice_config_push_failures_total', 'Failed attempts to move published versions to the log'),
   testsRunning: gauge('sluice_destination_tests_running', 'Tests of destinations under way'),
+  erasureAttempts: counter(
+    'sluice_erasure_attempts_total',
+    'Attempts to have a destination delete an erased visitor, by result',
+    ['result'],
+  ),
+  openErasures: gauge(
+    'sluice_erasure_destinations_open',
+    'Destinations that have not deleted an erased visitor yet, of all accounts, by state: pending, requested, manual, failed',
+    ['state'],
+  ),
+  dueErasures: gauge(
+    'sluice_erasure_destinations_due',
+    'Those whose deadline ends soon, within seven days, or is over: overdue',
+    ['when'],
+  ),
   tests: counter('sluice_destination_tests_total', 'Tests of destinations, by result', ['outcome']),
 };

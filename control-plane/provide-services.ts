@@ -1,4 +1,6 @@
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
+import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
+import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 import { provideActivity } from './activity/provide-activity.ts';
@@ -21,7 +23,8 @@ import { ingestUrl } from './sources/ingest-url.ts';
 import { sourceSecrets } from './sources/source-secrets.ts';
 import type { LogFollowers } from './log-followers.ts';
 import { backlogAgeMs, guardsBacklogs } from './versions/backlogs-left.ts';
-import { createErasureService, erasures } from './visitors/erasure-service.ts';
+import type { ErasureForwarding } from './erasures/forward-erasures.ts';
+import { provideErasures } from './erasures/provide-erasures.ts';
 
 export type ServiceParts = {
   readonly core: CoreServices;
@@ -31,13 +34,19 @@ export type ServiceParts = {
   readonly logger: Logger;
 };
 
+/** What works beside the endpoints. */
+export type ProvidedServices = {
+  readonly destinationTests: DestinationTests;
+  readonly erasureForwarding: ErasureForwarding;
+};
+
 /** Provides what endpoints use, apart from publishing. */
 export function provideServices(
   env: ControlPlaneEnv,
   { core, logBuckets, followers, eventStreams, logger }: ServiceParts,
   services: Services,
   scope: Scope,
-): DestinationTests {
+): ProvidedServices {
   const { storage, pool, secretBox, now } = core;
   const { connection } = logBuckets;
   const figures = createLogFigures({ connection, partitions: () => logBuckets.partitions, now });
@@ -51,12 +60,15 @@ export function provideServices(
   services.provide(sourceSecrets, createSourceSecretBox(env));
   services.provide(ingestUrl, env.INGEST_URL);
   services.provide(quarantine, createQuarantineService(connection, pool));
-  services.provide(erasures, createErasureService(connection, logger));
   provideReplays(env, { logBuckets, logger }, services, scope);
   const { leases, plans, work } = followers;
   const read = { storage, pool, liveValues: followers.liveValues, leases, logFigures: figures, now };
   provideActivity(env, { ...read, onFailure }, services, scope);
   provideEvents(env, { pool, now, onFailure }, services, scope);
   provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);
-  return provideDestinations(env, { logBuckets, secretBox }, services, scope);
+  const tokens = createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) });
+  return {
+    destinationTests: provideDestinations(env, tokens, services, scope),
+    erasureForwarding: provideErasures(env, { connection, pool, secretBox, tokens, logger, now }, services, scope),
+  };
 }

@@ -33,9 +33,10 @@ try {
   process.exitCode = 1;
 }
 
-function told({ destinations, sources, versions, sourceKeys, unopened }: Resealed): string {
+function told({ destinations, sources, versions, sourceKeys, erasures, accountKeys, unopened }: Resealed): string {
   const left = unopened === 0 ? '' : `; ${unopened} secrets that neither key opens are left as they are`;
-  return `${destinations} destinations, ${sources} sources, ${versions} versions, ${sourceKeys} source keys sealed anew${left}`;
+  const rest = `${erasures} erasures, ${accountKeys} account keys`;
+  return `${destinations} destinations, ${sources} sources, ${versions} versions, ${sourceKeys} source keys, ${rest} sealed anew${left}`;
 }
 
 function say(line: string): void {

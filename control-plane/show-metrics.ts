@@ -19,6 +19,7 @@ import { controlPlaneMetrics } from './metrics.ts';
 import type { RefusedLogins } from './keys/refused-logins.ts';
 import type { ConfigPublisher } from './publishing/config-publisher.ts';
 import type { DestinationTests } from './destinations/destination-tests.ts';
+import type { ErasureForwarding } from './erasures/forward-erasures.ts';
 
 export type MetricsSources = {
   readonly http: HttpCounts;
@@ -29,6 +30,7 @@ export type MetricsSources = {
   readonly refusedLogins: Pick<RefusedLogins, 'counts'>;
   readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
   readonly destinationTests: Pick<DestinationTests, 'running' | 'counts'>;
+  readonly erasureForwarding: Pick<ErasureForwarding, 'attempts' | 'figures'>;
   readonly pools: Readonly<Record<string, () => PoolFigures>>;
   leading(): boolean;
 };
@@ -58,6 +60,8 @@ export function openMetricsPage(env: PageVariables, parts: PageParts, scope: Sco
   return page;
 }
 
+const noErasures = { pending: 0, requested: 0, manual: 0, failed: 0, dueSoon: 0, overdue: 0 };
+
 function showMetrics(
   page: MetricsPage,
   {
@@ -67,6 +71,7 @@ function showMetrics(
     refusedLogins,
     publisher,
     destinationTests,
+    erasureForwarding,
     pools,
     leading,
     ...experiments
@@ -100,6 +105,18 @@ function showMetrics(
   page.show(controlPlaneMetrics.testsRunning, (add) => add(destinationTests.running));
   page.show(controlPlaneMetrics.tests, (add) => {
     for (const [outcome, count] of Object.entries(destinationTests.counts)) add(count, { outcome });
+  });
+  page.show(controlPlaneMetrics.erasureAttempts, (add) => {
+    for (const [result, count] of Object.entries(erasureForwarding.attempts)) add(count, { result });
+  });
+  page.show(controlPlaneMetrics.openErasures, (add) => {
+    const { dueSoon: _soon, overdue: _overdue, ...states } = erasureForwarding.figures ?? noErasures;
+    for (const [state, count] of Object.entries(states)) add(count, { state });
+  });
+  page.show(controlPlaneMetrics.dueErasures, (add) => {
+    const { dueSoon, overdue } = erasureForwarding.figures ?? noErasures;
+    add(dueSoon, { when: 'soon' });
+    add(overdue, { when: 'overdue' });
   });
   showPools(page, pools);
 }

@@ -52,7 +52,7 @@ export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, sc
   // Open streams would keep answers from ending.
   scope.use('event streams', eventStreams, (one) => one.stop(), { endsBefore: 'http' });
   const serviceParts = { core, logBuckets, followers, eventStreams, logger };
-  const destinationTests = provideServices(env, serviceParts, services, scope);
+  const provided = provideServices(env, serviceParts, services, scope);
   const experiments = openExperiments(env, { plans, pool: databases.assignments, logBuckets }, now);
   const { service } = experiments;
   const served = await serveInterface(
@@ -61,7 +61,7 @@ export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, sc
     scope,
   );
 
-  const counted = { ...served, ...experiments, publisher, leading, destinationTests, pools: databases.figures };
+  const counted = { ...served, ...experiments, ...provided, publisher, leading, pools: databases.figures };
   // Every control plane follows the bucket, whichever of them writes to it.
   const configRevision = (): number => plans.revision;
   const page = openMetricsPage(env, { ...counted, connection, unreadable, logger, configRevision }, scope);

@@ -28,19 +28,21 @@ export const auditEndpoints = [
       action: Type.Optional(Type.String({ maxLength: 100 })),
       collection: Type.Optional(Type.String({ maxLength: 100 })),
       entityId: Type.Optional(Type.String({ maxLength: 250 })),
+      visitorId: Type.Optional(
+        Type.String({
+          maxLength: 400,
+          description: 'What was done to this visitor. Entries hold a keyed hash of its id.',
+        }),
+      ),
     }),
     reply: pageOf(entry),
     async handle({ query, principal }, { storage, paginator }) {
       const { accountId } = principal;
-      const { action, collection, entityId } = query;
-      const list = { list: 'audit', accountId, filters: { action, collection, entityId } };
+      const { action, collection, entityId, visitorId } = query;
+      const filters = { action, collection, entityId, visitorId };
+      const list = { list: 'audit', accountId, filters };
       const { limit, after } = paginator.read(query, list);
-      const rows = await listAudit(
-        storage.fork(),
-        accountId,
-        { action, collection, entityId },
-        { limit: limit + 1, after },
-      );
+      const rows = await listAudit(storage.fork(), accountId, filters, { limit: limit + 1, after });
       return paginator.page(
         list,
         limit,

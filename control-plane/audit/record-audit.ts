@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { JsonObject } from '../../shared/runtime/json.ts';
@@ -51,6 +52,8 @@ type AuditFilters = {
   readonly action: string | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
+  /** Finds what was done to a visitor, whose id is not stored. */
+  readonly visitorId: string | undefined;
 };
 
 /** Up to `limit` entries of an account, newest first, those after a position. */
@@ -60,7 +63,25 @@ export async function listAudit(
   filters: AuditFilters,
   page: { readonly limit: number; readonly after: Position | undefined },
 ): Promise<AuditEntryRow[]> {
-  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+  const { visitorId, ...fields } = filters;
+  const whom = visitorId === undefined ? {} : { entityId: await keyedVisitor(em, visitorId) };
+  const given = Object.fromEntries(Object.entries({ ...fields, ...whom }).filter(([, value]) => value !== undefined));
   const before = page.after === undefined ? {} : { id: { $lt: Number(page.after[0]) } };
   return em.find(AuditEntry, { accountId, ...given, ...before }, { orderBy: { id: 'desc' }, limit: page.limit });
+}
+
+/**
+ * The id of a visitor for an audit entry. A trigger keys the hash as it is stored, so that nobody who reads the table can
+ * try ids out.
+ */
+export function hashedVisitor(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
+}
+
+async function keyedVisitor(em: EntityManager, id: string): Promise<string> {
+  const [row] = await em.execute<{ keyed: string }[]>(`select encode(erasure_hash_of(?), 'hex') as keyed`, [
+    hashedVisitor(id),
+  ]);
+  if (row === undefined) throw new Error('hashing the id of a visitor: PostgreSQL answered no row');
+  return row.keyed;
 }

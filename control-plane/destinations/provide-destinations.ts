@@ -1,10 +1,7 @@
-import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { readEgressRanges } from '../../shared/egress/egress-rules.ts';
-import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
-import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
+import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Services } from '../api/services.ts';
-import type { LogBuckets } from '../publishing/log-buckets.ts';
 import { createDestinationTests, destinationTests } from './destination-tests.ts';
 import type { DestinationTests } from './destination-tests.ts';
 
@@ -15,7 +12,7 @@ type DestinationVariables = Parameters<typeof readEgressRanges>[0] & {
 
 export function provideDestinations(
   env: DestinationVariables,
-  { logBuckets, secretBox }: { readonly logBuckets: LogBuckets; readonly secretBox: SecretBox },
+  tokens: TokenSource,
   services: Services,
   scope: Scope,
 ): DestinationTests {
@@ -23,7 +20,7 @@ export function provideDestinations(
     egress: readEgressRanges(env),
     timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
     runningMax: env.DESTINATION_TESTS_MAX,
-    tokens: createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) }),
+    tokens,
   });
   services.provide(destinationTests, tests);
   // An answer waits for a test that is under way.

@@ -34,6 +34,8 @@ export const scopeNames: readonly string[] = [
   'visitor:delete',
   'erasure:list',
   'erasure:find',
+  // To have destinations tried again, and to confirm what was done by hand.
+  'erasure:update',
   'suppression:list',
   'suppression:create',
   'suppression:delete',

@@ -3,6 +3,8 @@ import type { SnapshotEntity } from '../../shared/contracts/config/account-confi
 import {
   SecretError,
   accessTokenContext,
+  accountKeyContext,
+  erasureSubjectContext,
   isSealed,
   sealedBy,
   settingContext,
@@ -41,19 +43,17 @@ export type ResealOptions = {
 
 /**
  * Reseals values that were sealed with another key than the current one: secrets of destinations and sources in drafts
- * and versions, and source keys. Each account is one transaction that excludes its edits, so no draft comes to differ from
+ * and versions, source keys, keys of accounts, and the identifiers that erasures wait with. Each account is one transaction that excludes its edits, so no draft comes to differ from
  * its version. An interrupted run resumes where it stopped. The account's live version is published again.
  */
 export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
   const { storage, onAccount } = options;
-  const total = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0, unopened: 0 };
+  const total = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0, erasures: 0, accountKeys: 0, unopened: 0 };
   const accounts = await storage.fork().execute<{ id: string }[]>('select id from accounts order by created_at, id');
   for (const { id } of accounts) {
     const resealed = await storage.fork().transactional((em) => resealAccount(em, options, id));
     if (Object.values(resealed).every((count) => count === 0)) continue;
-    for (const what of ['destinations', 'sources', 'versions', 'sourceKeys', 'unopened'] as const) {
-      total[what] += resealed[what];
-    }
+    for (const what of Object.keys(total) as (keyof typeof total)[]) total[what] += resealed[what];
     onAccount(id, resealed);
   }
   return total;
@@ -63,12 +63,33 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const { now } = options;
   await lockAccount(em, accountId);
   const sealing = createResealing(options, accountId);
-  const sourceKeys = await resealSourceKeys(em, sealing, accountId);
+  const sourceKeys = await resealRows(em, sealing, {
+    select: 'select id, source_id, test, sealed_key as sealed from source_keys where account_id = ?',
+    update: 'update source_keys set sealed_key = ? where id = ?',
+    column: 'sealed_key',
+    contextOf: ({ source_id: sourceId, test }) => sourceKeyContext(accountId, String(sourceId), test === true),
+    accountId,
+  });
+  const accountKeys = await resealRows(em, sealing, {
+    select: 'select kid as id, private_key as sealed from account_keys where account_id = ?',
+    update: 'update account_keys set private_key = ? where kid = ?',
+    column: 'private_key',
+    contextOf: ({ id }) => accountKeyContext(accountId, id),
+    accountId,
+  });
+  const erasures = await resealRows(em, sealing, {
+    select: 'select id, subject as sealed from erasure_records where subject is not null and account_id = ?',
+    update: 'update erasure_records set subject = ? where id = ?',
+    column: 'subject',
+    contextOf: ({ id }) => erasureSubjectContext(accountId, id),
+    accountId,
+  });
   const destinations = await resealDestinations(em, sealing, accountId);
   const sources = await resealSources(em, sealing, accountId);
   const versions = await resealVersions(em, sealing, accountId);
-  const resealed = { destinations, sources, versions: versions.length, sourceKeys, unopened: sealing.unopened.size };
-  if (destinations + sources + versions.length + sourceKeys === 0) return resealed;
+  const rows = { destinations, sources, versions: versions.length, sourceKeys, erasures, accountKeys };
+  const resealed = { ...rows, unopened: sealing.unopened.size };
+  if (Object.values(rows).every((count) => count === 0)) return resealed;
   const liveId = await liveVersionId(em, accountId);
   if (liveId !== undefined && versions.includes(liveId)) await addToOutbox(em, accountId, now());
   const principal = { accountId, keyId: 'command-line', keyName: 'command line', scopes: ['all'], expiresAt: null };
@@ -80,7 +101,8 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
 type Resealing = {
   readonly keys: SealingKeys;
   readonly unopened: ReadonlySet<string>;
-  sourceKey(sealed: string, context: string): string;
+  /** Of a value that a row of its own holds. */
+  text(sealed: string, context: string): string;
   /** Returns the same object if nothing in it was resealed; so do the other functions. */
   settings(settings: JsonObject, destinationId: string): JsonObject;
   source<Source extends JsonObject>(source: Source, sourceId: string): Source;
@@ -133,23 +155,35 @@ function createResealing(
       signing: sourceSecrets && { keyId: sourceSecrets.keyId, which: 'any' },
     },
     unopened,
-    sourceKey: (sealed, context) => value(secretBox, sealed, context),
+    text: (sealed, context) => value(secretBox, sealed, context),
     settings,
     source,
   };
 }
 
-async function resealSourceKeys(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
-  const rows = await em.execute<{ id: string; source_id: string; test: boolean; sealed_key: string }[]>(
-    `select id, source_id, test, sealed_key from source_keys
-     where account_id = ? and ${isSealedOtherwise('sealed_key', sealing.keys.secrets)}`,
-    [accountId],
-  );
+type SealedRow = { readonly id: string; readonly sealed: string } & Readonly<Record<string, unknown>>;
+
+/** Values that stand in a column of their own. */
+type SealedColumn = {
+  /** Selects `id` and `sealed` of the rows of an account. */
+  readonly select: string;
+  /** Sets the value, of the row with the id. */
+  readonly update: string;
+  readonly column: string;
+  readonly accountId: string;
+  contextOf(row: SealedRow): string;
+};
+
+async function resealRows(em: EntityManager, sealing: Resealing, sealed: SealedColumn): Promise<number> {
+  const { select, update, column, accountId, contextOf } = sealed;
+  const rows = await em.execute<SealedRow[]>(`${select} and ${isSealedOtherwise(column, sealing.keys.secrets)}`, [
+    accountId,
+  ]);
   let count = 0;
-  for (const { id, source_id: sourceId, test, sealed_key: sealed } of rows) {
-    const anew = sealing.sourceKey(sealed, sourceKeyContext(accountId, sourceId, test));
-    if (anew === sealed) continue;
-    await em.execute('update source_keys set sealed_key = ? where id = ?', [anew, id]);
+  for (const row of rows) {
+    const resealed = sealing.text(row.sealed, contextOf(row));
+    if (resealed === row.sealed) continue;
+    await em.execute(update, [resealed, row.id]);
     count += 1;
   }
   return count;

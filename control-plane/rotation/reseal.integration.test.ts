@@ -14,6 +14,9 @@ import { startScriptedDestination } from '../../shared/testing/scripted-destinat
 import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
+import { verifyCertificate } from '../../shared/contracts/erasure-certificate.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -36,7 +39,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-const nothing = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0 };
+const nothing = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0, erasures: 0, accountKeys: 0 };
 
 async function reseal(current: string, ...others: readonly string[]): Promise<[Resealed, string[]]> {
   const accounts: string[] = [];
@@ -75,9 +78,19 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   const { body: tokens } = await client.get(`/sources/${sourceId}/tokens`);
   const { body: before } = await client.get('/versions/draft/diff');
   const { keyId } = createSecretBox(next);
-  expect(await left(keyId)).toEqual({ destinations: 1, sources: 0, versions: 3, sourceKeys: 2 });
+  // A destination that cannot be reached leaves the erasure open, with what identifies the visitor.
+  const claim = { userId: 'ann', externalIds: [], emails: [], anonymousId: undefined };
+  const pool = openTestPool(plane.databaseUrl, 1);
+  await createVisitorStore(pool).resolve([
+    { accountId: client.accountId, claim, receivedAtMs: Date.now(), given: [{}], sentWith: 'server' },
+  ]);
+  await pool.end();
+  const { erasureId } = (await client.delete('/visitors/ann')).body;
+  const certificate = (await client.get(`/erasures/${erasureId}/certificate`)).body;
+  const found = { destinations: 1, sources: 0, versions: 3, sourceKeys: 2, erasures: 1, accountKeys: 1 };
+  expect(await left(keyId)).toEqual(found);
   const [resealed, accounts] = await reseal(next, plane.env.SECRETS_KEY);
-  expect(resealed).toEqual({ destinations: 1, sources: 0, versions: 3, sourceKeys: 2, unopened: 0 });
+  expect(resealed).toEqual({ ...found, unopened: 0 });
   expect(accounts).toEqual([client.accountId]);
   expect(await left(keyId)).toEqual(nothing);
   // Once more finds nothing to do.
@@ -96,6 +109,9 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
     return { status: answer.status, body: await answer.json() };
   };
   expect(await ask('GET', `/sources/${sourceId}/tokens`)).toEqual({ status: 200, body: tokens });
+  const signed = await ask('GET', `/erasures/${erasureId}/certificate`);
+  const keys = await ask('GET', '/account/keys');
+  for (const one of [certificate, signed.body]) expect(verifyCertificate(one, keys.body).erasureId).toBe(erasureId);
   expect(await ask('POST', `/destinations/${id}/test`)).toMatchObject({ body: { outcome: 'delivered' } });
   expect(platform.requests.at(-1)?.headers['x-canary']).toBe('kept');
   const { config } = await openBuckets(plane.log, 1);

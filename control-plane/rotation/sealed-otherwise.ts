@@ -6,6 +6,10 @@ export type SealedOtherwise = {
   readonly sources: number;
   readonly versions: number;
   readonly sourceKeys: number;
+  /** Identifiers of erased visitors that destinations have not deleted yet. */
+  readonly erasures: number;
+  /** Private keys of accounts. */
+  readonly accountKeys: number;
 };
 
 /** Which sealed values are meant: of any other key, or only where the key is named and another one. */
@@ -46,7 +50,10 @@ export function countSealedOtherwise(keys: SealingKeys): string {
     (select count(*) from entities
       where collection = 'sources' and ${sourceHoldsSealedOtherwise('body', keys)})::int as "sources",
     (select count(*) from versions where ${versionHoldsSealedOtherwise(keys)})::int as "versions",
-    (select count(*) from source_keys where ${isSealedOtherwise('sealed_key', keys.secrets)})::int as "sourceKeys"`;
+    (select count(*) from source_keys where ${isSealedOtherwise('sealed_key', keys.secrets)})::int as "sourceKeys",
+    (select count(*) from erasure_records
+      where subject is not null and ${isSealedOtherwise('subject', keys.secrets)})::int as "erasures",
+    (select count(*) from account_keys where ${isSealedOtherwise('private_key', keys.secrets)})::int as "accountKeys"`;
 }
 
 /** SQL: whether a version holds such a text. */

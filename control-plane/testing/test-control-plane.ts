@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { historyEnv } from '../../shared/nats/streams/history-settings.ts';
 import { databaseTimeoutsEnv } from '../../shared/postgres/database-access.ts';
 import { databaseRolesEnv } from '../../shared/postgres/roles/role-settings.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
@@ -21,6 +22,7 @@ import { requestLimitsEnv } from '../api/request-limits.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
 import { refusalLimitsEnv } from '../keys/refusal-limits.ts';
+import { erasuresEnv } from '../erasures/erasure-settings.ts';
 import { experimentLimitsEnv } from '../experiments/assignment/experiment-limits.ts';
 import { publishingEnv } from '../publishing/publishing-service.ts';
 import { deadLettersEnv } from '../replays/replay-service.ts';
@@ -119,6 +121,8 @@ function testEnv(): ControlPlaneEnv {
     ...defaultsOf(experimentLimitsEnv),
     ...defaultsOf(accountLimitsEnv),
     ...defaultsOf(deadLettersEnv),
+    ...defaultsOf(historyEnv),
+    ...defaultsOf(erasuresEnv),
     NATS_URL: '',
     DATABASE_URL: '',
     SECRETS_KEY: randomBytes(32).toString('base64'),

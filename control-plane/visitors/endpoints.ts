@@ -3,11 +3,11 @@ import { eraseVisitor } from '../../shared/visitors/erase-visitor.ts';
 import { badRequest, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { insertAudit } from '../audit/record-audit.ts';
-import { hashedId, recordRead } from './audit-visitors.ts';
+import { hashedVisitor, insertAudit } from '../audit/record-audit.ts';
+import { recordRead } from './audit-visitors.ts';
 import { quarantine } from '../quarantine/quarantine-service.ts';
-import { erasureReference } from './erasure-endpoints.ts';
-import { erasures } from './erasure-service.ts';
+import { erasureReference } from '../erasures/erasure-endpoints.ts';
+import { erasures } from '../erasures/erasure-service.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
 
 const suppress = Type.Optional(
@@ -89,8 +89,8 @@ export const visitorEndpoints = [
       'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
       'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
       'also of what waits, is retried or replayed; its dead letters are deleted when they are met, its quarantined events at once. Until retention ' +
-      'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. What ' +
-      'destinations were sent has to be deleted there',
+      'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. ' +
+      'Destinations are asked to delete the visitor as well: GET /rest/v1/erasures/{id} says what became of that',
     query: Type.Object({ suppress }),
     body: Type.Object({ suppress, reference: erasureReference }, { additionalProperties: false }),
     bodyOptional: true,
@@ -129,9 +129,14 @@ export const visitorEndpoints = [
             if (erasure.isAhead) await quarantine.erase(accountId, erasure.identifiers);
           },
           audit: (client, erasureId) => {
-            const audited = { action: 'visitor.erase', entityId: hashedId(id), details: { suppressed, erasureId } };
+            const audited = {
+              action: 'visitor.erase',
+              entityId: hashedVisitor(id),
+              details: { suppressed, erasureId },
+            };
             return insertAudit(client, principal, audited, now());
           },
+          forward: (client, erasure) => erasures.forward(client, accountId, erasure),
           onLeftAhead: (error) => erasures.warn(error),
         },
       );

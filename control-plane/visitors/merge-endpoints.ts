@@ -9,8 +9,8 @@ import type { TakenIdentity } from '../../shared/visitors/split-visitors.ts';
 import { conflict, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { insertAudit } from '../audit/record-audit.ts';
-import { hashedId, recordRead } from './audit-visitors.ts';
+import { hashedVisitor, insertAudit } from '../audit/record-audit.ts';
+import { recordRead } from './audit-visitors.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -117,7 +117,7 @@ export const mergeEndpoints = [
     reply: mergedReply,
     async handle({ params, body, principal }, { pool, now }) {
       const { accountId, keyId } = principal;
-      const audited = { action: 'visitor.merge', entityId: hashedId(params.id) };
+      const audited = { action: 'visitor.merge', entityId: hashedVisitor(params.id) };
       const joined = await joinVisitors(
         pool,
         { accountId, ids: [params.id, body.visitorId], cause: { kind: 'api', principal: keyId } },
@@ -155,7 +155,7 @@ export const mergeEndpoints = [
     async handle({ params, body, principal }, { pool, now }) {
       const { accountId, keyId } = principal;
       const { mergeId } = body;
-      const audited = { action: 'visitor.split', entityId: hashedId(params.id), details: { mergeId } };
+      const audited = { action: 'visitor.split', entityId: hashedVisitor(params.id), details: { mergeId } };
       const split = await splitVisitors(pool, { accountId, id: params.id, mergeId, undoneBy: keyId }, (client) =>
         insertAudit(client, principal, audited, now()),
       );

@@ -16,7 +16,7 @@ import { badRequest, conflict, notFound, unavailable } from '../api/api-error.ts
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { insertAudit } from '../audit/record-audit.ts';
-import { erasureReference } from './erasure-endpoints.ts';
+import { erasureReference } from '../erasures/erasure-endpoints.ts';
 
 /** The lists of a request, and what each of their items identifies a visitor by. */
 const lists = {

@@ -80,6 +80,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   [`/events/${account.eventId}`, 'What the rules decide'],
   ['/visitors', 'Find'],
   [`/visitors/${account.visitorId}`, 'Merged from'],
+  ['/erasures', 'what became of it at each destination'],
   ['/sources', 'Demo source'],
   ['/rules', 'Partner: no sign-ups'],
   [`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.'],
@@ -343,7 +344,8 @@ test('visitors: one is found by e-mail, and is erased only once that was typed',
   expect(await erase.isDisabled()).toBe(true);
   await page.getByLabel('Type erase to confirm').fill('erase');
   await erase.click();
-  await page.waitForURL('**/visitors');
+  await page.waitForURL('**/erasures/*');
+  await waitForText(page, 'Due everywhere');
   await page.getByLabel('Identifier').selectOption('email');
   await page.getByLabel('Value').fill('radia@example.com');
   await press('Find');

@@ -188,11 +188,11 @@ type Rotation = {
 async function checkRotation(client: pg.Client, { about, variable, keys, hasPrevious }: Rotation): Promise<Finding[]> {
   const previous = `${variable}_PREVIOUS`;
   const { rows } = await client.query<SealedOtherwise>(countSealedOtherwise(keys));
-  const { destinations = 0, sources = 0, versions = 0, sourceKeys = 0 } = rows[0] ?? {};
-  const isLeft = destinations + sources + versions + sourceKeys > 0;
+  const { destinations = 0, sources = 0, versions = 0, sourceKeys = 0, erasures = 0, accountKeys = 0 } = rows[0] ?? {};
+  const isLeft = destinations + sources + versions + sourceKeys + erasures + accountKeys > 0;
   const left =
     `not sealed with ${variable}: ${destinations} destinations, ${sources} sources, ` +
-    `${versions} versions, ${sourceKeys} source keys`;
+    `${versions} versions, ${sourceKeys} source keys, ${erasures} erasures, ${accountKeys} account keys`;
   if (!hasPrevious) {
     return isLeft ? [fail(about, left, `set ${previous} to the key that sealed them, then npm run reseal`)] : [];
   }

@@ -194,7 +194,8 @@ test('doctor: what another key sealed is found while it is there, and what is to
   const next = randomBytes(32).toString('base64');
   const found = async (keys: Record<string, string>): Promise<Finding | undefined> =>
     (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === 'key rotation');
-  const left = 'not sealed with SECRETS_KEY: 0 destinations, 0 sources, 0 versions, 1 source keys';
+  const left =
+    'not sealed with SECRETS_KEY: 0 destinations, 0 sources, 0 versions, 1 source keys, 0 erasures, 0 account keys';
   expect(await found({})).toBeUndefined();
   expect(await found({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey })).toMatchObject({
     level: 'warn',
@@ -221,7 +222,8 @@ test('doctor: so is what another SOURCE_SECRETS_KEY sealed', async () => {
   const rotating = { SOURCE_SECRETS_KEY: next, SOURCE_SECRETS_KEY_PREVIOUS: before };
   expect(await found('source key rotation', rotating)).toMatchObject({
     level: 'warn',
-    detail: 'not sealed with SOURCE_SECRETS_KEY: 0 destinations, 1 sources, 0 versions, 0 source keys',
+    detail:
+      'not sealed with SOURCE_SECRETS_KEY: 0 destinations, 1 sources, 0 versions, 0 source keys, 0 erasures, 0 account keys',
   });
   expect(await found('source secrets key', { SOURCE_SECRETS_KEY: next })).toMatchObject({ level: 'fail' });
   expect(await found('source secrets key', { SOURCE_SECRETS_KEY: before })).toMatchObject({ level: 'ok' });

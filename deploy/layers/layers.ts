@@ -126,6 +126,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'compare-counts',
     'upgrade-check',
     'dead-letters',
+    'verify-certificate',
     'environment',
     'sources',
     'console',
@@ -171,7 +172,8 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     collections: [],
     compat: ['collections', 'experiments', 'publishing', 'sources', 'versions'],
     'console-host': [],
-    destinations: ['collections', 'health', 'publishing'],
+    destinations: ['collections', 'health'],
+    erasures: ['destinations'],
     events: ['destinations', 'versions'],
     experiments: ['collections', 'versions'],
     'experiments/assignment': ['publishing'],
@@ -187,7 +189,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     sources: ['collections', 'health', 'publishing'],
     'tracking-plan': ['events', 'versions'],
     versions: ['account', 'destinations', 'health', 'keys', 'publishing', 'quarantine', 'sources'],
-    visitors: ['events', 'quarantine'],
+    visitors: ['erasures', 'events', 'quarantine'],
   },
 };
 

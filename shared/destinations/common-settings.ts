@@ -41,7 +41,7 @@ const commonSettings = [orderSetting.describe('order'), consentRuleSetting.descr
 
 /** Adds to a kind the settings that every kind has, behind its own. */
 export function withCommonSettings(kind: DestinationKind): OfferedKind {
-  const { descriptor, exampleSuccess, exampleProperties, facts, loadPlatform } = kind;
+  const { descriptor, exampleSuccess, exampleProperties, facts, loadPlatform, prepareErasure } = kind;
   return {
     descriptor: { ...descriptor, settings: [...descriptor.settings, ...commonSettings] },
     get exampleSettings() {
@@ -53,6 +53,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     loadPlatform,
     addresses: (settings) => kind.addresses(settings),
     warnings: (settings) => kind.warnings(settings),
+    ...(prepareErasure === undefined ? {} : { prepareErasure }),
     prepare(settings) {
       // The rules of the account read it; here it is checked.
       consentRuleSetting.read(settings['consentRule'], 'consentRule');

@@ -2,7 +2,7 @@ import type { OAuthNeed } from './oauth-grant.ts';
 
 /** One HTTP request to the platform. */
 export type OutboundRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;

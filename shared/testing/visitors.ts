@@ -36,6 +36,6 @@ export async function eraseFor(
   const onLeftAhead = (error: unknown): never => {
     throw error;
   };
-  const all = { now: Date.now, announce: nothing, audit: nothing, onLeftAhead, ...options };
+  const all = { now: Date.now, announce: nothing, audit: nothing, forward: nothing, onLeftAhead, ...options };
   return (await eraseVisitor(pool, { ...request, actor: { id: randomUUID(), name: 'test' } }, all)).ids;
 }

@@ -2,6 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
+import { deletedProfile, personOf } from './erased-person.ts';
+import type { DeletedProfile, DeletedVisitor, ErasedPerson } from './erased-person.ts';
 import { insertErasureRecord, moveErasureRecord } from './erasure-records.ts';
 import type { Actor, ErasureCounts } from './erasure-records.ts';
 import { deleteOldErasures, erasuresKeptMs, insertErasures, moveErasures } from './erasures.ts';
@@ -41,8 +43,16 @@ export type EraseOptions = {
   announce(erasure: AnnouncedErasure): Promise<void>;
   /** Is part of the transaction. */
   audit(client: PoolClient, erasureId: string): Promise<void>;
+  /** Keeps what destinations need to delete the person too. Is part of the transaction. */
+  forward(client: PoolClient, erasure: ForwardedErasure): Promise<void>;
   /** The visitor is erased, and the time ahead could not be replaced: what comes until then is dropped as well. */
   onLeftAhead(error: unknown): void;
+};
+
+export type ForwardedErasure = {
+  readonly erasureId: string;
+  readonly requestedAtMs: number;
+  readonly person: ErasedPerson;
 };
 
 export type AnnouncedErasure = {
@@ -101,13 +111,13 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
 async function eraseAhead(
   client: PoolClient,
   { accountId, id, isSuppressed = false, actor, reference }: ErasureRequest,
-  { now, announce, audit }: EraseOptions,
+  { now, announce, audit, forward }: EraseOptions,
 ): Promise<Erased> {
   await holdForErasure(client, accountId);
   const requestedAtMs = now();
   const atMs = requestedAtMs + aheadMs;
   const erasureId = uuidv7();
-  const { cluster, identities } = await deleteVisitor(client, accountId, id);
+  const { cluster, identities, profiles } = await deleteVisitor(client, accountId, id);
   // Who only asked for an experiment's variant has an assignment, and is no visitor yet.
   const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
   const deleted = await deleteRows(client, accountId, ids);
@@ -121,16 +131,17 @@ async function eraseAhead(
   await deleteOldErasures(client, accountId, requestedAtMs - erasuresKeptMs);
   const record = { id: erasureId, requestedAtMs, erasedAtMs: atMs, actor, reference, isSuppressed, counts };
   await insertErasureRecord(client, accountId, record);
+  const person = await personOf(client, accountId, { cluster, identities, profiles });
+  if (person !== undefined) await forward(client, { erasureId, requestedAtMs, person });
   await audit(client, erasureId);
   await announce({ ids, identifiers, atMs, isAhead: true });
   return { erasureId, ids, counts, atMs };
 }
 
-type DeletedVisitor = { readonly cluster: readonly string[]; readonly identities: readonly Identifier[] };
-
 async function deleteVisitor(db: Queryable, accountId: string, id: string): Promise<DeletedVisitor> {
   const cluster = await lockCluster(db, accountId, id);
   const identities: Identifier[] = [];
+  const profiles: DeletedProfile[] = [];
   for (const ids of chunks(cluster)) {
     const { rows } = await db.query<{ kind: IdentityKind; value: string }>(
       'delete from visitor_identities where account_id = $1 and visitor_id = any($2::text[]) returning kind, value',
@@ -138,10 +149,14 @@ async function deleteVisitor(db: Queryable, accountId: string, id: string): Prom
     );
     identities.push(...rows);
     await deleteMerges(db, accountId, ids);
-    await db.query('delete from visitors where account_id = $1 and id = any($2::text[])', [accountId, ids]);
+    const deleted = await db.query<DeletedProfile>(
+      `delete from visitors where account_id = $1 and id = any($2::text[]) returning ${deletedProfile}`,
+      [accountId, ids],
+    );
+    profiles.push(...deleted.rows);
     await signOut(db, accountId, ids);
   }
-  return { cluster, identities };
+  return { cluster, identities, profiles };
 }
 
 const clusterTriesMax = 10;

@@ -25,9 +25,15 @@ export type ErasureRecord = {
   readonly reference: string | undefined;
   readonly isSuppressed: boolean;
   readonly counts: ErasureCounts;
+  /** When all destinations must have deleted the visitor; undefined of erasures before these were forwarded. */
+  readonly dueAtMs: number | undefined;
 };
 
-export async function insertErasureRecord(db: Queryable, accountId: string, record: ErasureRecord): Promise<void> {
+export async function insertErasureRecord(
+  db: Queryable,
+  accountId: string,
+  record: Omit<ErasureRecord, 'dueAtMs'>,
+): Promise<void> {
   const { id, requestedAtMs, erasedAtMs, actor, reference, isSuppressed, counts } = record;
   await db.query(
     `insert into erasure_records
@@ -47,6 +53,19 @@ export async function insertErasureRecord(db: Queryable, accountId: string, reco
   );
 }
 
+/** Keeps the sealed identifiers of the visitor until destinations have deleted it. */
+export async function forwardErasureRecord(
+  db: Queryable,
+  id: string,
+  { dueAtMs, subject }: { readonly dueAtMs: number; readonly subject: string },
+): Promise<void> {
+  await db.query('update erasure_records set due_at = $2, subject = $3 where id = $1', [
+    id,
+    new Date(dueAtMs),
+    subject,
+  ]);
+}
+
 export async function moveErasureRecord(db: Queryable, id: string, erasedAtMs: number): Promise<void> {
   await db.query('update erasure_records set erased_at = $2 where id = $1', [id, new Date(erasedAtMs)]);
 }
@@ -60,6 +79,7 @@ type ErasureRow = {
   reference: string | null;
   suppressed: boolean;
   counts: ErasureCounts;
+  due_at: Date | null;
 };
 
 export type ErasurePage = {
@@ -104,5 +124,6 @@ function recordOf(row: ErasureRow): ErasureRecord {
     reference: row.reference ?? undefined,
     isSuppressed: row.suppressed,
     counts: row.counts,
+    dueAtMs: row.due_at?.getTime(),
   };
 }

@@ -1821,6 +1821,7 @@ export type Replies = {
         readonly experimentAssignments: number;
         readonly experimentVisitors: number;
       };
+      readonly dueAt: string | null;
     }[];
     readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
   };
@@ -1839,6 +1840,91 @@ export type Replies = {
       readonly experimentAssignments: number;
       readonly experimentVisitors: number;
     };
+    readonly dueAt: string | null;
+    readonly destinations: readonly {
+      readonly id: string;
+      readonly type: string;
+      readonly name: string;
+      readonly state: 'pending' | 'requested' | 'done' | 'nothing' | 'manual' | 'failed';
+      readonly reason: string | null;
+      readonly reference: string | null;
+      readonly attempts: number;
+      readonly nextAttemptAt: string | null;
+      readonly requestedAt: string | null;
+      readonly doneAt: string | null;
+      readonly confirmedBy: string | null;
+    }[];
+  };
+  readonly retryErasure: {
+    readonly id: string;
+    readonly requestedAt: string;
+    readonly erasedAt: string;
+    readonly actorId: string;
+    readonly actorName: string;
+    readonly reference: string | null;
+    readonly suppressed: boolean;
+    readonly counts: {
+      readonly visitors: number;
+      readonly identifiers: number;
+      readonly recentEvents: number;
+      readonly experimentAssignments: number;
+      readonly experimentVisitors: number;
+    };
+    readonly dueAt: string | null;
+    readonly destinations: readonly {
+      readonly id: string;
+      readonly type: string;
+      readonly name: string;
+      readonly state: 'pending' | 'requested' | 'done' | 'nothing' | 'manual' | 'failed';
+      readonly reason: string | null;
+      readonly reference: string | null;
+      readonly attempts: number;
+      readonly nextAttemptAt: string | null;
+      readonly requestedAt: string | null;
+      readonly doneAt: string | null;
+      readonly confirmedBy: string | null;
+    }[];
+  };
+  readonly confirmErasure: {
+    readonly id: string;
+    readonly requestedAt: string;
+    readonly erasedAt: string;
+    readonly actorId: string;
+    readonly actorName: string;
+    readonly reference: string | null;
+    readonly suppressed: boolean;
+    readonly counts: {
+      readonly visitors: number;
+      readonly identifiers: number;
+      readonly recentEvents: number;
+      readonly experimentAssignments: number;
+      readonly experimentVisitors: number;
+    };
+    readonly dueAt: string | null;
+    readonly destinations: readonly {
+      readonly id: string;
+      readonly type: string;
+      readonly name: string;
+      readonly state: 'pending' | 'requested' | 'done' | 'nothing' | 'manual' | 'failed';
+      readonly reason: string | null;
+      readonly reference: string | null;
+      readonly attempts: number;
+      readonly nextAttemptAt: string | null;
+      readonly requestedAt: string | null;
+      readonly doneAt: string | null;
+      readonly confirmedBy: string | null;
+    }[];
+  };
+  readonly getErasureCertificate: { readonly payload: string; readonly protected: string; readonly signature: string };
+  readonly listAccountKeys: {
+    readonly keys: readonly {
+      readonly kty: 'OKP';
+      readonly crv: 'Ed25519';
+      readonly x: string;
+      readonly kid: string;
+      readonly use: 'sig';
+      readonly alg: 'EdDSA';
+    }[];
   };
   readonly listSuppressions: {
     readonly entities: readonly {

@@ -44,6 +44,9 @@ export type Source = Of<'getSource'>;
 export type Tokens = Of<'getSourceTokens'>;
 export type ApiKey = OneOf<Of<'listKeys'>>;
 export type Visitor = Of<'getVisitor'>;
+export type Erasure = Of<'getErasure'>;
+export type ErasureTarget = Erasure['destinations'][number];
+export type ListedErasure = OneOf<Of<'listErasures'>>;
 
 export type Version = Of<'getVersion'>;
 export type PublishedVersion = Of<'publishVersion'>;

@@ -18,6 +18,7 @@ const places: readonly { readonly title: string; readonly places: readonly Place
       { to: '/', label: 'Overview', scope: 'activity:find' },
       { to: '/events', label: 'Events', scope: 'event:list' },
       { to: '/visitors', label: 'Visitors', scope: 'visitor:find' },
+      { to: '/erasures', label: 'Erasures', scope: 'erasure:list' },
     ],
   },
   {

@@ -23,8 +23,9 @@ export function VisitorPage(): ReactElement {
   const events = useList<RecentEvent>(`/events?limit=25&visitorId=${encodeURIComponent(id)}`);
   const nameOf = useSourceNames();
   const mayErase = useScope('visitor:delete');
+  const maySeeErasures = useScope('erasure:find');
   const [isErasing, setErasing] = useState(false);
-  const erase = useChange(() => request('DELETE', path));
+  const erase = useChange(() => request<{ readonly erasureId: string }>('DELETE', path));
   const visitor = query.data;
   return (
     <Page
@@ -80,15 +81,16 @@ export function VisitorPage(): ReactElement {
           typed="erase"
           onDone={() => setErasing(false)}
           onConfirm={async () => {
-            await erase.mutateAsync(undefined);
-            await navigate('/visitors');
+            const { erasureId } = await erase.mutateAsync(undefined);
+            await navigate(maySeeErasures ? `/erasures/${erasureId}` : '/visitors');
           }}
         >
           <p>
             This permanently deletes the profile, its identifiers, its recent events and its experiment assignments.
             Events of this visitor that still wait are not sent to any destination, and cannot be replayed; the log
-            deletes them within 7 days, and dead letters within 30, unless other times are set. Data that was already
-            sent to destinations must be deleted there. If the person comes back, a new profile begins.
+            deletes them within 7 days, and dead letters within 30, unless other times are set. Destinations are asked
+            to delete the person as well; the page of the erasure shows what became of that. If the person comes back, a
+            new profile begins.
           </p>
         </Confirm>
       ) : null}

@@ -1,22 +1,13 @@
 import type { Static, TObject } from 'typebox';
+import { historyEnv } from '../../../shared/nats/streams/history-settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
 import { readQuotaSettings } from '../../../shared/limits/index.ts';
 import type { quotaEnv } from '../../../shared/limits/index.ts';
 import type { RetentionSettings } from './retention.ts';
 
-const dayMs = 86_400_000;
-
 export const retentionEnv = {
   RETENTION_EVERY_MS: count('How often finished events are removed from the log', 10_000, { unit: 'ms', minimum: 100 }),
-  RETENTION_HISTORY_MS: count('How long resolved events are kept for replay, while there is room', 7 * dayMs, {
-    unit: 'ms',
-    minimum: 1_000,
-  }),
-  RETENTION_WAITING_MS: count(
-    'How long resolved events wait for a destination that does not accept them. Then they are skipped for it: the range is recorded with its health and can be replayed while history is kept',
-    3 * dayMs,
-    { unit: 'ms', minimum: 60_000 },
-  ),
+  ...historyEnv,
   RETENTION_HIGH_PERCENT: count('Share of LOG_EVENTS_BYTES_MAX above which history is removed', 70, {
     unit: '%',
     maximum: 99,

@@ -124,6 +124,16 @@ export function sourceKeyContext(accountId: string, sourceId: string, test: bool
   return `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
 }
 
+/** The context of the identifiers of an erased person: see SecretBox.seal. */
+export function erasureSubjectContext(accountId: string, erasureId: string): string {
+  return `${accountId}/${erasureId}/erasure-subject`;
+}
+
+/** The context of an account's private key: see SecretBox.seal. */
+export function accountKeyContext(accountId: string, kid: string): string {
+  return `${accountId}/${kid}/account-key`;
+}
+
 const keyRules = { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' };
 
 /** The keys of SecretBox. */

@@ -24,6 +24,7 @@ import {
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { nameIn } from '../sdk/person-name.ts';
+import { eraseAtActiveCampaign } from './erase.ts';
 
 const trackerUrl = 'https://trackcmp.net';
 const nameCharactersMax = 32;
@@ -91,6 +92,7 @@ export const activeCampaignApi = defineDestination({
   loadPlatform: async () => (await import('./platform.ts')).activeCampaignApiPlatform,
   exampleSuccess: { status: 200, body: '{"success":1,"message":"Event spawned"}' },
   prepare,
+  erase: eraseAtActiveCampaign,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

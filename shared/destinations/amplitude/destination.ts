@@ -29,6 +29,7 @@ import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { integrationOptions } from '../sdk/integration-options.ts';
+import { amplitudeErasureSettings, eraseAtAmplitude } from './erase.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api2.amplitude.com' },
@@ -74,6 +75,7 @@ const settings = {
   }),
   traitNames: traitNames(),
   baseUrl: optionalBaseUrl(regions[0].url),
+  ...amplitudeErasureSettings,
 };
 
 /**
@@ -96,6 +98,7 @@ export const amplitude = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).amplitudePlatform,
   prepare,
+  erase: eraseAtAmplitude,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

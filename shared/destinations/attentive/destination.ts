@@ -25,6 +25,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
+import { eraseAtAttentive } from './erase.ts';
 
 /** At Segment and RudderStack. */
 const names = ['Attentive', 'Attentive Mobile', 'ATTENTIVE_TAG'] as const;
@@ -78,6 +79,7 @@ export const attentive = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).attentivePlatform,
   prepare,
+  erase: eraseAtAttentive,
 });
 
 const commercePath = platformEventNames('Attentive');

@@ -10,6 +10,7 @@ import type { Setting, SettingsOf } from '../sdk/settings.ts';
 import { brazeRows, listNames, standardAliasLabel, tiedUser } from './payload.ts';
 import type { BrazeWording } from './payload.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
+import { eraseAtBraze } from './erase.ts';
 
 const batch = { max: 75, fallback: 75 };
 /** Users in one call of `/users/identify`. */
@@ -96,6 +97,7 @@ export const braze = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).brazePlatform,
   prepare,
+  erase: (given) => eraseAtBraze({ ...given, aliasLabel: given.aliasLabel ?? standardAliasLabel }),
 });
 
 type Given = SettingsOf<typeof settings>;

@@ -36,6 +36,7 @@ import {
 } from '../sdk/settings.ts';
 import { textForm } from '../../routing/values/value-forms.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
+import { eraseAtCustomerio } from './erase.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://track.customer.io' },
@@ -92,6 +93,7 @@ export const customerio = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).customerioPlatform,
   prepare,
+  erase: eraseAtCustomerio,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

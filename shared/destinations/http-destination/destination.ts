@@ -16,6 +16,7 @@ import {
   requiredText,
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { eraseAtEndpoint, httpErasureSettings } from './erase.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'GET'] as const;
 const batchEventsMax = 1_000;
@@ -49,6 +50,7 @@ const settings = {
     sublabel: 'When set, X-Signature-256 carries sha256= and the HMAC of the body.',
     example: 'example',
   }),
+  ...httpErasureSettings,
 };
 
 /**
@@ -71,6 +73,7 @@ export const httpDestination = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).httpEndpoint,
   prepare,
+  erase: eraseAtEndpoint,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

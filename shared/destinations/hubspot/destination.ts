@@ -6,6 +6,7 @@ import { baseUrl, batchSize, optionalText, SettingError, token } from '../sdk/se
 import type { SettingsOf } from '../sdk/settings.ts';
 import { companyInputs, readCompanyAnswer } from './companies.ts';
 import { contactInputs, hubspotEvent, isQualified, readContactAnswer } from './payload.ts';
+import { eraseAtHubspot } from './erase.ts';
 
 const standardUrl = 'https://api.hubapi.com';
 /** HubSpot dates its paths, and serves each for a year and a half or more. */
@@ -90,6 +91,7 @@ export const hubspot = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).hubspotPlatform,
   prepare,
+  erase: eraseAtHubspot,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

@@ -24,6 +24,7 @@ import {
   userKey,
 } from './payload.ts';
 import type { IterableKey } from './payload.ts';
+import { eraseAtIterable } from './erase.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.iterable.com' },
@@ -84,6 +85,7 @@ export const iterable = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).iterablePlatform,
   prepare,
+  erase: eraseAtIterable,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

@@ -9,6 +9,7 @@ import { baseUrl, choice, optionalText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { subscriptionOf, subscriptionSettings } from '../sdk/subscriptions.ts';
 import { klaviyoEvent, klaviyoProfile, klaviyoPushToken, klaviyoSubscription, orderedProducts } from './payload.ts';
+import { eraseAtKlaviyo } from './erase.ts';
 
 const standardUrl = 'https://a.klaviyo.com';
 /** The revision of the API this kind was written against; Klaviyo serves one for two years. */
@@ -91,17 +92,13 @@ export const klaviyo = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).klaviyoPlatform,
   prepare,
+  erase: (given) => eraseAtKlaviyo({ baseUrl: given.baseUrl, headers: headersOf(given) }),
 });
 
 type Given = SettingsOf<typeof settings>;
 
 function prepare(given: Given): PreparedDestination {
-  const headers = {
-    authorization: `Klaviyo-API-Key ${given.privateApiKey}`,
-    accept: 'application/vnd.api+json',
-    'content-type': 'application/vnd.api+json',
-    revision,
-  };
+  const headers = headersOf(given);
   return {
     batchEventsMax: 1,
     accepts: (event) => !isAboutIds(event),
@@ -133,5 +130,14 @@ function prepare(given: Given): PreparedDestination {
         ...post('push-tokens', pushToken),
       ]);
     },
+  };
+}
+
+function headersOf(given: Given) {
+  return {
+    authorization: `Klaviyo-API-Key ${given.privateApiKey}`,
+    accept: 'application/vnd.api+json',
+    'content-type': 'application/vnd.api+json',
+    revision,
   };
 }

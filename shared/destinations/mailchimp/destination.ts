@@ -21,6 +21,7 @@ import { contactIds, normaliseEmail } from '../sdk/person.ts';
 import { choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { nameIn } from '../sdk/person-name.ts';
+import { eraseAtMailchimp } from './erase.ts';
 
 const nameCharactersMax = 30;
 const valueCharactersMax = 2_000;
@@ -103,13 +104,12 @@ export const mailchimp = defineDestination({
   loadPlatform: async () => (await import('./platform.ts')).mailchimpPlatform,
   exampleSuccess: { status: 204, body: '' },
   prepare,
+  erase: (given) => eraseAtMailchimp(membersUrl(given), headersOf(given)),
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const dataCentre = /-([a-z]+\d+)$/.exec(given.apiKey)?.[1] ?? 'us1';
-  const base = given.baseUrl ?? `https://${dataCentre}.api.mailchimp.com`;
-  const members = `${base}/3.0/lists/${given.audienceId}/members`;
-  const headers = { authorization: basicAuthorization('sluice', given.apiKey) };
+  const members = membersUrl(given);
+  const headers = headersOf(given);
   return {
     batchEventsMax: 1,
     accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
@@ -136,6 +136,14 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     },
   };
 }
+
+function membersUrl(given: Given): string {
+  const dataCentre = /-([a-z]+\d+)$/.exec(given.apiKey)?.[1] ?? 'us1';
+  const base = given.baseUrl ?? `https://${dataCentre}.api.mailchimp.com`;
+  return `${base}/3.0/lists/${given.audienceId}/members`;
+}
+
+const headersOf = (given: Given) => ({ authorization: basicAuthorization('sluice', given.apiKey) });
 
 function emailOf(event: OutboundEvent): string {
   const { email } = contactIds(event);

@@ -16,6 +16,7 @@ import {
 } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import { mixpanelEvent, mixpanelGroup, mixpanelProfile } from './payload.ts';
+import { eraseAtMixpanel, mixpanelErasureSettings } from './erase.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.mixpanel.com' },
@@ -48,6 +49,7 @@ const settings = {
   }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
+  ...mixpanelErasureSettings,
 };
 
 /**
@@ -71,6 +73,7 @@ export const mixpanel = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).mixpanelPlatform,
   prepare,
+  erase: eraseAtMixpanel,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

@@ -11,6 +11,7 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
+import { nothingKept } from '../sdk/erasure.ts';
 
 const standardUrl = 'https://plausible.io';
 const nameCharactersMax = 120;
@@ -53,6 +54,7 @@ export const plausible = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).plausiblePlatform,
   prepare,
+  erase: () => nothingKept('Plausible keeps no visitors.'),
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

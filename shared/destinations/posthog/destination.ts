@@ -27,6 +27,7 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 import { batchSize, region, requiredSecret, optionalBaseUrl, optionalText } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
+import { eraseAtPosthog, posthogErasureSettings } from './erase.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'US Cloud', url: 'https://us.i.posthog.com' },
@@ -64,6 +65,7 @@ const settings = {
   }),
   traitNames: traitNames(),
   baseUrl: optionalBaseUrl(regions[0].url),
+  ...posthogErasureSettings,
 };
 
 /**
@@ -84,6 +86,7 @@ export const posthog = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).posthogPlatform,
   prepare,
+  erase: eraseAtPosthog,
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

@@ -5,6 +5,7 @@ import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
 import type { Outcome } from '../../egress/outcome.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import type { PreparedErasure } from './erasure.ts';
 import type { KindFacts } from './facts.ts';
 import type { Platform } from './platform.ts';
 import { describeSettings, exampleOf, readAddresses, readSettings, readWarnings } from './settings.ts';
@@ -96,6 +97,8 @@ export type DestinationKind = {
   warnings(settings: JsonObject): readonly string[];
   /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
+  /** The same for deleting a person there. Undefined for a platform that no deletion of what it was sent is known of. */
+  readonly prepareErasure?: (settings: JsonObject) => PreparedErasure;
 };
 
 /** A kind as its folder declares it. */
@@ -109,6 +112,8 @@ export type DestinationDefinition<Declarations extends SettingDeclarations> = Pi
   readonly settings: Declarations;
   /** Turns the settings as they were read into functions. Throws SettingError for what only several of them can say. */
   prepare(settings: SettingsOf<Declarations>): PreparedDestination;
+  /** How the platform deletes a person. */
+  readonly erase?: (settings: SettingsOf<Declarations>) => PreparedErasure;
 };
 
 /** Makes a kind of its definition: descriptor, example and validation derive from the settings declared. */
@@ -124,6 +129,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
     facts,
     loadPlatform,
     prepare,
+    erase,
   } = definition;
   return {
     descriptor: {
@@ -144,6 +150,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
     addresses: (settings) => readAddresses(declarations, settings),
     warnings: (settings) => readWarnings(declarations, settings),
     prepare: (settings) => prepare(readSettings(declarations, settings)),
+    ...(erase === undefined ? {} : { prepareErasure: (settings) => erase(readSettings(declarations, settings)) }),
   };
 }
 

@@ -7,6 +7,7 @@ import { postJson } from '../sdk/http.ts';
 import { isSchemaName, syntheticValue } from './payload.ts';
 import { address, batchSize, headerSetting, readWebUrl, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { nothingKept } from '../sdk/erasure.ts';
 
 const batchEventsMax = 1_000;
 const minuteMs = 60_000;
@@ -55,6 +56,7 @@ export const sluiceSyntheticData = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).syntheticEndpoint,
   prepare,
+  erase: () => nothingKept('Only generated events were sent.'),
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {

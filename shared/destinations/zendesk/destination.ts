@@ -19,6 +19,7 @@ import type { ContactIds } from '../sdk/person.ts';
 import { nameIn } from '../sdk/person-name.ts';
 import { address, choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { eraseAtZendesk } from './erase.ts';
 
 const typeCharactersMax = 40;
 const profileTypeFallback = 'customer';
@@ -119,13 +120,14 @@ export const zendesk = defineDestination({
   loadPlatform: async () => (await import('./platform.ts')).zendeskPlatform,
   exampleSuccess: { status: 202, body: '{"status":"received"}' },
   prepare,
+  erase: (given) => eraseAtZendesk(apiUrl(given), headersOf(given)),
 });
 
 type Given = SettingsOf<typeof settings>;
 
 function prepare(given: Given): PreparedDestination {
-  const base = `${given.baseUrl ?? `https://${given.subdomain.toLowerCase()}.zendesk.com`}/api/v2`;
-  const headers = { authorization: basicAuthorization(`${given.email.trim()}/token`, given.apiToken) };
+  const base = apiUrl(given);
+  const headers = headersOf(given);
   return {
     batchEventsMax: 1,
     accepts: (event) =>
@@ -154,6 +156,13 @@ function prepare(given: Given): PreparedDestination {
     },
   };
 }
+
+const apiUrl = (given: Given): string =>
+  `${given.baseUrl ?? `https://${given.subdomain.toLowerCase()}.zendesk.com`}/api/v2`;
+
+const headersOf = (given: Given) => ({
+  authorization: basicAuthorization(`${given.email.trim()}/token`, given.apiToken),
+});
 
 function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, given: Given): JsonObject {
   const traits = traitsOf(event);

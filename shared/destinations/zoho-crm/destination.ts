@@ -20,6 +20,7 @@ import {
   token,
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { eraseAtZohoCrm } from './erase.ts';
 
 const dataCentres = {
   com: { url: 'https://www.zohoapis.com', accounts: 'https://accounts.zoho.com' },
@@ -117,20 +118,29 @@ export const zohoCrm = defineDestination({
   },
   loadPlatform: async () => (await import('./platform.ts')).zohoCrmPlatform,
   prepare,
+  erase: (given) => eraseAtZohoCrm(moduleUrl(given), oauthOf(given)),
 });
 
-function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { clientId, clientSecret, refreshToken, runWorkflows } = given;
-  const centre = dataCentres[given.dataCentre];
-  const url = `${given.baseUrl ?? centre.url}/crm/v8/${given.module}/upsert`;
-  const oauth: OAuthNeed = {
+type Given = SettingsOf<typeof settings>;
+
+const moduleUrl = (given: Given): string =>
+  `${given.baseUrl ?? dataCentres[given.dataCentre].url}/crm/v8/${given.module}`;
+
+function oauthOf({ clientId, clientSecret, refreshToken, tokenUrl, dataCentre }: Given): OAuthNeed {
+  return {
     grant: {
-      tokenUrl: given.tokenUrl ?? `${centre.accounts}/oauth/v2/token`,
+      tokenUrl: tokenUrl ?? `${dataCentres[dataCentre].accounts}/oauth/v2/token`,
       by: { kind: 'refresh-token', refreshToken },
       client: { id: clientId.trim(), secret: clientSecret, sentIn: 'body' },
     },
     scheme: 'Zoho-oauthtoken',
   };
+}
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { runWorkflows } = given;
+  const url = `${moduleUrl(given)}/upsert`;
+  const oauth = oauthOf(given);
   // None of these is run for an empty list; without one, all are.
   const trigger = runWorkflows ? undefined : [];
   return {
@@ -145,8 +155,6 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     readAnswer: (answer, events) => readRows(answer, events.length),
   };
 }
-
-type Given = SettingsOf<typeof settings>;
 
 function recordOf(event: OutboundEvent, given: Given): JsonObject {
   const record = mappedProperties(event) === undefined ? personOf(event, given) : propertiesOf(event);

@@ -24,6 +24,7 @@ import { RecordErasures } from './0021-record-erasures.ts';
 import { RecordViolations } from './0024-record-violations.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 import { SetIdentity } from './0022-set-identity.ts';
+import { ForwardErasures } from './0026-forward-erasures.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -60,4 +61,5 @@ export const migrationList: MigrationList = [
   { name: '0024-record-violations', class: RecordViolations },
   { name: '0028-name-versions-of-outcomes', class: NameVersionsOfOutcomes },
   { name: '0022-set-identity', class: SetIdentity },
+  { name: '0026-forward-erasures', class: ForwardErasures },
 ];

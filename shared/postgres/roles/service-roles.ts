@@ -16,11 +16,13 @@ export const serviceRights = {
   /** The configuration, and the data that the console shows. It cannot change the audit trail. */
   controlPlane: {
     accounts: all,
+    account_keys: ['select', 'insert', 'update'],
     api_keys: all,
     audit_entries: add,
     deployment: read,
     entities: all,
     // Their hashes are made by a function with the owner's rights.
+    erasure_destinations: ['select', 'insert', 'update'],
     erasure_keys: [],
     erasure_records: ['select', 'insert', 'update'],
     erasures: all,

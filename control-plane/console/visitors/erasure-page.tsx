@@ -1,0 +1,167 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Erasure, ErasureTarget } from '../api/types.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { At } from '../design/time.tsx';
+
+const states = {
+  pending: { tone: 'warn', label: 'Pending' },
+  requested: { tone: 'good', label: 'Accepted, deletes later' },
+  done: { tone: 'good', label: 'Deleted' },
+  nothing: { tone: 'off', label: 'Nothing to delete' },
+  manual: { tone: 'warn', label: 'By hand' },
+  failed: { tone: 'bad', label: 'Failed' },
+} as const satisfies Record<ErasureTarget['state'], { readonly tone: string; readonly label: string }>;
+
+/** One erasure: what was deleted here, and the state of each destination. */
+export function ErasurePage(): ReactElement {
+  const { id = '' } = useParams();
+  const path = `/erasures/${encodeURIComponent(id)}`;
+  const query = useRead<Erasure>(path, { everyMs: 5_000 });
+  const mayChange = useScope('erasure:update');
+  const [confirming, setConfirming] = useState<ErasureTarget>();
+  const retry = useChange(() => request('POST', `${path}/retry`));
+  const confirm = useChange((destinationId: string) =>
+    request('POST', `${path}/destinations/${encodeURIComponent(destinationId)}/confirm`),
+  );
+  const certificate = useChange(() => download(path, id));
+  const erasure = query.data;
+  const isOpen = erasure?.destinations.some(({ state }) => ['pending', 'manual', 'failed'].includes(state)) ?? false;
+  return (
+    <Page
+      title={erasure?.reference ?? 'Erasure'}
+      lead={<span className="mono">{id}</span>}
+      back={{ to: '/erasures', label: 'Erasures' }}
+      actions={
+        <>
+          {mayChange && isOpen ? (
+            <button type="button" disabled={retry.isPending} onClick={() => retry.mutate(undefined)}>
+              Try again now
+            </button>
+          ) : null}
+          <button type="button" disabled={certificate.isPending} onClick={() => certificate.mutate(undefined)}>
+            Download certificate
+          </button>
+        </>
+      }
+    >
+      <Waiting query={query} />
+      <ErrorNote error={retry.error ?? certificate.error} />
+      {erasure === undefined ? null : <Deleted erasure={erasure} />}
+      {erasure === undefined ? null : (
+        <Card title="Destinations" isFlush>
+          {erasure.destinations.length === 0 ? (
+            <Empty title="No destination was enabled while the visitor existed." />
+          ) : (
+            <Table
+              label="Destinations"
+              rows={erasure.destinations}
+              keyOf={(target) => target.id}
+              columns={[
+                {
+                  title: 'Destination',
+                  cell: ({ name, type }) => (
+                    <div className="stack tight">
+                      <span className="clip" dir="auto">
+                        {name}
+                      </span>
+                      <span className="soft">{type}</span>
+                    </div>
+                  ),
+                },
+                {
+                  title: 'State',
+                  cell: ({ state }) => <State tone={states[state].tone}>{states[state].label}</State>,
+                },
+                { title: 'Why', cell: ({ reason, reference }) => reason ?? reference ?? '–' },
+                { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+                { title: 'Next attempt', cell: ({ nextAttemptAt }) => <MaybeAt at={nextAttemptAt} /> },
+                {
+                  title: 'Done',
+                  cell: ({ doneAt, requestedAt, confirmedBy }) => (
+                    <div className="stack tight">
+                      <MaybeAt at={doneAt ?? requestedAt} />
+                      {confirmedBy === null ? null : (
+                        <span className="soft" dir="auto">
+                          confirmed by {confirmedBy}
+                        </span>
+                      )}
+                    </div>
+                  ),
+                },
+                {
+                  title: '',
+                  cell: (target) =>
+                    mayChange && ['manual', 'failed'].includes(target.state) ? (
+                      <button type="button" onClick={() => setConfirming(target)}>
+                        Confirm deletion
+                      </button>
+                    ) : null,
+                },
+              ]}
+            />
+          )}
+        </Card>
+      )}
+      {confirming === undefined ? null : (
+        <Confirm
+          title={`Is the person deleted at ${confirming.name}?`}
+          action="Confirm deletion"
+          onDone={() => setConfirming(undefined)}
+          onConfirm={async () => void (await confirm.mutateAsync(confirming.id))}
+        >
+          <p>The certificate will state that it is deleted there, and name this key.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function Deleted({ erasure }: { readonly erasure: Erasure }): ReactElement {
+  const { counts } = erasure;
+  return (
+    <Card title="Deleted here">
+      <dl className="facts">
+        <dt>Erased</dt>
+        <dd>
+          <At at={erasure.erasedAt} />
+        </dd>
+        <dt>By</dt>
+        <dd dir="auto">{erasure.actorName}</dd>
+        <dt>Due everywhere</dt>
+        <dd>
+          <MaybeAt at={erasure.dueAt} />
+        </dd>
+        <dt>Visitors</dt>
+        <dd>{counts.visitors}</dd>
+        <dt>Identifiers</dt>
+        <dd>{counts.identifiers}</dd>
+        <dt>Recent events</dt>
+        <dd>{counts.recentEvents}</dd>
+        <dt>Identifiers refused</dt>
+        <dd>{erasure.suppressed ? 'Yes' : 'No'}</dd>
+      </dl>
+    </Card>
+  );
+}
+
+function MaybeAt({ at }: { readonly at: string | null }): ReactElement {
+  return at === null ? <>–</> : <At at={at} />;
+}
+
+async function download(path: string, id: string): Promise<void> {
+  const certificate = await request<unknown>('GET', `${path}/certificate`);
+  const url = URL.createObjectURL(new Blob([JSON.stringify(certificate)], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `erasure-${id}.json`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

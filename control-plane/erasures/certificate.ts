@@ -1,0 +1,78 @@
+import type { CertificatePayload } from '../../shared/contracts/erasure-certificate.ts';
+import type { ErasureRecord } from '../../shared/visitors/erasure-records.ts';
+import type { ErasureTarget } from './erasure-targets.ts';
+
+/** How long what cannot be deleted one by one is kept at most, in ms. */
+export type RetentionLimits = { readonly historyMs: number; readonly waitingMs: number; readonly deadLetterMs: number };
+
+/** How long the pipeline keeps the changes of visitors. */
+const visitorChangesMs = 300_000;
+
+/** What a certificate says of an erasure as it is now. Pure. */
+export function certificateOf(
+  accountId: string,
+  record: ErasureRecord,
+  targets: readonly ErasureTarget[],
+  { limits, now }: { readonly limits: RetentionLimits; readonly now: Date },
+): CertificatePayload {
+  const { counts, erasedAtMs } = record;
+  const deleted = (name: string, count: number | null) => ({ name, deleted: count });
+  return {
+    version: 1,
+    accountId,
+    erasureId: record.id,
+    reference: record.reference ?? null,
+    requestedBy: { id: record.actor.id, name: record.actor.name },
+    requestedAt: new Date(record.requestedAtMs).toISOString(),
+    erasedAt: new Date(erasedAtMs).toISOString(),
+    dueAt: record.dueAtMs === undefined ? null : new Date(record.dueAtMs).toISOString(),
+    issuedAt: now.toISOString(),
+    isSuppressed: record.isSuppressed,
+    stores: [
+      deleted('visitors', counts.visitors),
+      deleted('visitor_identities', counts.identifiers - counts.visitors),
+      deleted('recent_events', counts.recentEvents),
+      deleted('experiment_assignments', counts.experimentAssignments),
+      deleted('experiment_visitors', counts.experimentVisitors),
+      // These go with the rows above, and are not counted.
+      deleted('event_outcomes', null),
+      deleted('visitor_merges', null),
+      deleted('QUARANTINE', null),
+    ],
+    retained: retainedAfter(erasedAtMs, limits, now.getTime()),
+    destinations: targets.map((target) => ({
+      id: target.destinationId,
+      type: target.type,
+      name: target.name,
+      state: target.state,
+      reason: target.reason ?? null,
+      reference: target.reference ?? null,
+      requestedAt: target.requestedAt?.toISOString() ?? null,
+      doneAt: target.doneAt?.toISOString() ?? null,
+      confirmedBy: target.confirmedBy ?? null,
+    })),
+  };
+}
+
+/** What may still hold events of the visitor at `nowMs`. */
+function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: number): CertificatePayload['retained'] {
+  const { historyMs, waitingMs, deadLetterMs } = limits;
+  const limited = [
+    {
+      name: 'EVENTS',
+      why: 'events for replay and for destinations that do not accept them; those of the visitor are not sent, shown or replayed',
+      ms: Math.max(historyMs, waitingMs),
+    },
+    { name: 'RETRY', why: 'references to EVENTS, deleted at the next attempt', ms: waitingMs },
+    { name: 'DEAD_LETTERS', why: 'dead letters, deleted when they are read or replayed', ms: deadLetterMs },
+    { name: 'INGEST_DEAD_LETTERS', why: 'events that no resolver could process', ms: deadLetterMs },
+    { name: 'visitor_changes', why: 'notices between processes', ms: visitorChangesMs },
+  ];
+  return [
+    ...limited
+      .filter(({ ms }) => erasedAtMs + ms > nowMs)
+      .map(({ name, why, ms }) => ({ name, why, until: new Date(erasedAtMs + ms).toISOString() })),
+    { name: 'INGEST', why: 'events that are not resolved yet; dropped then', until: null },
+    { name: 'backups', why: 'of PostgreSQL and the log, as long as the operator keeps them', until: null },
+  ];
+}

@@ -1,0 +1,238 @@
+import type { Pool } from 'pg';
+import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { signedCertificate } from '../../shared/contracts/erasure-certificate.ts';
+import { inTransaction } from '../../shared/postgres/in-transaction.ts';
+import { selectErasureRecord, selectErasureRecords } from '../../shared/visitors/erasure-records.ts';
+import type { ErasureRecord } from '../../shared/visitors/erasure-records.ts';
+import { conflict, found, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { insertAudit } from '../audit/record-audit.ts';
+import { isUuid } from '../store/text.ts';
+import { listAccountKeys } from './account-keys.ts';
+import { erasures } from './erasure-service.ts';
+import { confirmTarget, retryTargets, selectTargets, targetStates } from './erasure-targets.ts';
+import type { ErasureTarget } from './erasure-targets.ts';
+
+export const erasureReference = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: String.raw`^[^\u0000]+$`,
+    description: "The caller's own name for the request, such as a ticket. It is kept: do not name the person.",
+  }),
+);
+
+const instant = Type.String({ format: 'date-time' });
+const rows = (description: string) => Type.Integer({ minimum: 0, description });
+
+const recordFields = {
+  id: Type.String({ format: 'uuid' }),
+  requestedAt: instant,
+  erasedAt: Type.String({ format: 'date-time', description: 'Events received until then are dropped.' }),
+  actorId: Type.String({ description: 'Id of the API key.' }),
+  actorName: Type.String(),
+  reference: nullable(Type.String()),
+  suppressed: Type.Boolean({ description: 'Whether the request suppressed the identifiers of the visitor.' }),
+  counts: Type.Object(
+    {
+      visitors: rows('The visitor and those merged into it.'),
+      identifiers: rows('Ids of these visitors, externalIds and e-mail addresses.'),
+      recentEvents: rows('Events of the recent-events view.'),
+      experimentAssignments: rows('Assignments to experiments.'),
+      experimentVisitors: rows('Parts in the results of experiments.'),
+    },
+    {
+      description:
+        'What was deleted in PostgreSQL. Events in the log stay until retention removes them, and are not sent.',
+    },
+  ),
+  dueAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When all destinations must have deleted the visitor. Null: they were not asked to.',
+    }),
+  ),
+};
+
+const target = Type.Object({
+  id: Type.String({ description: 'Of the destination.' }),
+  type: Type.String(),
+  name: Type.String(),
+  state: Type.Enum([...targetStates], {
+    description:
+      'pending: it is tried until the deadline. requested: the platform accepted it and deletes later. done. nothing: the ' +
+      'platform stores nothing of a person. manual: somebody has to do it, for the reason given, and confirms it then, or ' +
+      'has it tried again. failed: it is not tried any more.',
+  }),
+  reason: nullable(Type.String()),
+  reference: nullable(Type.String({ description: "The platform's name of the deletion." })),
+  attempts: Type.Integer({ minimum: 0 }),
+  nextAttemptAt: nullable(instant),
+  requestedAt: nullable(instant),
+  doneAt: nullable(instant),
+  confirmedBy: nullable(Type.String({ description: 'Name of the API key that confirmed it.' })),
+});
+
+const listedErasure = Type.Object(recordFields);
+
+const erasureReply = Type.Object({
+  ...recordFields,
+  destinations: Type.Array(target, { description: 'Each destination that was enabled while the visitor existed.' }),
+});
+
+function viewErasure({ requestedAtMs, erasedAtMs, dueAtMs, actor, reference, isSuppressed, ...record }: ErasureRecord) {
+  return {
+    ...record,
+    requestedAt: new Date(requestedAtMs).toISOString(),
+    erasedAt: new Date(erasedAtMs).toISOString(),
+    actorId: actor.id,
+    actorName: actor.name,
+    reference: reference ?? null,
+    suppressed: isSuppressed,
+    dueAt: dueAtMs === undefined ? null : new Date(dueAtMs).toISOString(),
+  };
+}
+
+function viewTarget(one: ErasureTarget) {
+  return {
+    id: one.destinationId,
+    type: one.type,
+    name: one.name,
+    state: one.state,
+    reason: one.reason ?? null,
+    reference: one.reference ?? null,
+    attempts: one.attempts,
+    nextAttemptAt: one.nextAttemptAt?.toISOString() ?? null,
+    requestedAt: one.requestedAt?.toISOString() ?? null,
+    doneAt: one.doneAt?.toISOString() ?? null,
+    confirmedBy: one.confirmedBy ?? null,
+  };
+}
+
+async function readErasure(pool: Pool, accountId: string, id: string) {
+  if (!isUuid(id)) throw notFound('erasure');
+  const record = await found(selectErasureRecord(pool, accountId, id), 'erasure');
+  const targets = await selectTargets(pool, accountId, id);
+  return { ...viewErasure(record), destinations: targets.map(viewTarget) };
+}
+
+export const erasureEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/erasures',
+    scope: 'erasure:list',
+    id: 'listErasures',
+    tag: 'Visitors',
+    summary: 'List erasures of visitors, newest first, without their identifiers',
+    query: Type.Object(pageQuery),
+    reply: pageOf(listedErasure),
+    async handle({ query, principal }, { pool, paginator }) {
+      const { accountId } = principal;
+      const list = { list: 'erasures', accountId, filters: {} };
+      const { limit, after } = paginator.read(query, list);
+      const rows = await selectErasureRecords(pool, accountId, {
+        limit: limit + 1,
+        after: after && { requestedAtMs: Number(after[0]), id: String(after[1]) },
+      });
+      return paginator.page(list, limit, rows, (row) => [row.requestedAtMs, row.id], viewErasure);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/erasures/{id}',
+    scope: 'erasure:find',
+    id: 'getErasure',
+    tag: 'Visitors',
+    summary: 'Read one erasure, and what became of it at each destination',
+    reply: erasureReply,
+    handle: ({ params, principal }, { pool }) => readErasure(pool, principal.accountId, params.id),
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/erasures/{id}/retry',
+    scope: 'erasure:update',
+    id: 'retryErasure',
+    tag: 'Visitors',
+    summary: 'Have destinations asked again now that failed, wait, or could not be asked',
+    body: Type.Object(
+      { destinationId: Type.Optional(Type.String({ description: 'Only this one; otherwise all of them.' })) },
+      { additionalProperties: false },
+    ),
+    bodyOptional: true,
+    reply: erasureReply,
+    async handle({ params, body, principal }, { pool, now }) {
+      const { accountId } = principal;
+      const { destinationId } = body;
+      await readErasure(pool, accountId, params.id);
+      await inTransaction(pool, async (client) => {
+        const count = await retryTargets(client, accountId, params.id, { now: now(), destinationId });
+        const audited = { action: 'erasure.retry', entityId: params.id, details: { destinations: count } };
+        await insertAudit(client, principal, audited, now());
+      });
+      return readErasure(pool, accountId, params.id);
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/erasures/{id}/destinations/{destinationId}/confirm',
+    scope: 'erasure:update',
+    id: 'confirmErasure',
+    tag: 'Visitors',
+    summary:
+      'Record that somebody deleted the visitor at a destination by hand. The certificate names the key that did',
+    reply: erasureReply,
+    async handle({ params, principal }, { pool, now }) {
+      const { accountId, keyName: by } = principal;
+      const { id, destinationId } = params;
+      const { destinations } = await readErasure(pool, accountId, id);
+      if (!destinations.some((one) => one.id === destinationId)) throw notFound('destination of the erasure');
+      await inTransaction(pool, async (client) => {
+        if (!(await confirmTarget(client, accountId, id, { destinationId, by, now: now() }))) {
+          throw conflict('the destination is done already');
+        }
+        const audited = { action: 'erasure.confirm', entityId: id, details: { destinationId } };
+        await insertAudit(client, principal, audited, now());
+      });
+      return readErasure(pool, accountId, id);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/erasures/{id}/certificate',
+    scope: 'erasure:find',
+    id: 'getErasureCertificate',
+    uses: { erasures },
+    tag: 'Visitors',
+    summary:
+      "What was erased where and when, and what retention still holds until when, as it is now: signed with the account's " +
+      'key, which GET /rest/v1/account/keys shows. `npm run verify-certificate` verifies it',
+    reply: signedCertificate,
+    async handle({ params, principal }, { erasures }) {
+      if (!isUuid(params.id)) throw notFound('erasure');
+      return found(erasures.certify(principal.accountId, params.id), 'erasure');
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/account/keys',
+    scope: 'account:find',
+    id: 'listAccountKeys',
+    tag: 'Account',
+    summary: "The public keys of what the account's key signed, as a JSON Web Key Set; older ones stay",
+    reply: Type.Object({
+      keys: Type.Array(
+        Type.Object({
+          kty: Type.Literal('OKP'),
+          crv: Type.Literal('Ed25519'),
+          x: Type.String(),
+          kid: Type.String(),
+          use: Type.Literal('sig'),
+          alg: Type.Literal('EdDSA'),
+        }),
+      ),
+    }),
+    handle: async ({ principal }, { pool }) => ({ keys: [...(await listAccountKeys(pool, principal.accountId))] }),
+  }),
+];

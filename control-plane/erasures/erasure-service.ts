@@ -1,0 +1,78 @@
+import type { PoolClient, Pool } from 'pg';
+import { uuidv7 } from 'uuidv7';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { signCertificate } from '../../shared/contracts/erasure-certificate.ts';
+import type { SignedCertificate } from '../../shared/contracts/erasure-certificate.ts';
+import type { AnnouncedErasure, ForwardedErasure } from '../../shared/visitors/erase-visitor.ts';
+import { forwardErasureRecord, selectErasureRecord } from '../../shared/visitors/erasure-records.ts';
+import { defineService } from '../api/services.ts';
+import { unavailable } from '../api/api-error.ts';
+import { accountSigner } from './account-keys.ts';
+import { certificateOf } from './certificate.ts';
+import type { RetentionLimits } from './certificate.ts';
+import type { ErasureSettings } from './erasure-settings.ts';
+import { sealSubject } from './erasure-subject.ts';
+import { insertTargets, selectTargets } from './erasure-targets.ts';
+
+/** What an erasure does beside deleting rows. */
+export type ErasureService = {
+  /** Tells all who send events of one erasure, through the log. A log that does not store it is a 503. */
+  announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;
+  /** Keeps what destinations have to delete, within the transaction of the erasure. */
+  forward(client: PoolClient, accountId: string, erasure: ForwardedErasure): Promise<void>;
+  /** What is true of an erasure now, signed with the account's key; undefined without such an erasure. */
+  certify(accountId: string, erasureId: string): Promise<SignedCertificate | undefined>;
+  /** An erasure holds for longer than it has to. */
+  warn(error: unknown): void;
+};
+
+export const erasures = defineService<ErasureService>('erasures');
+
+export type ErasureParts = {
+  readonly connection: LogConnection;
+  readonly pool: Pool;
+  readonly secretBox: SecretBox;
+  readonly settings: ErasureSettings;
+  readonly limits: RetentionLimits;
+  readonly logger: Logger;
+  now(): Date;
+};
+
+export function createErasureService(parts: ErasureParts): ErasureService {
+  const { connection, pool, secretBox, settings, limits, logger, now } = parts;
+  return {
+    announcer(accountId) {
+      const id = uuidv7();
+      return async ({ ids, atMs, isAhead }) => {
+        try {
+          await announceErasure(connection, { id, accountId, visitorIds: ids, atMs, isAhead });
+        } catch (error) {
+          const failure = unavailable('the log cannot be reached or is busy, and nothing was erased: try again');
+          failure.cause = error;
+          throw failure;
+        }
+      };
+    },
+    async forward(client, accountId, { erasureId, requestedAtMs, person }) {
+      const subject = sealSubject(secretBox, accountId, erasureId, person);
+      await forwardErasureRecord(client, erasureId, { dueAtMs: requestedAtMs + settings.deadlineMs, subject });
+      const firstAttemptAt = new Date(requestedAtMs + settings.forwardAfterMs);
+      await insertTargets(client, { accountId, erasureId, since: person.since, firstAttemptAt });
+    },
+    async certify(accountId, erasureId) {
+      const record = await selectErasureRecord(pool, accountId, erasureId);
+      if (record === undefined) return undefined;
+      const targets = await selectTargets(pool, accountId, erasureId);
+      const signer = await accountSigner(pool, secretBox, accountId, now());
+      return signCertificate(certificateOf(accountId, record, targets, { limits, now: now() }), signer);
+    },
+    warn: (err) =>
+      logger.warn(
+        { err },
+        'the time of an erasure was not stored: events of the visitor are dropped for a minute more',
+      ),
+  };
+}

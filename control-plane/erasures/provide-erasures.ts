@@ -1,0 +1,67 @@
+import type { Pool } from 'pg';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
+import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
+import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
+import { createSender } from '../../shared/egress/sender.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Scope } from '../../shared/runtime/scope.ts';
+import type { Services } from '../api/services.ts';
+import { readErasureSettings } from './erasure-settings.ts';
+import { createErasureService, erasures } from './erasure-service.ts';
+import { startForwarding } from './forward-erasures.ts';
+import type { ErasureForwarding } from './forward-erasures.ts';
+
+type ErasureVariables = Parameters<typeof readEgressRanges>[0] &
+  Parameters<typeof readErasureSettings>[0] & {
+    readonly RETENTION_HISTORY_MS: number;
+    readonly RETENTION_WAITING_MS: number;
+    readonly LOG_DEAD_LETTERS_AGE_MS: number;
+  };
+
+export type ErasureProviders = {
+  readonly connection: LogConnection;
+  readonly pool: Pool;
+  readonly secretBox: SecretBox;
+  /** Those of the pipeline: a refresh token may be good for one use. */
+  readonly tokens: TokenSource;
+  readonly logger: Logger;
+  now(): Date;
+};
+
+const requestTimeoutMs = 20_000;
+
+export function provideErasures(
+  env: ErasureVariables,
+  { connection, pool, secretBox, tokens, logger, now }: ErasureProviders,
+  services: Services,
+  scope: Scope,
+): ErasureForwarding {
+  const settings = readErasureSettings(env);
+  const limits = {
+    historyMs: env.RETENTION_HISTORY_MS,
+    waitingMs: env.RETENTION_WAITING_MS,
+    deadLetterMs: env.LOG_DEAD_LETTERS_AGE_MS,
+  };
+  services.provide(erasures, createErasureService({ connection, pool, secretBox, settings, limits, logger, now }));
+  const egress = readEgressRanges(env);
+  const rules = createEgressRules(egress.allowed, egress.denied);
+  const lookupFor = createGuardedLookup(rules);
+  const senderLimits = {
+    connectionsMax: 1,
+    connectTimeoutMs: 3_000,
+    headersTimeoutMs: requestTimeoutMs,
+    totalTimeoutMs: requestTimeoutMs,
+  };
+  const forwarding = startForwarding({
+    pool,
+    secretBox,
+    createSender: () => withOAuth(createSender({ rules, lookupFor, limits: senderLimits }), tokens),
+    deadlineMs: settings.deadlineMs,
+    logger,
+    now,
+  });
+  return scope.use('forwarding of erasures', forwarding, (one) => one.stop());
+}

@@ -1,0 +1,26 @@
+import type { ErasureEnd, ErasureStep } from '../../shared/destinations/sdk/erasure.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
+
+/** Requests of one attempt: a person has few identifiers. */
+const stepsMax = 1_000;
+
+/** Takes the steps of an attempt until it ends. What the sender cannot reach is a retry. */
+export async function runAttempt(
+  first: ErasureStep,
+  sender: Pick<Sender, 'send'>,
+  { now, timeoutMs }: { now(): number; readonly timeoutMs: number },
+): Promise<ErasureEnd> {
+  const endsMs = now() + timeoutMs;
+  let step = first;
+  for (let steps = 0; step.kind === 'send'; steps += 1) {
+    if (steps >= stepsMax) return { kind: 'failed', reason: `more than ${stepsMax} requests were needed` };
+    if (now() > endsMs) return { kind: 'retry', reason: `not done within ${timeoutMs} ms` };
+    const sent = await sender.send(step.request);
+    if (sent.kind === 'failed') {
+      const { reason, permanent, failure } = sent;
+      return { kind: permanent ? 'failed' : 'retry', reason: failure === 'blocked' ? `blocked: ${reason}` : reason };
+    }
+    step = step.read(sent.answer, now());
+  }
+  return step;
+}
