@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * How an account tells its visitors apart; null is the default. Visitors have the number of what leads to them, which bounds
- * it: rows of before count from 0.
+ * it: rows of the previous version count from 0.
  */
 export class SetIdentity extends Migration {
   override up(): void {
