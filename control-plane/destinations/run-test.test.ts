@@ -92,7 +92,7 @@ describe('destination test: what a template makes of a secret header', () => {
 test('destination test: an event the kind has no use for is not sent', async () => {
   expect(await runDestinationTest(testOf({ accepts: () => false }), echo)).toMatchObject({
     outcome: 'skipped',
-    reason: expect.stringContaining('does not accept this event'),
+    reason: expect.stringContaining('the platform has no such event'),
     request: null,
     answer: null,
   });

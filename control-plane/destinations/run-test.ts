@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
+import { skipReason } from '../../shared/destinations/sdk/skip-reason.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
@@ -57,8 +58,7 @@ const unsent = { durationMs: null, request: null, answer: null } as const;
 export async function runDestinationTest(test: DestinationTest, sender: Sender): Promise<DestinationTestResult> {
   const { prepared, event } = test;
   if (prepared.accepts?.(event) === false) {
-    const reason = 'the platform does not accept this event: it would be skipped, and not counted';
-    return { outcome: 'skipped', reason, ...unsent };
+    return { outcome: 'skipped', reason: skipReason(test.kind.facts, event), ...unsent };
   }
   const built = build(prepared, event, Date.now());
   if (typeof built === 'string') return { outcome: 'reject', reason: built, ...unsent };
@@ -89,7 +89,7 @@ export function previewRequest(
   event: OutboundEvent,
   nowMs: number,
 ): ShownRequest | string {
-  if (ready.prepared.accepts?.(event) === false) return 'The platform does not accept this event: it is skipped.';
+  if (ready.prepared.accepts?.(event) === false) return `Skipped: ${skipReason(ready.kind.facts, event)}.`;
   const request = build(ready.prepared, event, nowMs);
   return typeof request === 'string' ? request : showRequest(maskerOf(ready, request), request);
 }

@@ -38,6 +38,7 @@ const kind: DestinationKind = {
     errors: '',
     sources: ['https://x'],
     checked: '',
+    version: 'unversioned',
   },
   loadPlatform: () => Promise.reject(new Error('it has none')),
   addresses: ({ url, region }) => ({

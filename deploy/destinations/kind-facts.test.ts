@@ -140,6 +140,23 @@ describe.each(files.map((file) => [file.folder, file] as const))('%s', (folder, 
   });
 });
 
+test('facts: every kind has some', () => {
+  const folders = new Set(files.map(({ folder }) => folder.replaceAll('-', '')));
+  const without = destinationKinds
+    .map(({ descriptor }) => descriptor.id)
+    .filter((id) => !folders.has(id.toLowerCase()) && !sharesFolder.has(id));
+  expect(without).toEqual([]);
+});
+
+/** Kinds of one folder: facts of the one stand for all. */
+const sharesFolder: ReadonlySet<string> = new Set([
+  'FloodlightSGTM',
+  'GA4ServerProxy',
+  'Google',
+  'GoogleAds360',
+  'GoogleAdsServerContainer',
+]);
+
 test('facts: every fact says something of what is sent', () => {
   for (const { folder, facts } of files) {
     for (const { name, sent, absent, skipped, refused, urlPath } of facts) {

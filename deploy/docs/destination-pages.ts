@@ -1,7 +1,11 @@
 import { unavailableDestinationTypes } from '../../shared/collections/unavailable-destination-types.ts';
 import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
-import type { KindLimits, KindVersion } from '../../shared/destinations/sdk/facts.ts';
+import { aliasEvent } from '../../shared/contracts/events/envelope.ts';
+import { groupEvent, identifyEvent, pageEvent, screenEvent } from '../../shared/destinations/sdk/event.ts';
+import type { KindFacts, KindLimits, KindVersion } from '../../shared/destinations/sdk/facts.ts';
+import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
+import { skipReason } from '../../shared/destinations/sdk/skip-reason.ts';
 import { platformEvents } from '../../shared/destinations/sdk/platform-events.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
 import { standardEvents } from '../../shared/destinations/sdk/standard-events.ts';
@@ -33,10 +37,11 @@ export function destinationTables(): string {
     `\`${kind.descriptor.id}\``,
     kind.facts.sends,
     String(kind.facts.limits.events),
+    ...endOf(kind.facts),
   ]);
   const missing = unavailableDestinationTypes.map(({ id, reason }) => [`\`${id}\``, reason]);
   return [
-    table(['Destination', 'Type', 'Sends', 'Events a request'], rows),
+    table(['Destination', 'Type', 'Sends', 'Events a request', 'API version', 'Ends', 'Checked'], rows),
     '## Not offered',
     'These types have a name in the interface, but no documented way to deliver to them. Creating one is refused with the reason.',
     table(['Type', 'Reason'], missing),
@@ -66,17 +71,25 @@ function describeKind(kind: OfferedKind): string {
         ],
         ['Reports rejected events by', facts.errors],
         ['Compared with the platform’s documentation', facts.checked],
-        ...(facts.version === undefined ? [] : [['API version', versionOf(facts.version)]]),
+        ['API version', versionOf(facts.version)],
       ],
     ),
     `Sources: ${facts.sources.map((source) => `<${source}>`).join(', ')}.`,
     'Try it without an account: `POST /rest/v1/destinations/{id}/test` with `{"sandbox": true}` sends the request to the documented interface of the platform, played by Sluice.',
+    ...calls(kind),
     ...(vocabulary === undefined ? [] : events(vocabulary)),
     ...identity(kind),
   ].join('\n\n');
 }
 
-function versionOf({ name, ends }: KindVersion): string {
+/** Version, end and when both were last looked up, for the table of all kinds. */
+function endOf({ version, checked }: KindFacts): readonly string[] {
+  return version === 'unversioned' ? ['–', '–', checked] : [version.name, version.ends ?? 'not published', checked];
+}
+
+function versionOf(version: KindVersion | 'unversioned'): string {
+  if (version === 'unversioned') return 'the platform numbers none';
+  const { name, ends } = version;
   return ends === undefined ? `${name}; the platform has published no end` : `${name}, until ${ends}`;
 }
 
@@ -140,6 +153,27 @@ function events({ names, others = [], parameters, unnamed, source }: PlatformVoc
     ...(fields.length === 0 ? [] : [table(['Value', 'Field of the request'], fields)]),
   ];
 }
+
+/** What becomes of each call with the settings of the example. */
+function calls(kind: OfferedKind): string[] {
+  const prepared = kind.prepare(kind.exampleSettings);
+  const rows = callNames.map(([call, name, properties]) => {
+    const sample = sampleEventFor(kind, { event: name, event_properties: properties });
+    const event = { resolved: sample };
+    const isSent = prepared.accepts?.(event) !== false;
+    return [`\`${call}\``, isSent ? 'Sent' : `Skipped: ${skipReason(kind.facts, event)}`];
+  });
+  return ['## Calls', 'Of the event specification, with the settings above.', table(['Call', 'Outcome'], rows)];
+}
+
+const callNames = [
+  ['identify', identifyEvent, {}],
+  ['track', 'Order Completed', { order_id: 'A-1001', value: 42.5, currency: 'EUR' }],
+  ['page', pageEvent, {}],
+  ['screen', screenEvent, {}],
+  ['group', groupEvent, { group_id: 'acme', name: 'Acme' }],
+  ['alias', aliasEvent, { id: 'customer-7', previous_id: 'visitor-7' }],
+] as const;
 
 function limitsOf({ events: eventsMax, bytes, ageDays, rate }: KindLimits): string {
   const number = new Intl.NumberFormat('en-GB');

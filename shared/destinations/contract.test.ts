@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { destinationKinds, findDestinationKind } from './registry.ts';
+import { skipReason } from './sdk/skip-reason.ts';
 import { UnfitEventError } from './sdk/destination.ts';
 import { SettingError } from './sdk/settings.ts';
 import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
@@ -91,10 +92,23 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 
   it('facts: the version that is asked does not end within 60 days', () => {
     const { version } = kind.facts;
-    if (version?.ends === undefined) return;
+    if (version === 'unversioned') return;
+    const { url, headers, body = '' } = prepared.buildRequest([{ resolved: sampleEvent() }], nowMs);
+    expect(`${url} ${JSON.stringify(headers)} ${body}`).toContain(version.name);
+    if (version.ends === undefined) return;
     expect(version.ends).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
     // By the calendar on purpose: whoever sees it fail has two months to move the kind to a later version.
     expect(Date.parse(version.ends) - Date.now()).toBeGreaterThan(60 * 86_400_000);
+  });
+
+  it('calls: one that is skipped has its reason', () => {
+    for (const event of ['$identify', '$group', '$alias']) {
+      const outbound = {
+        resolved: sampleEvent({ event, event_properties: { group_id: 'g', id: 'a', previous_id: 'b' } }),
+      };
+      if (prepared.accepts?.(outbound) !== false) continue;
+      expect(skipReason(kind.facts, outbound)).toMatch(/^\S.{10,}[^.]$/);
+    }
   });
 
   it('prepare: refuses settings without each required one, naming it', () => {

@@ -87,6 +87,11 @@ export const activeCampaignApi = defineDestination({
       'https://developers.activecampaign.com/reference/sync-a-contacts-data',
     ],
     checked: '2026-11-22',
+    version: { name: '3', ends: undefined },
+    skips: {
+      group: "ActiveCampaign's accounts are not written by this kind",
+      alias: 'contacts are known by their e-mail address alone',
+    },
     namesElsewhere: ['ActiveCampaign'],
   },
   loadPlatform: async () => (await import('./platform.ts')).activeCampaignApiPlatform,

@@ -48,6 +48,7 @@ export const admitad = defineClickPostback({
       'https://github.com/stape-io/admitad-tag',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).admitadPlatform,
   accepts: (given, event) => given.conversionEvents(event),

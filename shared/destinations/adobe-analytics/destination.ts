@@ -73,6 +73,7 @@ export const adobeAnalytics = defineDestination({
       'https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/timestamp.html',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).adobeAnalyticsPlatform,
   prepare,

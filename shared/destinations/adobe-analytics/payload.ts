@@ -6,7 +6,7 @@ import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { propertiesOf, secondsOf, textOf } from '../sdk/event.ts';
+import { propertiesOf, screenEvent, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
@@ -147,8 +147,10 @@ function visitorId({ visitor: { id } }: SentEvent): string {
 /** A page view is a page; what happens there is a link of its name, for which Adobe counts no page. */
 function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
   const { url } = browserContext(event);
-  const title = textOf(event.context['title']);
-  const isPage = standardEventOf(event.name) === 'pageView' && (url ?? title) !== undefined;
+  // A screen of an app is a page without an address.
+  const isScreen = event.name === screenEvent;
+  const title = textOf(event.context['title']) ?? textOf(event.properties['name']);
+  const isPage = (isScreen || standardEventOf(event.name) === 'pageView') && (url ?? title) !== undefined;
   return isPage ? { g: url, pageName: title } : { g: url, pe: 'lnk_o', pev1: url, pev2: event.name.slice(0, 255) };
 }
 

@@ -105,6 +105,7 @@ export const amazonDsp = defineDestination({
     errors: 'row by row in a 207',
     sources: ['https://advertising.amazon.com/API/docs/en-us/guides/events/events'],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).amazonDspPlatform,
   prepare,

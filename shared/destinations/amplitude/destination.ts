@@ -94,6 +94,8 @@ export const amplitude = defineDestination({
     errors: 'rows at fault by field, and none is taken',
     sources: ['https://amplitude.com/docs/apis/analytics/http-v2'],
     checked: '2026-11-22',
+    version: { name: '2', ends: undefined },
+    skips: { alias: 'Amplitude joins a device and a user by the events that name both' },
     namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).amplitudePlatform,

@@ -54,6 +54,7 @@ export const appLovin = defineDestination({
     errors: 'the whole request, for one bad event',
     sources: ['https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api'],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).appLovinPlatform,
   exampleProperties: { products: [{ product_id: 'tea-1', name: 'Tea', price: 42.5, quantity: 1 }] },

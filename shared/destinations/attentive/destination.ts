@@ -75,6 +75,8 @@ export const attentive = defineDestination({
       'https://github.com/api-evangelist/attentive',
     ],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
+    skips: { group: 'Attentive has people only', alias: 'people are known by their addresses' },
     namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).attentivePlatform,

@@ -48,6 +48,7 @@ export const awsKinesis = defineDestination({
     errors: 'row by row, by code',
     sources: ['https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html'],
     checked: '2026-11-22',
+    version: { name: '20131202', ends: undefined },
     namesElsewhere: ['Amazon Kinesis', 'KINESIS'],
   },
   loadPlatform: async () => (await import('./platform.ts')).kinesisPlatform,

@@ -62,6 +62,7 @@ export const awsLambda = defineDestination({
     errors: 'status and code, for the whole request; a header where the function failed',
     sources: ['https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html'],
     checked: '2026-11-22',
+    version: { name: '2015-03-31', ends: undefined },
     namesElsewhere: ['Amazon Lambda', 'LAMBDA'],
   },
   loadPlatform: async () => (await import('./platform.ts')).awsLambdaPlatform,

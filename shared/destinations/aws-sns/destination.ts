@@ -39,6 +39,7 @@ export const awsSns = defineDestination({
     errors: 'row by row, by code',
     sources: ['https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html'],
     checked: '2026-11-22',
+    version: { name: '2010-03-31', ends: undefined },
     namesElsewhere: ['Amazon SNS'],
   },
   loadPlatform: async () => (await import('./platform.ts')).snsPlatform,

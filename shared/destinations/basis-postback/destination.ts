@@ -30,6 +30,7 @@ export const basisPostback = defineClickPostback({
       'https://basis-production-helpdocs.s3.amazonaws.com/master_buyer/DSP/Pixels/Conversion_Pixels/Postback_Conversion_Tracking.htm',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).basisPostbackPlatform,
   accepts: (given, event) => given.conversionEvents(event),

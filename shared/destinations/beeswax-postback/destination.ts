@@ -28,6 +28,7 @@ export const beeswaxPostback = defineClickPostback({
     errors: 'status',
     sources: ['https://hub.freewheel.tv/display/BW/Postback+Handling+for+Conversions'],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).beeswaxPostbackPlatform,
   accepts: (given, event) => given.conversionEvents(event),

@@ -57,6 +57,7 @@ export const bingAds = defineDestination({
       'https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector',
     ],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
     namesElsewhere: ['Microsoft Bing CAPI', 'Ms Bing Capi', 'BINGADS_OFFLINE_CONVERSIONS', 'Microsoft Advertising'],
   },
   loadPlatform: async () => (await import('./platform.ts')).bingAdsPlatform,

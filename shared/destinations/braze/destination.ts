@@ -93,6 +93,8 @@ export const braze = defineDestination({
       'https://www.braze.com/docs/api/endpoints/user_data/post_user_identify',
     ],
     checked: '2026-11-27',
+    version: 'unversioned',
+    skips: { group: 'Braze has users only', alias: 'a setting of the destination keeps anonymous users apart' },
     namesElsewhere: ['Braze Cloud Mode (Actions)', 'Appboy'],
   },
   loadPlatform: async () => (await import('./platform.ts')).brazePlatform,

@@ -51,6 +51,7 @@ export const convertAbTestingEvent = defineDestination({
       'https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions',
     ],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).convertAbTestingEventPlatform,
   prepare,

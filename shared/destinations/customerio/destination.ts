@@ -89,6 +89,8 @@ export const customerio = defineDestination({
     errors: 'rows by place in a 207',
     sources: ['https://docs.customer.io/integrations/api/track/#tag/track_v2'],
     checked: '2026-11-22',
+    version: { name: 'v2', ends: undefined },
+    skips: { group: 'the destination names no object type for groups' },
     namesElsewhere: ['Actions Customerio', 'Customer.io Actions', 'Customer.io Data Pipelines'],
   },
   loadPlatform: async () => (await import('./platform.ts')).customerioPlatform,

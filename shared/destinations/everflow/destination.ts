@@ -40,6 +40,7 @@ export const everflow = defineClickPostback({
       'https://github.com/stape-io/everflow-tag',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).everflowPlatform,
   accepts: (given, event) => given.conversionEvents(event),

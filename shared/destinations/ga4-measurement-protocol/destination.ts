@@ -71,6 +71,11 @@ export const ga4MeasurementProtocol = defineDestination({
     errors: 'not at all: 2xx whatever it is sent',
     sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
     checked: '2026-11-22',
+    version: 'unversioned',
+    skips: {
+      identify: 'user properties travel with each event',
+      alias: 'Google Analytics joins a device and a user by the events that name both',
+    },
     namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,

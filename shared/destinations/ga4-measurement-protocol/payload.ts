@@ -4,7 +4,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { checkAge, groupEvent, numberOf, textOf } from '../sdk/event.ts';
+import { checkAge, groupEvent, numberOf, screenEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { withoutMembers } from '../sdk/json.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
@@ -26,7 +26,7 @@ const longerValues: Readonly<Record<string, number>> = { page_location: 1_000, p
  */
 export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const recommended = event.name === groupEvent ? 'join_group' : (recommendedName(event) ?? checkoutStep(event));
+  const recommended = ofCalls.get(event.name) ?? recommendedName(event) ?? checkoutStep(event);
   const name = recommended ?? ga4Name(event.name);
   if (name === undefined) throw new UnfitEventError('the event has no name that Google Analytics could take');
   return {
@@ -37,6 +37,12 @@ export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): 
 }
 
 const recommendedName = platformEventNames('GA4MeasurementProtocol');
+
+/** What Google calls the calls of the event specification that have no name of their own. */
+const ofCalls: ReadonlyMap<string, string> = new Map([
+  [groupEvent, 'join_group'],
+  [screenEvent, 'screen_view'],
+]);
 
 /** A step of a checkout is the one whose answer it has: how to pay, else how to ship. */
 function checkoutStep({ name, isRenamed, properties }: SentEvent): string | undefined {
@@ -91,6 +97,7 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   add_shipping_info: { shipping_method: 'shipping_tier' },
   add_payment_info: { payment_method: 'payment_type' },
   share: { share_via: 'method' },
+  screen_view: { name: 'screen_name' },
 };
 
 /** Those that an event has, unless it has Google's name as well; and the names they came by. */

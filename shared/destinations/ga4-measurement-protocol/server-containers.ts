@@ -58,6 +58,7 @@ function defineServerContainer(
         'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',
       ],
       checked: '2026-11-22',
+      version: 'unversioned',
       namesElsewhere,
     },
     loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,

@@ -2,7 +2,7 @@ import { countryCode } from '../../routing/modifications/countries.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserId } from '../sdk/browser-context.ts';
 import { amountOf, commerceOf } from '../sdk/commerce.ts';
-import { isOfApp } from '../sdk/device.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
@@ -86,6 +86,7 @@ export const ingestFacts = {
     'https://developers.google.com/data-manager/api/devguides/limits',
   ],
   checked: '2026-11-22',
+  version: { name: 'v1', ends: undefined },
 } as const satisfies Omit<KindFacts, 'sends'>;
 
 type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings>;
@@ -109,7 +110,9 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
     // The conversion stands at the request.
     groupOf: (event) => conversionOf(event) ?? own.id,
     buildRequest(outbound) {
-      const events = outbound.map((event) => dataManagerEvent(sentEvent(event, given), eventSource, feed));
+      const events = outbound.map((event) =>
+        dataManagerEvent(sentEvent(event, given), { accountType, standardSource: eventSource, feed }),
+      );
       const [first] = outbound;
       const productDestinationId = (first === undefined ? undefined : conversionOf(first)) ?? own.id;
       const body = {
@@ -149,13 +152,20 @@ function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefi
   return { ...feed, ...present({ transactionDiscount: discount }), items: whole };
 }
 
-function dataManagerEvent(event: SentEvent, standardSource: string, feed: Feed | undefined): JsonObject {
+type Conversion = {
+  readonly accountType: DataManagerAccount;
+  readonly standardSource: string;
+  readonly feed: Feed | undefined;
+};
+
+function dataManagerEvent(event: SentEvent, { accountType, standardSource, feed }: Conversion): JsonObject {
   const eventSource = standardSource === 'WEB' && isOfApp(event) ? 'APP' : standardSource;
   const { value, currency, orderId } = commerceOf(event);
   const adIdentifiers = present({
     gclid: browserId(event, ['gclid']),
     gbraid: browserId(event, ['gbraid']),
     wbraid: browserId(event, ['wbraid']),
+    ...(accountType === 'FLOODLIGHT_CONFIG' ? floodlightIds(event) : {}),
   });
   const userIdentifiers = userIdentifiersOf(event);
   if (adIdentifiers === undefined && userIdentifiers.length === 0) {
@@ -171,6 +181,16 @@ function dataManagerEvent(event: SentEvent, standardSource: string, feed: Feed |
     conversionValue: value,
     currency: value === undefined ? undefined : currency,
     cartData: standardEventOf(event.name) === 'purchase' ? cartData(event, feed) : undefined,
+  };
+}
+
+/** What Floodlight is matched by beside the click of a search ad. */
+function floodlightIds(event: SentEvent): JsonObject {
+  return {
+    dclid: browserId(event, ['dclid']),
+    impressionId: browserId(event, ['impression_id', 'impressionId']),
+    matchId: browserId(event, ['match_id', 'matchId']),
+    mobileDeviceId: deviceOf(event).advertisingId,
   };
 }
 

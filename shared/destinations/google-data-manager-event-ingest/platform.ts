@@ -31,7 +31,17 @@ const row = Type.Object(
     transactionId: Type.String({ minLength: 1, maxLength: 512 }),
     eventTimestamp: instant,
     eventSource: oneOf('WEB', 'APP', 'IN_STORE', 'PHONE', 'OTHER'),
-    adIdentifiers: Type.Optional(partly({ gclid: someText, gbraid: someText, wbraid: someText })),
+    adIdentifiers: Type.Optional(
+      partly({
+        gclid: someText,
+        gbraid: someText,
+        wbraid: someText,
+        dclid: someText,
+        impressionId: someText,
+        matchId: someText,
+        mobileDeviceId: someText,
+      }),
+    ),
     userData: Type.Optional(
       Type.Object({ userIdentifiers: Type.Array(userIdentifier, { minItems: 1, maxItems: 10 }) }),
     ),

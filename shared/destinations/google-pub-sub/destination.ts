@@ -60,6 +60,7 @@ export const googlePubSub = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish'],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
     namesElsewhere: ['Google Cloud PubSub'],
   },
   loadPlatform: async () => (await import('./platform.ts')).pubSubPlatform,

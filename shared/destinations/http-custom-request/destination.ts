@@ -61,6 +61,7 @@ export const httpCustomRequest = defineDestination({
     errors: 'status, one event a request',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: ['Webhooks (Actions)', 'Webhook', 'Extensible Webhook', 'HTTP', 'HTTP Webhook'],
   },
   loadPlatform: async () => (await import('./platform.ts')).customEndpoint,

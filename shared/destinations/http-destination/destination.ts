@@ -69,6 +69,7 @@ export const httpDestination = defineDestination({
     errors: 'status, for the whole request; 404 and 409 are retried',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: ['Webhooks (Actions)', 'Webhook', 'Extensible Webhook', 'HTTP', 'HTTP API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).httpEndpoint,

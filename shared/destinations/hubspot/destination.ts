@@ -87,6 +87,10 @@ export const hubspot = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: apiVersion, ends: '2028-03-01' },
+    skips: {
+      group: 'the destination names no company property for the ids of groups',
+      alias: 'contacts are known by their e-mail address alone',
+    },
     namesElsewhere: ['HubSpot Cloud Mode (Actions)', 'HS'],
   },
   loadPlatform: async () => (await import('./platform.ts')).hubspotPlatform,

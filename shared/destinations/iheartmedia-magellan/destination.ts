@@ -51,6 +51,7 @@ export const iHeartMediaMagellan = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/magellan-ai',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).iHeartMediaMagellanPlatform,
   prepare,

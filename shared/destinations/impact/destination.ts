@@ -59,6 +59,7 @@ export const impact = defineDestination({
     errors: '`Status` of the answer, and the fields it refuses',
     sources: ['https://github.com/api-evangelist/impact', 'https://github.com/stape-io/impact-tag'],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: ['Impact Partnership Cloud', 'impact.com'],
   },
   loadPlatform: async () => (await import('./platform.ts')).impactPlatform,

@@ -82,6 +82,8 @@ export const iterable = defineDestination({
     errors: 'those that failed by user or name in a 200',
     sources: ['https://api.iterable.com/api/docs'],
     checked: '2026-11-22',
+    version: 'unversioned',
+    skips: { group: 'Iterable has users only', alias: 'Iterable joins users by e-mail address or user id alone' },
   },
   loadPlatform: async () => (await import('./platform.ts')).iterablePlatform,
   prepare,

@@ -88,6 +88,7 @@ export const klaviyo = defineDestination({
     ],
     checked: '2026-11-27',
     version: { name: revision, ends: '2028-07-15' },
+    skips: { group: 'Klaviyo has profiles only', alias: 'Klaviyo joins profiles by the ids that each event carries' },
     namesElsewhere: ['KLAVIYO_BULK_UPLOAD'],
   },
   loadPlatform: async () => (await import('./platform.ts')).klaviyoPlatform,

@@ -60,6 +60,7 @@ export const liveIntent = defineDestination({
       'https://docs.dataflysignal.com/integrations/advertising/liveintent',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).liveIntentPlatform,
   exampleSuccess: { status: 204, body: '' },

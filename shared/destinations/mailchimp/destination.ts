@@ -100,6 +100,8 @@ export const mailchimp = defineDestination({
     errors: 'status; 404 of an event whose visitor is no member',
     sources: ['https://mailchimp.com/developer/marketing/api/list-member-events/add-event/'],
     checked: '2026-11-22',
+    version: { name: '3.0', ends: undefined },
+    skips: { group: 'an audience has members only', alias: 'members are known by their e-mail address alone' },
   },
   loadPlatform: async () => (await import('./platform.ts')).mailchimpPlatform,
   exampleSuccess: { status: 204, body: '' },

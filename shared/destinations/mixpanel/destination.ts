@@ -69,6 +69,12 @@ export const mixpanel = defineDestination({
     errors: 'row by row; profiles as a whole',
     sources: ['https://docs.mixpanel.com/reference/import-events', 'https://docs.mixpanel.com/reference/profile-set'],
     checked: '2026-11-22',
+    version: 'unversioned',
+    skips: {
+      group: 'the destination names no group key',
+      alias: 'Mixpanel joins a device and a user by the events that name both',
+      identify: 'nothing is known of the person',
+    },
     namesElsewhere: ['MP'],
   },
   loadPlatform: async () => (await import('./platform.ts')).mixpanelPlatform,

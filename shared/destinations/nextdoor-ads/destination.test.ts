@@ -59,8 +59,8 @@ test('Nextdoor: a website event without a page, and one of nobody, are unfit', (
   expect(() => requestOf(nextdoorAds, [withoutId(sampleStranger())], { actionSource: 'other' })).toThrow(
     'nothing of a person',
   );
-  expect(bodyOf(nextdoorAds, [sampleShopper()], { testMode: true, actionSource: 'app' })).toMatchObject({
+  expect(bodyOf(nextdoorAds, [sampleShopper()], { testMode: true, actionSource: 'phone_call' })).toMatchObject({
     test_event: 'true',
-    action_source: 'app',
+    action_source: 'phone_call',
   });
 });

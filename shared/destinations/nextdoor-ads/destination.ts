@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { namedActionSource } from '../sdk/action-source.ts';
-import { isOfApp } from '../sdk/device.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, secondsOf, sentEvent } from '../sdk/event.ts';
+import { acceptsCustomerEvents, secondsOf, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
@@ -72,6 +72,7 @@ export const nextdoorAds = defineDestination({
       'https://developer.nextdoor.com/reference/conversion-data-types',
     ],
     checked: '2026-11-22',
+    version: { name: 'v2', ends: undefined },
     namesElsewhere: ['Nextdoor Conversions API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).nextdoorAdsPlatform,
@@ -112,6 +113,7 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
     // Without it an event is used to attribute only.
     delivery_optimization: !isLimited(event),
     test_event: String(given.testMode),
+    app: actionSource === 'app' ? appOf(event) : undefined,
     customer: customer(event),
     custom: present({
       // An amount carries its currency before it.
@@ -121,6 +123,20 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
         id === undefined ? [] : { id, item_price: price, quantity },
       ),
     }),
+  };
+}
+
+/** What Nextdoor requires of an event of an app. */
+function appOf(event: SentEvent): JsonObject {
+  const { platform, allowsTracking } = deviceOf(event);
+  const id = textOf(event.context['app_namespace']) ?? textOf(event.context['app_id']);
+  if (id === undefined || platform === undefined) {
+    throw new UnfitEventError('Nextdoor needs the app and its system of an event of an app');
+  }
+  return {
+    app_id: id,
+    platform,
+    ...present({ app_tracking_enabled: allowsTracking, app_version: textOf(event.context['app_version']) }),
   };
 }
 

@@ -11,6 +11,14 @@ const conversion = Type.Object({
   event_time_epoch: epochSeconds,
   action_source: oneOf('website', 'app', 'phone_call', 'chat', 'email', 'physical_store', 'system_generated', 'other'),
   action_source_url: Type.Optional(webAddress),
+  app: Type.Optional(
+    Type.Object({
+      app_id: someText,
+      platform: oneOf('ios', 'android'),
+      app_tracking_enabled: Type.Optional(Type.Boolean()),
+      app_version: Type.Optional(someText),
+    }),
+  ),
   data_source_id: someText,
   delivery_optimization: Type.Boolean(),
   test_event: oneOf('true', 'false'),

@@ -53,6 +53,7 @@ export const openaiAds = defineDestination({
       'https://developers.openai.com/ads/supported-events',
     ],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).openaiAdsPlatform,
   prepare,

@@ -18,6 +18,7 @@ export const outbrain = defineClickPostback({
     errors: 'status',
     sources: ['https://github.com/stape-io/outbrain-tag'],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).outbrainPlatform,
   postback: (given, { click, name, commerce: { orderId, value, currency } }) => ({

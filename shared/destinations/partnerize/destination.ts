@@ -40,6 +40,7 @@ export const partnerize = defineClickPostback({
       'https://hightouch.com/docs/destinations/partnerize',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).partnerizePlatform,
   accepts: (given, event) => given.conversionEvents(event),

@@ -65,6 +65,7 @@ export const pinterest = defineDestination({
     errors: 'row by row, in order',
     sources: ['https://developers.pinterest.com/docs/api/v5/events-create'],
     checked: '2026-11-22',
+    version: { name: 'v5', ends: undefined },
     namesElsewhere: ['Pinterest Conversions API', 'PINTEREST_TAG'],
   },
   loadPlatform: async () => (await import('./platform.ts')).pinterestPlatform,

@@ -51,6 +51,8 @@ export const plausible = defineDestination({
     errors: 'status, and a header for what is dropped',
     sources: ['https://plausible.io/docs/events-api'],
     checked: '2026-11-22',
+    version: 'unversioned',
+    skips: { identify: 'Plausible knows nobody', group: 'Plausible knows nobody', alias: 'Plausible knows nobody' },
   },
   loadPlatform: async () => (await import('./platform.ts')).plausiblePlatform,
   prepare,

@@ -47,6 +47,7 @@ export const podscribe = defineDestination({
       'https://composable-docs.zeotap.com/destinations/advertising/podscribe/',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).podscribePlatform,
   prepare,

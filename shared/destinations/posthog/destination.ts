@@ -83,6 +83,7 @@ export const posthog = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://posthog.com/docs/api/capture'],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).posthogPlatform,
   prepare,

@@ -45,6 +45,7 @@ export const quantcastCapi = defineDestination({
     errors: 'status, of the whole request',
     sources: ['https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api'],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: ['Quantcast'],
   },
   loadPlatform: async () => (await import('./platform.ts')).quantcastCapiPlatform,

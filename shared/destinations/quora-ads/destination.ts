@@ -6,7 +6,7 @@ import { plainCountry } from '../sdk/capi-person.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent } from '../sdk/event.ts';
+import { sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
@@ -15,7 +15,8 @@ import { baseUrl, matching, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
-import { adSettings } from '../sdk/reading-settings.ts';
+import { deduplicationProperty } from '../sdk/reading-settings.ts';
+import { deviceOf } from '../sdk/device.ts';
 
 const batchEventsMax = 1_000;
 
@@ -29,7 +30,7 @@ const settings = {
     sublabel: 'Of the Conversions API, from Ads Manager.',
     example: 'example',
   }),
-  ...adSettings,
+  deduplicationProperty: deduplicationProperty(),
   baseUrl: baseUrl('https://api.quora.com'),
 };
 
@@ -51,6 +52,7 @@ export const quoraAds = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/quora',
     ],
     checked: '2026-11-22',
+    version: { name: 'v0', ends: undefined },
     namesElsewhere: ['QUORA_PIXEL'],
   },
   loadPlatform: async () => (await import('./platform.ts')).quoraAdsPlatform,
@@ -81,7 +83,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 function conversion(event: SentEvent): JsonObject {
   const click = browserId(event, ['qclid', '_qclid']);
   const user = person(event);
-  if (click === undefined && user === undefined) {
+  if (click === undefined && user === undefined && deviceOf(event).advertisingId === undefined) {
     throw new UnfitEventError('the event says nothing of a person that Quora could match');
   }
   const { userAgent, referrer } = browserContext(event);
@@ -94,7 +96,12 @@ function conversion(event: SentEvent): JsonObject {
       ...present({ click_id: click, value: commerceOf(event).value }),
     },
     user,
-    device: present({ user_agent: userAgent, referer: referrer }),
+    device: present({
+      mobile_device_id: deviceOf(event).advertisingId,
+      user_agent: userAgent,
+      language: textOf(event.context['locale']) ?? textOf(event.context['browser_language']),
+      referer: referrer,
+    }),
   };
 }
 

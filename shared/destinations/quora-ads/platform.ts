@@ -26,7 +26,9 @@ const row = Type.Object({
       postal_code: someText,
     }),
   ),
-  device: Type.Optional(partly({ user_agent: someText, referer: someText })),
+  device: Type.Optional(
+    partly({ mobile_device_id: someText, user_agent: someText, language: someText, referer: someText }),
+  ),
 });
 
 /** Conversions of Quora: a 200 that says of each row what became of it. */

@@ -56,6 +56,7 @@ export const reddit = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events'],
     checked: '2026-11-22',
+    version: { name: 'v3', ends: undefined },
     namesElsewhere: ['Reddit Conversions API', 'REDDIT_PIXEL'],
   },
   loadPlatform: async () => (await import('./platform.ts')).redditPlatform,

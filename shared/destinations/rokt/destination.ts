@@ -48,6 +48,7 @@ export const rokt = defineDestination({
       'https://docs.mparticle.com/developers/apis/http/',
     ],
     checked: '2026-11-22',
+    version: { name: 'v2', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).roktPlatform,
   exampleSuccess: { status: 202, body: '' },

@@ -61,6 +61,7 @@ export const rokuCapi = defineDestination({
       'https://docs.tealium.com/server-side-connectors/roku-events-api-connector/',
     ],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).rokuCapiPlatform,
   prepare,

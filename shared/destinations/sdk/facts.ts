@@ -14,13 +14,28 @@ export type KindFacts = {
   readonly sources: readonly [string, ...string[]];
   /** When it was last compared with them, `yyyy-mm-dd`. */
   readonly checked: string;
-  /** The version of the interface that is asked, where the platform dates or numbers them. */
-  readonly version?: KindVersion;
+  /** The version of the interface that requests are made to, where the platform dates or numbers them. */
+  readonly version: KindVersion | 'unversioned';
+  /**
+   * Why the kind skips a call that says something of a person or a group, in a few words, where `standardSkips` does not say
+   * it well.
+   */
+  readonly skips?: Readonly<Partial<Record<SkippedCall, string>>>;
   /**
    * What Segment and RudderStack call the platform in `integrations`, today or earlier, where that is not the kind's id.
    * Case, spaces, punctuation and what stands in brackets do not count.
    */
   readonly namesElsewhere?: readonly string[];
+};
+
+/** Calls beside those that say what somebody did. */
+export type SkippedCall = 'identify' | 'group' | 'alias';
+
+/** Why a platform does not get such a call, unless its kind says otherwise. */
+export const standardSkips: Readonly<Record<SkippedCall, string>> = {
+  identify: 'the platform has no profiles of people: they travel with each event',
+  group: 'the platform has no groups',
+  alias: 'the platform has no call that joins two ids',
 };
 
 /** A version of a platform's interface. */

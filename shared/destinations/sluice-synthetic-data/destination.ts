@@ -53,6 +53,7 @@ export const sluiceSyntheticData = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).syntheticEndpoint,
   prepare,

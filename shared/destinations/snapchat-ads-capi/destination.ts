@@ -65,6 +65,7 @@ export const snapchatAdsCapi = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI'],
     checked: '2026-11-22',
+    version: { name: 'v3', ends: undefined },
     namesElsewhere: ['Snapchat Conversions API', 'Snap Conversions Api', 'SNAPCHAT_CONVERSION', 'SNAP_PIXEL'],
   },
   loadPlatform: async () => (await import('./platform.ts')).snapchatPlatform,

@@ -64,6 +64,7 @@ export const spotify = defineDestination({
       'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: ['SPOTIFYPIXEL'],
   },
   loadPlatform: async () => (await import('./platform.ts')).spotifyPlatform,

@@ -52,6 +52,7 @@ export const stackAdaptApi = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/stackadapt',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: [
       'StackAdapt Events & Conversions',
       'StackAdapt Cloud (Actions)',

@@ -43,6 +43,7 @@ export const taboola = defineDestination({
     errors: 'status, of the whole request',
     sources: ['https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions'],
     checked: '2026-11-22',
+    version: { name: '3', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).taboolaPlatform,
   exampleSuccess: { status: 204, body: '' },

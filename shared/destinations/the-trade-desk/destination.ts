@@ -56,6 +56,7 @@ export const theTradeDesk = defineDestination({
       'https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
     namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).theTradeDeskPlatform,

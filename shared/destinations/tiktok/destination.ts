@@ -66,6 +66,7 @@ export const tiktok = defineDestination({
     errors: 'a code in a 200, for the whole request; a wrong row by its place in the message',
     sources: ['https://business-api.tiktok.com/portal/docs?id=1771100865818625'],
     checked: '2026-11-22',
+    version: { name: 'v1.3', ends: undefined },
     namesElsewhere: ['TikTok Conversions', 'TIKTOK_ADS', 'TIKTOK_ADS_OFFLINE_EVENTS', 'TikTok Pixel'],
   },
   loadPlatform: async () => (await import('./platform.ts')).tiktokPlatform,

@@ -49,6 +49,7 @@ export const viantCapi = defineDestination({
     errors: 'status, for the whole request',
     sources: ['https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/'],
     checked: '2026-11-22',
+    version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).viantPlatform,
   prepare,

@@ -54,6 +54,7 @@ export const vibe = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vibe-conversions',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).vibePlatform,
   prepare,

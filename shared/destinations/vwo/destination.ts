@@ -61,6 +61,8 @@ export const vwo = defineDestination({
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vwo',
     ],
     checked: '2026-11-22',
+    version: 'unversioned',
+    skips: { group: 'VWO has visitors only', alias: 'VWO knows a visitor by the id of its own script' },
     namesElsewhere: ['VWO Cloud Mode (Actions)'],
   },
   loadPlatform: async () => (await import('./platform.ts')).vwoPlatform,

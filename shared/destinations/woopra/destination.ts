@@ -50,6 +50,8 @@ export const woopra = defineDestination({
     errors: 'status, one event a request',
     sources: ['https://docs.woopra.com/reference/track-ce'],
     checked: '2026-11-22',
+    version: 'unversioned',
+    skips: { group: 'Woopra has visitors only', alias: 'Woopra knows a visitor by the ids that each event carries' },
   },
   loadPlatform: async () => (await import('./platform.ts')).woopraPlatform,
   prepare,

@@ -62,6 +62,7 @@ export const xAds = defineDestination({
       'https://docs.x.com/x-ads-api/measurement/web-conversions',
     ],
     checked: '2026-11-22',
+    version: { name: '12', ends: undefined },
     namesElsewhere: ['TWITTER_ADS', 'XPIXEL', 'X Conversions API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).xAdsPlatform,

@@ -59,6 +59,7 @@ export const yelpCapi = defineDestination({
     errors: 'status, of the whole request',
     sources: ['https://docs.developer.yelp.com/docs/conversions-api', 'https://github.com/stape-io/yelp-tag'],
     checked: '2026-11-22',
+    version: { name: 'v3', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).yelpCapiPlatform,
   prepare,

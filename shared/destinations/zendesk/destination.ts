@@ -116,6 +116,11 @@ export const zendesk = defineDestination({
       'https://developer.zendesk.com/api-reference/ticketing/users/users/',
     ],
     checked: '2026-11-22',
+    version: { name: 'v2', ends: undefined },
+    skips: {
+      group: 'the destination is not set to write organisations',
+      alias: 'users are known by their external id and e-mail address',
+    },
   },
   loadPlatform: async () => (await import('./platform.ts')).zendeskPlatform,
   exampleSuccess: { status: 202, body: '{"status":"received"}' },

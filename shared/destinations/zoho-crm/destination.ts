@@ -114,6 +114,8 @@ export const zohoCrm = defineDestination({
       'https://www.zoho.com/crm/developer/docs/api/v8/status-codes.html',
     ],
     checked: '2026-11-22',
+    version: { name: 'v8', ends: undefined },
+    skips: { group: 'only events with a mapping become records', alias: 'only events with a mapping become records' },
     namesElsewhere: ['ZOHO'],
   },
   loadPlatform: async () => (await import('./platform.ts')).zohoCrmPlatform,

@@ -1,0 +1,21 @@
+import { aliasEvent } from '../../contracts/events/envelope.ts';
+import type { OutboundEvent } from './destination.ts';
+import { groupEvent, identifyEvent, outboundName } from './event.ts';
+import { standardSkips } from './facts.ts';
+import type { KindFacts, SkippedCall } from './facts.ts';
+
+const calls: ReadonlyMap<string, SkippedCall> = new Map([
+  [identifyEvent, 'identify'],
+  [groupEvent, 'group'],
+  [aliasEvent, 'alias'],
+]);
+
+/** Why a kind does not send an event that it does not accept. */
+export function skipReason({ skips }: Pick<KindFacts, 'skips'>, event: OutboundEvent): string {
+  const name = outboundName(event);
+  const call = calls.get(name);
+  if (call !== undefined) return skips?.[call] ?? standardSkips[call];
+  return name.startsWith('$')
+    ? 'the event is one of the service, which say nothing to this platform'
+    : 'the platform has no such event, or no setting of the destination names it';
+}
