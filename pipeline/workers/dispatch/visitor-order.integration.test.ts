@@ -350,17 +350,23 @@ test('order over retries: restart: what an earlier version left in the tiers, se
   expect(sink.taken().at(-1)).toBe('a:002');
 });
 
-test('order over retries: another process: what it parked meanwhile is found, and goes when its turn has come', async () => {
-  sink.answer(({ body }) => (has(body, 'a:000') && sink.requests.length < 3 ? 503 : 200));
-  const dispatcher = await rig.start();
+test('order over retries: another process: events it parked are found, also those stored before later ones of this process', async () => {
+  let isDown = true;
+  sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
+  const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
+  const framesParked = async (): Promise<number> =>
+    (await rig.retries()).get(retrySubject(rig.destinationId, parkedTier)) ?? 0;
   await rig.send(events('a', 0, 1));
-  await until('it waits', () => dispatcher.stats()['events_parked'] === 1);
+  await until('one is parked', async () => (await framesParked()) === 1);
   await putIntoTier(parkedTier, ['a:002', 'c:000'], 0);
+  await rig.send(events('a', 3));
+  await until('another one is parked after it', async () => (await framesParked()) === 3);
+  isDown = false;
   await until('all arrived', () => {
     dispatcher.retriesStored(parkedTier);
-    return sink.taken().length === 4;
+    return sink.taken().length === 5;
   });
-  expect(takenOf('a')).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
+  expect(takenOf('a').toSorted()).toEqual(events('a', 0, 1, 2, 3).map(({ id }) => id));
   await retryLogIsEmpty();
 });
 

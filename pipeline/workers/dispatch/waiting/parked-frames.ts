@@ -55,7 +55,8 @@ export class ParkedFrames {
   #isNoteStale = false;
   #settledBefore: ReadonlyMap<number, readonly number[]> = new Map();
   #bytes = 0;
-  #lastSeq = 0;
+  #scannedSeq = 0;
+  #removals = 0;
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -71,15 +72,23 @@ export class ParkedFrames {
     return this.#bytes;
   }
 
-  /** Sequence of the newest frame known. */
-  get lastSeq(): number {
-    return this.#lastSeq;
+  /** Frames that left the log so far. */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  knows(seq: number): boolean {
+    return this.#frames.has(seq) || this.#finished.has(seq);
+  }
+
+  /** Every frame up to a sequence is known: `readNext` goes on after it. */
+  scanned(seq: number): void {
+    this.#scannedSeq = Math.max(this.#scannedSeq, seq);
   }
 
   /** The log has a frame of so many parked events. Told of again it changes nothing. */
   stored(seq: number, records: number, bytes: number): void {
-    this.#lastSeq = Math.max(this.#lastSeq, seq);
-    if (this.#frames.has(seq) || this.#finished.has(seq)) return;
+    if (this.knows(seq)) return;
     this.#frames.set(seq, { left: records, bytes, settled: [] });
     this.#bytes += bytes;
   }
@@ -108,9 +117,9 @@ export class ParkedFrames {
     return lines;
   }
 
-  /** The next frame of parked events behind a sequence. */
-  readAfter(seq: number): Promise<StoredMessage | undefined> {
-    return readNext(this.#options.connection, streams.retry, this.#subject, seq + 1);
+  /** The next frame of parked events after those that were scanned. */
+  readNext(): Promise<StoredMessage | undefined> {
+    return readNext(this.#options.connection, streams.retry, this.#subject, this.#scannedSeq + 1);
   }
 
   /** An event of a frame is not waited for any more. */
@@ -209,6 +218,7 @@ export class ParkedFrames {
       for (let seq = seqs.pop(); seq !== undefined; seq = seqs.pop()) {
         await deleteMessage(connection, streams.retry, seq);
         this.#finished.delete(seq);
+        this.#removals += 1;
       }
     };
     await Promise.all(Array.from({ length: deletionsAtOnce }, removeNext));

@@ -69,6 +69,7 @@ export function takeParkedFrame(
 ): readonly string[] {
   const lines = parkedLines(data);
   frames.stored(seq, lines.length, data.length + retryHeadBytes);
+  frames.scanned(seq);
   return lines.map((line, index) => {
     const record = readableRecord(line);
     // What cannot be read waits for nobody, and is found out when its turn comes.

@@ -279,7 +279,7 @@ export class VisitorOrder {
     this.#putBack(follower);
   }
 
-  /** Takes up what another process has parked for the destination since it was read: one that was thought to be gone. */
+  /** Takes up events that a previous dispatcher parked after this one had read the log. */
   takeUpParked(): void {
     this.#takingUp ??= this.#takeUp().finally(() => {
       this.#takingUp = undefined;
@@ -296,13 +296,17 @@ export class VisitorOrder {
 
   async #takeUp(): Promise<void> {
     const { waiting, frames, warn } = this.#options;
-    const isOurs = (): boolean => this.#storing.size > 0;
     try {
       for (;;) {
-        const { lastSeq } = frames;
-        const found = isOurs() ? undefined : await frames.readAfter(lastSeq);
-        // What was on its way to the log meanwhile may be what was found.
-        if (found === undefined || isOurs() || frames.lastSeq !== lastSeq) return;
+        const { removals } = frames;
+        const found = await frames.readNext();
+        if (found === undefined) return;
+        if (frames.knows(found.seq)) {
+          frames.scanned(found.seq);
+          continue;
+        }
+        // It may be one of this process that is being stored, or was removed since it was read.
+        if (this.#storing.size > 0 || frames.removals !== removals) return;
         for (const visitorId of takeParkedFrame(found, waiting, frames)) this.#offer(visitorId);
       }
     } catch (error) {
