@@ -10,6 +10,7 @@ import { FrameLine, wholeEvent } from '../events/read-event.ts';
 import { ParkedFrames } from '../waiting/parked-frames.ts';
 import { VisitorOrder } from '../waiting/visitor-order.ts';
 import { WaitingVisitors } from '../waiting/waiting-visitors.ts';
+import { createKeepUntried } from './keep-untried.ts';
 import { createRetryPolicy } from './retry-policy.ts';
 import type { ReadEvent } from '../events/read-event.ts';
 import type { Attempt } from '../sending/deliver.ts';
@@ -63,13 +64,26 @@ function open({
   const letters: (Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string })[] = [];
   const health: string[] = [];
   const counts = createDispatcherCounts();
-  const outbox = new Outbox({
+  const records = {
     isErased: () => false,
-    keepFrame: () => undefined,
     health: {
-      record: (count, events) => void health.push(`${count} ${events}`),
-      missed: (fromMs, events, toMs) => void skipped.push([fromMs, events, toMs]),
+      record: (count: string, events: number) => void health.push(`${count} ${events}`),
+      missed: (fromMs: number, events: number, toMs?: number) => void skipped.push([fromMs, events, toMs]),
     },
+    deadLetters: {
+      add(letter: (typeof letters)[number]) {
+        if (!deadLettersFull) letters.push(letter);
+        return Promise.resolve(!deadLettersFull);
+      },
+      addUnreadable: () => Promise.resolve(!deadLettersFull),
+    },
+    observe: () => undefined,
+    counts,
+  };
+  const outbox = new Outbox({
+    ...records,
+    keepUntried: createKeepUntried(records),
+    keepFrame: () => undefined,
     retryWriter: {
       add: (tier, record) => {
         if (retriesFull) return Promise.resolve(undefined);
@@ -77,18 +91,9 @@ function open({
         return Promise.resolve({ seq: 1, index: 0, records: 1, bytes: 1 });
       },
     },
-    deadLetters: {
-      add(letter) {
-        if (!deadLettersFull) letters.push(letter);
-        return Promise.resolve(!deadLettersFull);
-      },
-      addUnreadable: () => Promise.resolve(!deadLettersFull),
-    },
     retryPolicy: createRetryPolicy(60_000, 30_000),
     sourceActivity: { dispatched: () => undefined },
     order,
-    observe: () => undefined,
-    counts,
   });
   return { outbox, retries, letters, health, skipped, counts };
 }

@@ -1,40 +1,36 @@
-import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import { parkedTier, retryTier } from '../../../../shared/contracts/events/retry-record.ts';
-import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
-import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
+import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
-import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
-import { setAsideReason } from '../../worker/suspicion.ts';
-import { retryLine } from '../sources/dispatch-item.ts';
-import { lineOf, readWholeLine } from '../events/read-event.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
-import type { ReadEvent } from '../events/read-event.ts';
 import type { VisitorOrder } from '../waiting/visitor-order.ts';
-import type { Follower, RetryPlace } from '../waiting/waiting-visitors.ts';
+import type { Follower } from '../waiting/waiting-visitors.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { Attempted } from '../events/attempted.ts';
 import type { RetryWriter } from './retry-writer.ts';
-import { attemptOutcome, attemptOutcomes } from '../sending/attempt-outcome.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
 import type { Attempt } from '../sending/deliver.ts';
-import { countConsentStop } from './consent-stops.ts';
+import { countAttempts } from './count-attempts.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import type { KeepUntried } from './keep-untried.ts';
+import { heldAt, originOf, recordOf } from './retry-record-of.ts';
+import { recordSkipped } from './record-skipped.ts';
+import { recordStop } from './record-stop.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 export type OutboxOptions = {
   readonly health: Pick<HealthKeeper, 'record' | 'missed'>;
   readonly retryWriter: Pick<RetryWriter, 'add'>;
-  readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
+  readonly deadLetters: Pick<DeadLetterWriter, 'add'>;
+  readonly keepUntried: KeepUntried;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly order: VisitorOrder | undefined;
-  /** Some events of a frame of EVENTS are to be read again before long. */
+  /** Keeps a frame of EVENTS in memory, some events of which will be read again. */
   readonly keepFrame: (seq: number, frame: ResolvedFrame) => void;
   /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
   readonly isErased: (head: EventHead) => boolean;
@@ -72,25 +68,6 @@ export type DeadLetterReason = (typeof deadLetterReasons)[number];
  */
 export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 
-/** Why no attempt is made of an event that might be sent. */
-export type Stop =
-  | { readonly kind: 'stop'; readonly ruleId: string }
-  | { readonly kind: 'global-stop'; readonly category: string }
-  | { readonly kind: 'no-consent'; readonly purpose: string; readonly answers: readonly PurposeAnswer[] }
-  | { readonly kind: 'erased' };
-
-/** Made once: to make the name of a property takes longer than to count in it. */
-const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, `attempts_${outcome}`])) as {
-  readonly [Of in AttemptOutcome]: `attempts_${Of}`;
-};
-
-/** `consent: advertising` and, where there are several purposes, what decided about each of them. */
-export function consentReason({ purpose, answers }: Extract<Stop, { readonly kind: 'no-consent' }>): string {
-  const all = answers.map((one) => `${one.purpose}: ${one.isGranted ? 'granted' : 'denied'} by ${one.layer}`);
-  return `consent: ${purpose} (${all.join(', ')})`.slice(0, reasonCharactersMax);
-}
-
-const reasonCharactersMax = 500;
 const behindAnother = 'waits behind an earlier event of its visitor';
 const notSent = 'not sent yet: its request was not made';
 
@@ -121,35 +98,9 @@ export class Outbox {
     isProbe: boolean,
   ): readonly Whereabouts[] {
     const nowMs = Date.now();
-    this.#count(items, attempts, nowMs);
+    if (countAttempts(this.#options, items, attempts) > 0) this.#takenAtMs = nowMs;
     // Only now: what is settled counts as recorded.
     return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
-  }
-
-  /** A rule, missing consent or the erasure of its visitor stopped the event. */
-  stopped(item: DispatchItem, stop: Stop): void {
-    const { counts, observe, health } = this.#options;
-    switch (stop.kind) {
-      case 'stop':
-        counts.stopped += 1;
-        observe(item, 'stopped', item.attempts, `mapping ${stop.ruleId}`);
-        health.record('stopped', 1);
-        return;
-      case 'global-stop':
-        counts.global_stopped += 1;
-        observe(item, 'globalStop', item.attempts, stop.category);
-        health.record('globalStop', 1);
-        return;
-      case 'no-consent':
-        countConsentStop(counts, stop.purpose);
-        observe(item, 'stopped', item.attempts, consentReason(stop));
-        health.record('stopped', 1);
-        return;
-      case 'erased':
-        counts.erased += 1;
-        observe(item, 'stopped', item.attempts, 'erased');
-        health.record('stopped', 1);
-    }
   }
 
   /** Keeps an event whose rules take too much work to decide about it. */
@@ -208,78 +159,10 @@ export class Outbox {
     return this.#retryNow(item, 'switched off');
   }
 
-  /** Keeps a line of the log that holds no event this build can read, or the bytes of a frame no line of which it can. */
-  async deadLetterLine(line: string | Uint8Array): Promise<void> {
-    const { counts, deadLetters } = this.#options;
-    counts.dead_letters += 1;
-    counts.dead_letters_unreadable += 1;
-    const data = typeof line === 'string' ? Buffer.from(line) : line;
-    this.#skipUnless(await deadLetters.addUnreadable(data, 'not a resolved event this build knows'), Date.now());
-  }
-
-  /** Keeps all of a frame of the account's log that is not to be worked on any more; told again, it is kept once. */
-  async deadLetterSetAside({ seq, data, storedAtMs }: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>): Promise<void> {
-    const { counts, deadLetters, isErased } = this.#options;
-    const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
-    const frame = ResolvedFrame.open(data);
-    const note = (): void => {
-      counts.dead_letters += 1;
-      counts.dead_letters_set_aside += 1;
-    };
-    if (frame === undefined) {
-      note();
-      this.#skipUnless(await deadLetters.addUnreadable(data, setAsideReason), storedAtMs);
-      return;
-    }
-    const keep = (index: number): Promise<boolean> => {
-      const event = readWholeLine(frame, index);
-      if (event !== undefined && isErased(headOf(event))) {
-        counts.erased += 1;
-        return Promise.resolve(true);
-      }
-      note();
-      if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
-      const origin = { seq, line: index };
-      const letter = { attempts: 0, ...times, reason: setAsideReason, origin, event: frame.lineAt(index) };
-      return deadLetters.add(letter, event.event.id, `events ${seq}.${index}`);
-    };
-    const kept = await Promise.all(Array.from({ length: frame.length }, (_, index) => keep(index)));
-    for (const isKept of kept) this.#skipUnless(isKept, storedAtMs);
-  }
-
-  /** Makes a quarantined event of the retry log a dead letter; called again, it is kept once. */
-  async setAside(event: ReadEvent, about: SetAside): Promise<void> {
-    const { counts, deadLetters, observe, isErased } = this.#options;
-    const { readFrom, attempted, lastAttemptAt = Date.now(), request, origin } = about;
-    const { head } = event;
-    if (isErased(head)) {
-      counts.erased += 1;
-      return;
-    }
-    counts.dead_letters += 1;
-    counts.dead_letters_set_aside += 1;
-    observe({ head }, 'rejected', attempted.attempts, setAsideReason);
-    const { attempts, firstAttemptAtMs: firstAttemptAt = lastAttemptAt } = attempted;
-    const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
-    const own = origin === undefined ? {} : { origin };
-    const letter = { ...made, reason: setAsideReason, ...own, event: lineOf(event) };
-    this.#skipUnless(await deadLetters.add(letter, head.id, retryLine(readFrom)), head.receivedAtMs, firstAttemptAt);
-  }
-
-  /** Records an event as skipped that waited, and that EVENTS has no more: retention needed its room. */
-  skipGone(receivedAtMs: number): void {
-    this.#skipUnless(false, receivedAtMs);
-  }
-
-  /** Keeps a frame of the retry log this build cannot read. */
-  async deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
-    this.#skipUnless(await this.#options.deadLetters.addUnreadable(data, problem), Date.now());
-  }
-
   #storeParked({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
     if (!item.isReadable) {
       order.unpark(follower);
-      return this.deadLetterLine(item.line);
+      return this.#keepLine(item);
     }
     const { retryWriter, observe } = this.#options;
     observe(item, 'retrying', attempted.attempts, reason);
@@ -297,42 +180,6 @@ export class Outbox {
     return stored;
   }
 
-  #count(items: readonly DispatchItem[], attempts: readonly (Attempt | undefined)[], nowMs: number): void {
-    const { counts, health, sourceActivity, observe } = this.#options;
-    let succeeded = 0;
-    let dropped = 0;
-    let failed = 0;
-    let lastSourceId: string | undefined;
-    // In another form of loop V8 of Node 20 makes a list of each event and its place.
-    let index = -1;
-    for (const item of items) {
-      index += 1;
-      const attempt = attempts[index];
-      if (attempt === undefined) continue;
-      counts[countedAs[attemptOutcome(attempt)]] += 1;
-      if (attempt.outcome.kind === 'delivered') {
-        succeeded += 1;
-        const { sourceId } = item.head;
-        if (sourceId !== lastSourceId) sourceActivity.dispatched(sourceId, nowMs);
-        lastSourceId = sourceId;
-        observe(item, 'delivered', item.attempts + 1);
-      } else if (attempt.outcome.kind === 'dropped') {
-        dropped += 1;
-        observe(item, 'stopped', item.attempts + 1, attempt.outcome.reason);
-      } else {
-        failed += 1;
-      }
-    }
-    if (succeeded > 0) {
-      this.#takenAtMs = nowMs;
-      health.record('succeeded', succeeded);
-    }
-    if (dropped > 0) health.record('stopped', dropped);
-    if (failed > 0) health.record('failed', failed);
-    counts.delivered += succeeded;
-    counts.failed_attempts += failed;
-  }
-
   #moveOn(item: DispatchItem, attempt: Attempt | undefined, isProbe: boolean, nowMs: number): Whereabouts {
     const { order } = this.#options;
     if (attempt?.outcome.kind === 'delivered' || attempt?.outcome.kind === 'dropped') {
@@ -342,13 +189,13 @@ export class Outbox {
     if (this.#options.isErased(item.head)) {
       // What was on the wire counts as it ended; it is not tried again, and kept nowhere.
       order?.done(item, item.follower);
-      this.stopped(item, { kind: 'erased' });
+      recordStop(this.#options, item, { kind: 'erased' });
       return 'settled';
     }
     if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);
     // A version that brings an order sends in this way before the dispatcher that keeps none has ended.
     if (order === undefined) {
-      return item.isReadable ? this.#retryNow(item, notSent) : this.deadLetterLine(item.line);
+      return item.isReadable ? this.#retryNow(item, notSent) : this.#keepLine(item);
     }
     order.passedOver(item);
     if (item.follower === undefined && order.isHead(item)) return this.#retryNow(item, notSent);
@@ -363,7 +210,7 @@ export class Outbox {
     nowMs: number,
   ): Whereabouts {
     const { order, retryPolicy, counts, observe } = this.#options;
-    if (!item.isReadable) return this.deadLetterLine(item.line).then(() => order?.done(item, item.follower));
+    if (!item.isReadable) return this.#keepLine(item).then(() => order?.done(item, item.follower));
     const attempts = item.attempts + 1;
     const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
     const made = {
@@ -456,18 +303,19 @@ export class Outbox {
     observe(item, 'rejected', about.attempts, about.reason);
     const letter = { ...about, ...originOf(item), event: item.line };
     return deadLetters.add(letter, item.head.id, item.readFrom).then((isKept) => {
-      const { source } = item.frame;
-      if (source.kind === 'log') this.#skipUnless(isKept, source.message.storedAtMs);
-      else this.#skipUnless(isKept, item.head.receivedAtMs, about.firstAttemptAt);
+      if (!isKept) this.#skip(item, about.firstAttemptAt);
       order?.done(item, item.follower);
     });
   }
 
-  /** Records an event as skipped where the dead letters have no room for it either. It was resolved between these times. */
-  #skipUnless(isKept: boolean, fromMs: number, toMs = fromMs): void {
-    if (isKept) return;
-    this.#options.counts.missed_events += 1;
-    this.#options.health.missed(fromMs, 1, toMs);
+  #keepLine(item: DispatchItem): Promise<void> {
+    return this.#options.keepUntried({ kind: 'unreadable line', data: item.line });
+  }
+
+  /** The dead letters have no room for it either. It was resolved between the two times. */
+  #skip({ frame: { source }, head }: DispatchItem, firstAttemptAtMs: number): void {
+    if (source.kind === 'log') recordSkipped(this.#options, source.message.storedAtMs);
+    else recordSkipped(this.#options, head.receivedAtMs, firstAttemptAtMs);
   }
 }
 
@@ -485,26 +333,3 @@ type Parking = {
 };
 
 type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' | 'dropped' }>;
-
-const heldAt = (atMs: number | undefined): Pick<RetryRecord, 'heldAt'> => (atMs === undefined ? {} : { heldAt: atMs });
-
-const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> => (origin === undefined ? {} : { origin });
-
-/** Which event a record is about: a reference, unless EVENTS may have it no more. */
-function recordOf(
-  item: DispatchItem,
-): Pick<RetryRecord, 'visitorId' | 'eventId' | 'receivedAt' | 'bytes' | 'origin' | 'line'> {
-  const { head, bytesRead: bytes, origin, isCopied } = item;
-  const { visitorId, id: eventId, receivedAtMs: receivedAt } = head;
-  const about = { visitorId, eventId, receivedAt, bytes, ...originOf(item) };
-  return isCopied || origin === undefined ? { ...about, line: item.line } : about;
-}
-
-/** What is known of a quarantined event of the retry log. */
-export type SetAside = {
-  readonly readFrom: RetryPlace | undefined;
-  readonly attempted: Attempted;
-  readonly lastAttemptAt?: number;
-  readonly request?: RetryRecord['request'];
-  readonly origin: EventOrigin | undefined;
-};

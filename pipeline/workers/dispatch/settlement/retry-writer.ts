@@ -51,7 +51,6 @@ export class RetryWriter {
   readonly #options: RetryWriterOptions;
   /** What waits of each tier that is being written. */
   readonly #tiers = new Map<number, Waiting[]>();
-  #tiersStored = new Set<number>();
   #bytesWaiting = 0;
   #isRefused = false;
 
@@ -87,21 +86,12 @@ export class RetryWriter {
     });
   }
 
-  /** The tiers something was stored in since this was asked last. */
-  takeTiersStored(): Iterable<number> {
-    if (this.#tiersStored.size === 0) return [];
-    const tiers = this.#tiersStored;
-    this.#tiersStored = new Set();
-    return tiers;
-  }
-
   async #drain(tier: number, waiting: Waiting[]): Promise<void> {
     while (waiting.length > 0) {
       const frame = takeFrame(waiting, tier === parkedTier ? parkedFrameBytesMax : frameBytesMax);
       try {
         const stored = await this.#store(tier, frame);
         this.#isRefused = false;
-        this.#tiersStored.add(tier);
         for (const [index, { resolve }] of frame.entries()) resolve({ ...stored, index });
       } catch (error) {
         this.#isRefused = error instanceof PublishError;

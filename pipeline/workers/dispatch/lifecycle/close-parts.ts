@@ -1,0 +1,58 @@
+import type { Periodic } from '../../../../shared/runtime/every.ts';
+import { withDeadline } from '../../../../shared/runtime/deadline.ts';
+import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
+import type { FrameOpener } from '../events/opened-frames.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { Sending } from '../sending/sending.ts';
+import type { Settlement } from '../settlement/settlement.ts';
+import type { AccountShare } from '../sources/account-shares.ts';
+import type { FrameShare } from '../sources/frame-shares.ts';
+import type { Inbox } from '../sources/inbox.ts';
+import type { RetryReader } from '../sources/retry-reader.ts';
+import type { Sources } from '../sources/sources.ts';
+import type { VisitorOrder } from '../waiting/visitor-order.ts';
+
+type Draining = { readonly inbox: Inbox; readonly sending: Sending; readonly pullConsumer: PullConsumer };
+
+/** Takes nothing more. Events of the account's log that are not in flight are left to the next dispatcher. */
+export function drainParts(
+  { inbox, sending, pullConsumer }: Draining,
+  { sources, settlement }: { readonly sources: Sources; readonly settlement: Settlement },
+): Promise<void> {
+  sources.close();
+  settlement.handBackUnstarted();
+  inbox.leaveUnopened();
+  sending.remove(({ lane }) => lane === 'fresh');
+  return pullConsumer.close();
+}
+
+type Closing = Draining & {
+  /** Ends the tries of what is being written to the log. */
+  readonly abort: AbortController;
+  readonly opener: FrameOpener;
+  readonly frameShare: FrameShare;
+  readonly health: HealthKeeper;
+  readonly retries: RetryReader;
+  readonly visitorOrder: VisitorOrder | undefined;
+  readonly lostHeads: Periodic | undefined;
+};
+
+/** How long the end may wait for the log to store the last counts, in ms. */
+const storingMs = 1_000;
+
+/** Ends what is under way, and stores what is settled where the log takes it. Never rejects. */
+export async function closeParts(parts: Closing, { share }: { readonly share: AccountShare }): Promise<void> {
+  const { abort, opener, frameShare, pullConsumer, sending, health, inbox, retries, visitorOrder, lostHeads } = parts;
+  abort.abort(new Error('the dispatcher ended'));
+  share.leave();
+  opener.leave();
+  frameShare.leave();
+  await Promise.allSettled([pullConsumer.close(), sending.close()]);
+  const storing = async (): Promise<void> => {
+    await health.stop();
+    inbox.handBackAll();
+    await Promise.all([retries.stop(), visitorOrder?.stop(), lostHeads?.stop()]);
+  };
+  // Without the log what is not stored yet is not acknowledged either, and comes again.
+  await withDeadline(Promise.allSettled([storing()]), storingMs);
+}

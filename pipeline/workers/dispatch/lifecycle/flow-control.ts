@@ -1,0 +1,126 @@
+import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
+import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
+import type { Logger } from '../../../../shared/runtime/logger.ts';
+import type { DispatchTarget } from '../admission/dispatch-target.ts';
+import type { Sending } from '../sending/sending.ts';
+import type { Outbox } from '../settlement/outbox.ts';
+import type { RetryShare } from '../settlement/retry-share.ts';
+import { parkedATurn } from '../settlement/settlement.ts';
+import type { Settlement } from '../settlement/settlement.ts';
+import type { FrameShare } from '../sources/frame-shares.ts';
+import type { Inbox } from '../sources/inbox.ts';
+import type { Sources } from '../sources/sources.ts';
+import type { VisitorOrder } from '../waiting/visitor-order.ts';
+import type { SkipAhead } from './skip-ahead.ts';
+
+export type FlowControlOptions = {
+  readonly destinationId: string;
+  readonly pullConsumer: PullConsumer;
+  readonly frameShare: FrameShare;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly sending: Sending;
+  readonly settlement: Settlement;
+  readonly sources: Sources;
+  readonly skipAhead: SkipAhead;
+  readonly retryShare: RetryShare;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly visitorOrder: VisitorOrder | undefined;
+  readonly limits: { readonly eventsHeldMax: number; readonly bytesHeldMax: number };
+  readonly logger: Logger;
+};
+
+/** Frames that wait to be read while no more are asked for. */
+const framesUnopenedMax = 16;
+/** Parked events of one visitor that are sent one after the other before the log is asked for more. */
+const releasedTogetherMin = 16;
+const releasedTogetherMax = 256;
+/** Fresh events that may be parked in search of one a destination can be tried out with. */
+const parkedForProbeMax = 256;
+
+/** Takes events only while there is room for them and a destination to send them to. */
+export class FlowControl {
+  readonly #options: FlowControlOptions;
+  /** Used last: other settings may hold another key. */
+  #prepared: OfferedDestination | undefined;
+  /** Why the destination cannot be sent to. */
+  #problem: string | undefined;
+
+  constructor(options: FlowControlOptions) {
+    this.#options = options;
+  }
+
+  get hasProblem(): boolean {
+    return this.#problem !== undefined;
+  }
+
+  /** Before events are taken: a destination that refused its key is asked again once its settings changed. */
+  noteSettings(target: DispatchTarget | undefined): void {
+    if (target?.prepared === this.#prepared) return;
+    this.#prepared = target?.prepared;
+    this.#options.sending.askAgain();
+  }
+
+  /** Whether rules and settings can be read, so that events can be decided. */
+  canDecide(target: DispatchTarget | undefined): target is DispatchTarget {
+    return target !== undefined && (target.prepared !== undefined || !target.destination.isEnabled);
+  }
+
+  /** Whether there are too few fresh events in memory. */
+  wantsFresh({ prepared }: DispatchTarget): boolean {
+    const { sending, outbox, limits, settlement } = this.#options;
+    if (outbox.parking >= parkedATurn) return false;
+    if (sending.size >= limits.eventsHeldMax || sending.bytes >= limits.bytesHeldMax) return false;
+    // What is in memory may all come to the retry log.
+    if (this.isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
+    // While it is tried out, a search for an event of a visitor that does not wait would park all others.
+    if (!sending.gate.isBreakerClosed && settlement.parkedSinceOpening > parkedForProbeMax) return false;
+    return prepared === undefined || sending.wantsFresh(prepared);
+  }
+
+  /** Whether so much waits for another attempt that no fresh events are taken. */
+  isRetryLogFull(heldBytes = 0): boolean {
+    const { visitorOrder, retryShare } = this.#options;
+    return visitorOrder?.isFull() === true || retryShare.isFull(heldBytes);
+  }
+
+  /** Opens and closes the sources. */
+  regulate(target: DispatchTarget | undefined, isRunning: boolean): void {
+    const { pullConsumer, inbox, sending, settlement, sources, skipAhead } = this.#options;
+    this.#noteProblem(target?.problem);
+    const prepared = target?.destination.isEnabled === true && !sending.gate.isShut ? target.prepared : undefined;
+    if (prepared !== undefined && isRunning) {
+      sources.open(Math.min(releasedTogetherMax, Math.max(releasedTogetherMin, prepared.batchEventsMax)));
+    } else {
+      sources.close();
+    }
+    const isDisabled = target?.destination.isEnabled === false;
+    if (isDisabled) settlement.leaveAll();
+    skipAhead.removeHeld();
+    const hasRoom = this.#hasRoom();
+    const skips = skipAhead.isSkipping && inbox.unopened < framesUnopenedMax;
+    if ((isDisabled || skips || (prepared !== undefined && hasRoom)) && isRunning) pullConsumer.resume();
+    else pullConsumer.pause();
+  }
+
+  #hasRoom(): boolean {
+    const { inbox, sending, frameShare, limits } = this.#options;
+    const hasMemory = sending.size < limits.eventsHeldMax && inbox.bytes < frameShare.bytesMax;
+    return inbox.unopened < framesUnopenedMax && hasMemory && !this.isRetryLogFull();
+  }
+
+  /** Whether nothing rings when there is room in the retry log again. */
+  get isPaused(): boolean {
+    const { visitorOrder, retryShare } = this.#options;
+    return visitorOrder?.isPaused === true || retryShare.isPaused;
+  }
+
+  #noteProblem(problem: string | undefined): void {
+    if (this.#problem === problem) return;
+    this.#problem = problem;
+    if (problem === undefined) return;
+    const { destinationId, logger, settlement } = this.#options;
+    logger.error({ destinationId, problem }, 'dispatcher: the destination cannot be sent to');
+    settlement.handBackUnstarted();
+  }
+}

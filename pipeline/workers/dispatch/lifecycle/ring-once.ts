@@ -1,0 +1,14 @@
+import type { Wakeup } from '../../worker/wakeup.ts';
+
+/** Rings at the end of this round of the event loop, once for all calls of the round. */
+export function ringOncePerRound(wakeup: Pick<Wakeup, 'ring'>): () => void {
+  let isRinging = false;
+  return () => {
+    if (isRinging) return;
+    isRinging = true;
+    setImmediate(() => {
+      isRinging = false;
+      wakeup.ring();
+    });
+  };
+}

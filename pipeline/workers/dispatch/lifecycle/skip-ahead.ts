@@ -1,0 +1,94 @@
+import { eventsOfAccount } from '../../../../shared/contracts/subjects.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
+import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
+import type { Logger } from '../../../../shared/runtime/logger.ts';
+import type { Sending } from '../sending/sending.ts';
+import type { DispatchItem } from '../sources/dispatch-item.ts';
+import { seqOf } from '../sources/frames-in-flight.ts';
+import type { Inbox } from '../sources/inbox.ts';
+import type { Settlement } from '../settlement/settlement.ts';
+
+export type SkipAheadOptions = {
+  readonly connection: LogConnection;
+  readonly accountId: string;
+  readonly destinationId: string;
+  readonly pullConsumer: PullConsumer;
+  readonly inbox: Inbox;
+  readonly sending: Sending;
+  readonly settlement: Settlement;
+  readonly isRunning: () => boolean;
+  readonly wake: () => void;
+  readonly logger: Logger;
+};
+
+/** So many sequences of the log are skipped by reading what they hold, so that the count is exact. */
+const readSkippedMax = 1_000;
+
+/** Skips what the account's log has up to a sequence, and records it: it waited too long, or takes room that others need. */
+export class SkipAhead {
+  readonly #options: SkipAheadOptions;
+  /** 0 while nothing is skipped. */
+  #upToSeq = 0;
+  /** Whether some of it may be held. */
+  #mayHold = false;
+
+  constructor(options: SkipAheadOptions) {
+    this.#options = options;
+  }
+
+  /** Whether frames are skipped now. */
+  get isSkipping(): boolean {
+    return this.#upToSeq > 0;
+  }
+
+  covers(seq: number): boolean {
+    return seq <= this.#upToSeq;
+  }
+
+  /** Called again with a sequence that is skipped already, it changes nothing. Never rejects. */
+  async skipTo(upToSeq: number): Promise<void> {
+    const { pullConsumer, inbox, isRunning, wake, logger, destinationId } = this.#options;
+    const { upTo } = pullConsumer.finished;
+    if (upToSeq <= this.#upToSeq || upToSeq <= upTo || !isRunning()) return;
+    this.#upToSeq = upToSeq;
+    this.#mayHold = true;
+    wake();
+    if (upToSeq - upTo <= readSkippedMax) return;
+    // A thousand destinations that each fetched all of a long backlog would slow the log down for every account.
+    try {
+      const fromMs = await this.#storedAfter(upTo);
+      inbox.missFrames(await pullConsumer.skipTo(upToSeq), { fromMs, toMs: Date.now() });
+    } catch (error) {
+      logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
+    }
+  }
+
+  /** When the oldest frame after a sequence was stored, in ms since the epoch; now where there is none. */
+  async #storedAfter(seq: number): Promise<number> {
+    const { connection, accountId } = this.#options;
+    const oldest = await readNext(connection, streams.events, eventsOfAccount(accountId), seq + 1);
+    return oldest?.storedAtMs ?? Date.now();
+  }
+
+  /** Removes what is held of skipped frames and not in flight. */
+  removeHeld(): void {
+    if (!this.#mayHold) return;
+    this.#mayHold = false;
+    const { inbox, sending, settlement, destinationId, logger } = this.#options;
+    const upToSeq = this.#upToSeq;
+    logger.warn({ destinationId, upToSeq }, 'dispatcher: skipping events that waited too long');
+    settlement.handBackUnstarted();
+    const isSkipped = ({ frame }: DispatchItem): boolean => seqOf(frame) > 0 && this.covers(seqOf(frame));
+    for (const item of sending.remove(isSkipped)) inbox.missEvent(item);
+    inbox.missUnread(upToSeq);
+  }
+
+  /** A frame after those that are skipped was opened. It waits with others where nothing can be sent. */
+  caughtUp(): void {
+    if (this.#upToSeq === 0) return;
+    this.#upToSeq = 0;
+    if (this.#options.sending.gate.isShut) this.#options.settlement.handBackUnstarted();
+  }
+}

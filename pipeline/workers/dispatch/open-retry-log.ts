@@ -1,0 +1,143 @@
+import {
+  isParkedTier,
+  isReplayTier,
+  parkedTier,
+  retryHeadBytes,
+  settledNoteTier,
+} from '../../../shared/contracts/events/retry-record.ts';
+import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
+import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { Periodic } from '../../../shared/runtime/every.ts';
+import type { DispatcherOptions } from './dispatcher-context.ts';
+import type { DispatcherCounts } from './dispatcher-stats.ts';
+import { referredTo } from './events/held-references.ts';
+import type { HeldReferences } from './events/held-references.ts';
+import { RetryShare, retryLimits } from './settlement/retry-share.ts';
+import type { RetryLimits, RetryShareOptions } from './settlement/retry-share.ts';
+import { RetryWriter } from './settlement/retry-writer.ts';
+import type { RetryWriterOptions } from './settlement/retry-writer.ts';
+import { RetryReader } from './sources/retry-reader.ts';
+import { watchLostHeads } from './waiting/lost-heads.ts';
+import { ParkedFrames } from './waiting/parked-frames.ts';
+import { readWaiting } from './waiting/read-waiting.ts';
+import { VisitorOrder } from './waiting/visitor-order.ts';
+import { WaitingVisitors } from './waiting/waiting-visitors.ts';
+
+/** What reads and writes the retry log of a destination. */
+export type RetryLog = {
+  readonly retries: RetryReader;
+  readonly retryWriter: RetryWriter;
+  readonly retryShare: RetryShare;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly visitorOrder: VisitorOrder | undefined;
+  readonly lostHeads: Periodic | undefined;
+};
+
+type Opening = {
+  readonly keepsOrder: boolean;
+  readonly references: HeldReferences;
+  readonly writing: Pick<RetryWriterOptions, 'connection' | 'destinationId' | 'signal' | 'onRetry'>;
+  readonly warn: (error: unknown) => void;
+};
+
+/** Of what a destination may have in the retry log: so much of it may be finished and not removed yet, in each tier. */
+const finishedShare = 1 / 16;
+
+/** Reads what waits before anything is sent. */
+export async function openRetryLog(
+  options: DispatcherOptions,
+  counts: DispatcherCounts,
+  { keepsOrder, references, writing, warn }: Opening,
+): Promise<RetryLog> {
+  const { connection, destinationId } = options;
+  const messages = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+  const tiersStored = new Set([...messages.keys()].map(tierOf));
+  const waits = { connection, destinationId, tiersStored, references };
+  if (!keepsOrder) await readWaiting(waits, undefined);
+  const visitorOrder = keepsOrder ? await openVisitorOrder(options, counts, waits, warn) : undefined;
+  let retryWriter: RetryWriter | undefined;
+  const otherBytes = (): number => (visitorOrder?.bytesParked ?? 0) + (retryWriter?.bytesWaiting ?? 0);
+  const retryShare = await openRetryShare(options, { counts, otherBytes, warn }, { tiersStored, keepsOrder });
+  const retries = new RetryReader({
+    connection,
+    destinationId,
+    events: options.referencedEvents,
+    references,
+    isParkedDue: !keepsOrder,
+    finishedBytesMax: () => retryShare.bytesMax * finishedShare,
+    onRemoved: (bytes) => retryShare.removed(bytes),
+    warn,
+  });
+  for (const tier of tiersStored) retries.stored(tier);
+  retryWriter = new RetryWriter({
+    ...writing,
+    hasRoom: (bytes, isReplacement) => retryShare.hasRoom(bytes, isReplacement),
+    onStored: (tier, { seq, bytes, records }) => {
+      references.stored(seq, referredTo(records));
+      retries.stored(tier);
+      if (tier !== parkedTier || !keepsOrder) retryShare.stored(bytes);
+    },
+  });
+  const lostHeads = visitorOrder && watchLost(options, visitorOrder, warn);
+  return { retries, retryWriter, retryShare, visitorOrder, lostHeads };
+}
+
+function watchLost(
+  { connection, destinationId, settings, logger }: DispatcherOptions,
+  order: VisitorOrder,
+  warn: (error: unknown) => void,
+): Periodic {
+  return watchLostHeads({
+    connection,
+    destinationId,
+    order,
+    everyMs: settings.lostHeadsEveryMs,
+    warn,
+    onLost: (events) =>
+      logger.error({ destinationId, events }, 'dispatcher: events waiting for a retry are missing from the retry log'),
+  });
+}
+
+/** Counts what the destination has in the retry log; headers of its messages name their sizes. */
+async function openRetryShare(
+  { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
+  own: Pick<RetryShareOptions, 'counts' | 'otherBytes' | 'warn'>,
+  { tiersStored, keepsOrder }: { readonly tiersStored: ReadonlySet<number>; readonly keepsOrder: boolean },
+): Promise<RetryShare> {
+  const isOwn = (tier: number): boolean =>
+    !isReplayTier(tier) && tier !== settledNoteTier && (!isParkedTier(tier) || !keepsOrder);
+  const measure = (): Promise<number> =>
+    sumBytes(
+      connection,
+      streams.retry,
+      retriesOfDestination(destinationId),
+      (subject) => isOwn(tierOf(subject)),
+      retryHeadBytes,
+    );
+  const bytes = tiersStored.size === 0 ? 0 : await measure();
+  const limits = (): RetryLimits => retryLimits(accountId, retryUse(), settings.retryShare);
+  return new RetryShare({ ...own, limits, measure }, bytes);
+}
+
+const tierOf = (subject: string): number => Number(subject.split('.').at(-1));
+
+async function openVisitorOrder(
+  { connection, destinationId, settings, logger, referencedEvents }: DispatcherOptions,
+  counts: DispatcherCounts,
+  waits: Parameters<typeof readWaiting>[0],
+  warn: (error: unknown) => void,
+): Promise<VisitorOrder> {
+  const waiting = new WaitingVisitors();
+  const frames = new ParkedFrames({ connection, destinationId, references: waits.references, warn });
+  await readWaiting(waits, { waiting, frames });
+  return new VisitorOrder({
+    waiting,
+    frames,
+    limits: settings.order,
+    counts,
+    load: (wanted) => referencedEvents.load(connection, wanted),
+    warn: (error) => logger.warn({ destinationId, err: error }, 'dispatcher: reading parked events failed'),
+  });
+}

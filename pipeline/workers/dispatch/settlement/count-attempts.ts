@@ -1,0 +1,58 @@
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { SourceActivity } from '../health/source-activity.ts';
+import { attemptOutcome, attemptOutcomes } from '../sending/attempt-outcome.ts';
+import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
+import type { Attempt } from '../sending/deliver.ts';
+import type { DispatchItem } from '../sources/dispatch-item.ts';
+import type { OutcomeObserver } from './outcome-observer.ts';
+
+type AttemptRecords = {
+  readonly counts: Record<'delivered' | 'failed_attempts' | `attempts_${AttemptOutcome}`, number>;
+  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
+  readonly observe: OutcomeObserver;
+};
+
+/** Made once: to make the name of a property takes longer than to count in it. */
+const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, `attempts_${outcome}`])) as {
+  readonly [Of in AttemptOutcome]: `attempts_${Of}`;
+};
+
+/** Counts the attempts of a batch, and reports those that delivered or dropped an event. Returns how many delivered one. */
+export function countAttempts(
+  { counts, health, sourceActivity, observe }: AttemptRecords,
+  items: readonly DispatchItem[],
+  attempts: readonly (Attempt | undefined)[],
+): number {
+  const nowMs = Date.now();
+  let succeeded = 0;
+  let dropped = 0;
+  let failed = 0;
+  let lastSourceId: string | undefined;
+  // In another form of loop V8 of Node 20 makes a list of each event and its place.
+  let index = -1;
+  for (const item of items) {
+    index += 1;
+    const attempt = attempts[index];
+    if (attempt === undefined) continue;
+    counts[countedAs[attemptOutcome(attempt)]] += 1;
+    if (attempt.outcome.kind === 'delivered') {
+      succeeded += 1;
+      const { sourceId } = item.head;
+      if (sourceId !== lastSourceId) sourceActivity.dispatched(sourceId, nowMs);
+      lastSourceId = sourceId;
+      observe(item, 'delivered', item.attempts + 1);
+    } else if (attempt.outcome.kind === 'dropped') {
+      dropped += 1;
+      observe(item, 'stopped', item.attempts + 1, attempt.outcome.reason);
+    } else {
+      failed += 1;
+    }
+  }
+  if (succeeded > 0) health.record('succeeded', succeeded);
+  if (dropped > 0) health.record('stopped', dropped);
+  if (failed > 0) health.record('failed', failed);
+  counts.delivered += succeeded;
+  counts.failed_attempts += failed;
+  return succeeded;
+}

@@ -1,0 +1,107 @@
+import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
+import { setAsideReason } from '../../worker/suspicion.ts';
+import { lineOf, readWholeLine } from '../events/read-event.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import { retryLine } from '../sources/dispatch-item.ts';
+import type { Untried } from '../sources/untried.ts';
+import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import type { OutcomeObserver } from './outcome-observer.ts';
+import { recordSkipped } from './record-skipped.ts';
+
+export type KeepUntriedOptions = {
+  readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
+  readonly health: Pick<HealthKeeper, 'missed'>;
+  readonly observe: OutcomeObserver;
+  /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
+  readonly isErased: (head: EventHead) => boolean;
+  readonly counts: Record<
+    'dead_letters' | 'dead_letters_unreadable' | 'dead_letters_set_aside' | 'erased' | 'missed_events',
+    number
+  >;
+};
+
+/** Settles once it is a dead letter, or recorded as skipped. Called again with the same, the dead letter is kept once. */
+export type KeepUntried = (untried: Untried) => Promise<void>;
+
+/** Keeps what no attempt is made of. */
+export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
+  return async (untried) => {
+    const { deadLetters, counts } = options;
+    switch (untried.kind) {
+      case 'unreadable line': {
+        counts.dead_letters += 1;
+        counts.dead_letters_unreadable += 1;
+        const data = typeof untried.data === 'string' ? Buffer.from(untried.data) : untried.data;
+        const isKept = await deadLetters.addUnreadable(data, 'not a resolved event this build knows');
+        if (!isKept) recordSkipped(options, Date.now());
+        return;
+      }
+      case 'unreadable frame':
+        if (!(await deadLetters.addUnreadable(untried.data, untried.problem))) recordSkipped(options, Date.now());
+        return;
+      case 'gone':
+        recordSkipped(options, untried.receivedAtMs);
+        return;
+      case 'quarantined frame':
+        return keepFrame(options, untried.message);
+      case 'quarantined event':
+        return keepEvent(options, untried);
+    }
+  };
+}
+
+type Of<Kind extends Untried['kind']> = Extract<Untried, { readonly kind: Kind }>;
+
+/** Each line of a quarantined frame of the account's log is a dead letter. */
+async function keepFrame(
+  options: KeepUntriedOptions,
+  { seq, data, storedAtMs }: Of<'quarantined frame'>['message'],
+): Promise<void> {
+  const { counts, deadLetters, isErased } = options;
+  const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
+  const frame = ResolvedFrame.open(data);
+  const count = (): void => {
+    counts.dead_letters += 1;
+    counts.dead_letters_set_aside += 1;
+  };
+  if (frame === undefined) {
+    count();
+    if (!(await deadLetters.addUnreadable(data, setAsideReason))) recordSkipped(options, storedAtMs);
+    return;
+  }
+  const keep = (index: number): Promise<boolean> => {
+    const event = readWholeLine(frame, index);
+    if (event !== undefined && isErased(headOf(event))) {
+      counts.erased += 1;
+      return Promise.resolve(true);
+    }
+    count();
+    if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
+    const origin = { seq, line: index };
+    const letter = { attempts: 0, ...times, reason: setAsideReason, origin, event: frame.lineAt(index) };
+    return deadLetters.add(letter, event.event.id, `events ${seq}.${index}`);
+  };
+  const kept = await Promise.all(Array.from({ length: frame.length }, (_, index) => keep(index)));
+  for (const isKept of kept) if (!isKept) recordSkipped(options, storedAtMs);
+}
+
+async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quarantined event'>): Promise<void> {
+  const { counts, deadLetters, observe, isErased } = options;
+  const { readFrom, attempted, lastAttemptAt = Date.now(), request, origin } = about;
+  const { head } = event;
+  if (isErased(head)) {
+    counts.erased += 1;
+    return;
+  }
+  counts.dead_letters += 1;
+  counts.dead_letters_set_aside += 1;
+  observe({ head }, 'rejected', attempted.attempts, setAsideReason);
+  const { attempts, firstAttemptAtMs: firstAttemptAt = lastAttemptAt } = attempted;
+  const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
+  const own = origin === undefined ? {} : { origin };
+  const letter = { ...made, reason: setAsideReason, ...own, event: lineOf(event) };
+  const isKept = await deadLetters.add(letter, head.id, retryLine(readFrom));
+  if (!isKept) recordSkipped(options, head.receivedAtMs, firstAttemptAt);
+}

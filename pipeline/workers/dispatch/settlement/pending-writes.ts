@@ -1,0 +1,27 @@
+/** Writes to the log that events wait for. */
+export class PendingWrites {
+  readonly #onStored: () => void;
+  readonly #fail: (error: unknown) => void;
+  #size = 0;
+
+  constructor(onStored: () => void, fail: (error: unknown) => void) {
+    this.#onStored = onStored;
+    this.#fail = fail;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Calls `next` once something is stored. */
+  after(stored: Promise<unknown>, next: () => void): void {
+    this.#size += 1;
+    stored
+      .then(() => {
+        this.#size -= 1;
+        next();
+        this.#onStored();
+      })
+      .catch(this.#fail);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Exclusion } from '../admission/decide-attempt.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { DispatchItem } from '../sources/dispatch-item.ts';
+import { countConsentStop } from './consent-stops.ts';
+import type { OutcomeObserver } from './outcome-observer.ts';
+
+/** Why no attempt is made of an event that is for the destination. */
+export type Stop = Extract<Exclusion, { readonly kind: 'stop' | 'global-stop' | 'no-consent' | 'erased' }>;
+
+export type StopRecords = {
+  readonly counts: Record<'stopped' | 'global_stopped' | 'consent_stopped' | 'erased', number>;
+  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly observe: OutcomeObserver;
+};
+
+const reasonCharactersMax = 500;
+
+/** Counts a stopped event, in health too, and reports the reason. */
+export function recordStop({ counts, health, observe }: StopRecords, item: DispatchItem, stop: Stop): void {
+  health.record(stop.kind === 'global-stop' ? 'globalStop' : 'stopped', 1);
+  switch (stop.kind) {
+    case 'stop':
+      counts.stopped += 1;
+      observe(item, 'stopped', item.attempts, `mapping ${stop.ruleId}`);
+      return;
+    case 'global-stop':
+      counts.global_stopped += 1;
+      observe(item, 'globalStop', item.attempts, stop.category);
+      return;
+    case 'no-consent':
+      countConsentStop(counts, stop.purpose);
+      observe(item, 'stopped', item.attempts, consentReason(stop));
+      return;
+    case 'erased':
+      counts.erased += 1;
+      observe(item, 'stopped', item.attempts, 'erased');
+  }
+}
+
+/** `consent: advertising` and, where there are several purposes, what decided about each of them. */
+function consentReason({ purpose, answers }: Extract<Stop, { readonly kind: 'no-consent' }>): string {
+  const all = answers.map((one) => `${one.purpose}: ${one.isGranted ? 'granted' : 'denied'} by ${one.layer}`);
+  return `consent: ${purpose} (${all.join(', ')})`.slice(0, reasonCharactersMax);
+}

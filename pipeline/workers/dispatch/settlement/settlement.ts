@@ -1,0 +1,236 @@
+import { isReplayTier } from '../../../../shared/contracts/events/retry-record.ts';
+import type { Exclusion } from '../admission/decide-attempt.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { Delivered } from '../sending/deliver.ts';
+import type { Batch, Sending } from '../sending/sending.ts';
+import type { AccountShare } from '../sources/account-shares.ts';
+import type { DispatchItem } from '../sources/dispatch-item.ts';
+import type { Inbox } from '../sources/inbox.ts';
+import { paced } from '../sources/pacing.ts';
+import type { Sources } from '../sources/sources.ts';
+import type { UntriedEvents } from '../sources/untried.ts';
+import type { VisitorOrder } from '../waiting/visitor-order.ts';
+import type { KeepUntried } from './keep-untried.ts';
+import type { Outbox } from './outbox.ts';
+import type { PendingWrites } from './pending-writes.ts';
+import { recordStop } from './record-stop.ts';
+import type { StopRecords } from './record-stop.ts';
+
+/** A request that has ended, and what became of its events. */
+export type EndedBatch = { readonly batch: Batch; readonly delivered: Delivered };
+
+export type SettlementOptions = {
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly sending: Sending;
+  readonly sources: Pick<Sources, 'remove'>;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly order: VisitorOrder | undefined;
+  readonly health: Pick<HealthKeeper, 'record' | 'setAccessRefused'>;
+  readonly writes: PendingWrites;
+  readonly keepUntried: KeepUntried;
+  readonly observe: StopRecords['observe'];
+  /** Measures a request that has ended. */
+  readonly observeBatch: (batch: Batch, delivered: Delivered) => void;
+  /** The destination refuses its key or token, or accepts it again. */
+  readonly onAccess: (isRefused: boolean) => void;
+  readonly share: AccountShare;
+  readonly counts: StopRecords['counts'] & Record<'skipped' | 'already_waiting' | 'breaker_opened' | 'parked', number>;
+};
+
+/** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
+const movedUnits = 4_000;
+/** Parked events that the log is given in one turn: each takes some 40 µs, and a failure may park thousands at once. */
+export const parkedATurn = 32;
+
+/** Brings each event where its decision, or the answer to its request, says, and settles its line once it is there. */
+export class Settlement {
+  readonly #options: SettlementOptions;
+  /** Requests that have ended: very many may end at once, such as those to names that hang. */
+  readonly #ended: EndedBatch[] = [];
+  readonly #nextEnded: () => EndedBatch | undefined;
+  readonly #storeNextParked: () => number | undefined;
+  #isAccessRefused = false;
+  /** Events parked when the breaker opened last. */
+  #parkedAtOpening = 0;
+
+  constructor(options: SettlementOptions) {
+    const { share, outbox } = options;
+    this.#options = options;
+    this.#nextEnded = paced(share, () => this.#ended.shift());
+    this.#storeNextParked = paced(share, () => outbox.storeNextParked());
+  }
+
+  /** Events that were parked since the breaker opened last. */
+  get parkedSinceOpening(): number {
+    return this.#options.counts.parked - this.#parkedAtOpening;
+  }
+
+  /** A request has ended; `settleEnded` settles it. */
+  ended(batch: EndedBatch): void {
+    this.#ended.push(batch);
+  }
+
+  settleEnded(): void {
+    while (this.#ended.length > 0) {
+      const ended = this.#nextEnded();
+      if (ended === undefined) return;
+      this.#settle(ended);
+    }
+  }
+
+  #settle({ batch, delivered }: EndedBatch): void {
+    const { inbox, sending, outbox, share, counts, writes, observeBatch } = this.#options;
+    observeBatch(batch, delivered);
+    const hasOpened = sending.ended(batch, delivered);
+    this.#noteAccess(delivered);
+    const whereabouts = outbox.settle(batch.items, delivered.attempts, batch.isProbe);
+    for (const [index, item] of batch.items.entries()) {
+      const at = whereabouts[index];
+      if (delivered.attempts[index]?.outcome.kind !== 'delivered') share.spend(movedUnits + item.bytes);
+      if (at === 'settled') inbox.settle(item);
+      else if (at === 'waits on') inbox.handBack(item.frame);
+      else if (at !== undefined) writes.after(at, () => inbox.settle(item));
+    }
+    this.#parkAfterFailed();
+    sending.release(batch);
+    if (hasOpened) {
+      counts.breaker_opened += 1;
+      this.#parkedAtOpening = counts.parked;
+      this.handBackUnstarted();
+    }
+  }
+
+  /** Settles an event that is not sent. */
+  exclude(item: DispatchItem, decision: Exclusion): void {
+    const { inbox, outbox, order, counts, writes } = this.#options;
+    switch (decision.kind) {
+      case 'over-budget':
+        writes.after(outbox.deadLetterOverBudget(item, decision.reason), () => inbox.settle(item));
+        return;
+      case 'erased':
+      case 'stop':
+      case 'global-stop':
+      case 'no-consent':
+        recordStop(this.#options, item, decision);
+        item.frame.isStarted = true;
+        break;
+      case 'skip':
+        counts.skipped += 1;
+    }
+    if (item.lane === 'retried') order?.done(item, item.follower);
+    inbox.skip(item);
+  }
+
+  /** Keeps what no attempt is made of. */
+  keep({ untried, finish }: UntriedEvents): void {
+    const { writes, keepUntried } = this.#options;
+    writes.after(Promise.all(untried.map(keepUntried)), finish);
+  }
+
+  /** Keeps an event whose line cannot be read after its head. */
+  keepUnreadable(item: DispatchItem): void {
+    const data = item.line;
+    this.keep({ untried: [{ kind: 'unreadable line', data }], finish: () => this.#options.inbox.settle(item) });
+  }
+
+  /** Puts an event that is to be sent into its lane, unless it has to wait for an earlier one of its visitor. */
+  queue(item: DispatchItem): void {
+    const { sending, order } = this.#options;
+    const { source } = item.frame;
+    const isRetry = source.kind === 'retry' && !isReplayTier(source.frame.tier);
+    if (order !== undefined) {
+      if (isRetry) this.#returned(item, order, source.frame);
+      const goesLast = !isRetry && source.kind !== 'parked';
+      if (goesLast && !this.#mayGoNext(item, order)) return;
+    }
+    sending.add(item);
+  }
+
+  /** A retry that was not known to wait: events of its visitor that are in the lanes wait for it. */
+  #returned(returned: DispatchItem, order: VisitorOrder, { tier, seq }: { tier: number; seq: number }): void {
+    if (!order.returned(returned, { tier, seq })) return;
+    const isLater = (item: DispatchItem): boolean => item.visitorId === returned.visitorId && !order.isHead(item);
+    for (const item of this.#options.sending.remove(isLater)) this.#park(item, order);
+  }
+
+  /** Whether no event of the visitor waits. Otherwise the event waits too. */
+  #mayGoNext(item: DispatchItem, order: VisitorOrder): boolean {
+    const { inbox, counts, writes } = this.#options;
+    const place = order.placeOf(item);
+    if (place === 'next') return true;
+    item.frame.isStarted = true;
+    if (place === 'known') {
+      // It came a second time. Its line is settled once the log surely has the first.
+      counts.already_waiting += 1;
+      writes.after(order.stored(item), () => inbox.settle(item));
+    } else {
+      this.#park(item, order);
+    }
+    return false;
+  }
+
+  /** Events after those that failed do not go on. */
+  #parkAfterFailed(): void {
+    const { sending, order } = this.#options;
+    if (order === undefined) return;
+    for (const visitorId of order.takeFailed()) {
+      for (const item of sending.removeBehind(visitorId, (other) => !order.isHead(other))) this.#park(item, order);
+    }
+  }
+
+  /** Has an event wait for an earlier one of its visitor; one that was released waits on where the log has it. */
+  #park(item: DispatchItem, order: VisitorOrder): void {
+    const { inbox, outbox, writes } = this.#options;
+    if (item.follower === undefined) writes.after(outbox.park(item, order), () => inbox.settle(item));
+    else inbox.handBack(item.frame);
+  }
+
+  /** Gives the log parked events, some in a turn. Returns whether some are left. */
+  storeParked(): boolean {
+    const { outbox, share } = this.#options;
+    for (let stored = 0; stored < parkedATurn && outbox.parking > 0; stored += 1) {
+      const bytes = this.#storeNextParked();
+      if (bytes === undefined) return false;
+      share.spend(movedUnits + bytes);
+    }
+    return outbox.parking > 0;
+  }
+
+  /** Hands back the frames of which nothing was sent or counted. */
+  handBackUnstarted(): void {
+    const frames = this.#options.inbox.handBackUnstarted();
+    if (frames.size > 0) this.#remove(({ frame }) => frames.has(frame));
+  }
+
+  /** The destination is disabled: nothing more of what is held is sent. Retries wait until it is enabled. */
+  leaveAll(): void {
+    const { inbox, outbox, counts, writes } = this.#options;
+    this.handBackUnstarted();
+    for (const item of this.#remove(() => true)) {
+      if (item.lane === 'fresh') {
+        counts.skipped += 1;
+        inbox.settle(item);
+      } else if (item.follower !== undefined) {
+        inbox.handBack(item.frame);
+      } else {
+        writes.after(outbox.putBack(item), () => inbox.settle(item));
+      }
+    }
+  }
+
+  /** Removes events that are neither in flight nor settled. */
+  #remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
+    const { sources, sending } = this.#options;
+    return [...sources.remove(fits), ...sending.remove(fits)];
+  }
+
+  #noteAccess({ isUp }: Delivered): void {
+    const { health, sending, onAccess } = this.#options;
+    const isRefused = sending.gate.isAccessRefused;
+    if (isRefused || isUp) health.setAccessRefused(isRefused);
+    if (isRefused === this.#isAccessRefused) return;
+    this.#isAccessRefused = isRefused;
+    onAccess(isRefused);
+  }
+}

@@ -1,0 +1,62 @@
+import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
+import type { FrameShare } from './frame-shares.ts';
+import type { Inbox } from './inbox.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { SourceHost } from './source-host.ts';
+
+export type LogSourceOptions = {
+  readonly pullConsumer: PullConsumer;
+  readonly inbox: Inbox;
+  readonly frameShare: FrameShare;
+  readonly quarantine: Quarantine;
+  /** Whether frames up to this sequence are skipped. */
+  readonly isSkipped: (seq: number) => boolean;
+  /** A frame was opened that is not skipped. */
+  readonly onFrame: () => void;
+};
+
+/** What a frame costs beside its events, in units of work: it is received, kept account of and acknowledged. */
+export const frameUnits = 4_000;
+
+/** Opens frames of the account's log as they come; their events are read by `inbox.next`. Ends with the dispatcher. */
+export async function openLogFrames(host: SourceHost, options: LogSourceOptions): Promise<void> {
+  const { pullConsumer, quarantine } = options;
+  for (;;) {
+    await quarantine.untilFramesMayOpen();
+    if (!(await pullConsumer.untilAny()) || !host.isRunning()) return;
+    await quarantine.openFrames(() => openTogether(host, options));
+  }
+}
+
+/** What is here is in flight at once: older frames that are handed back while newer ones are in hand would come after these. */
+function openTogether(host: SourceHost, options: LogSourceOptions): void {
+  const { pullConsumer, quarantine, isSkipped, onFrame } = options;
+  if (!host.isRunning()) return;
+  const messages = pullConsumer.takeNow(quarantine.framesAtOnce);
+  if (messages.length === 0) return;
+  quarantine.opened(Math.max(...messages.map(({ seq }) => seq)));
+  for (const message of messages) openFrame(message, host, options);
+  host.spend(messages.length * frameUnits);
+  host.beginTurn();
+  if (messages.some(({ seq }) => !isSkipped(seq))) onFrame();
+  host.wake();
+}
+
+function openFrame(
+  message: LogMessage,
+  host: SourceHost,
+  { inbox, frameShare, quarantine, isSkipped }: LogSourceOptions,
+): void {
+  frameShare.note(message.data.length);
+  if (quarantine.holdsFrame(message.seq)) {
+    host.hand({ untried: [{ kind: 'quarantined frame', message }], finish: () => inbox.pass(message) });
+    return;
+  }
+  const target = host.target();
+  // A disabled destination moves on with its account and is sent nothing, then or later: a replay can send it.
+  if (target?.destination.isEnabled === false) inbox.pass(message);
+  else if (isSkipped(message.seq)) inbox.miss(message);
+  else if (target?.prepared === undefined) inbox.refuse(message);
+  else inbox.take(message);
+}

@@ -1,0 +1,86 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isSetAside, isWatched } from '../../worker/suspicion.ts';
+import type { Suspicion } from '../../worker/suspicion.ts';
+import type { FrameInFlight } from './frames-in-flight.ts';
+import type { Inbox } from './inbox.ts';
+import { Isolation, aloneWithinMs } from './isolation.ts';
+
+export type QuarantineOptions = {
+  readonly suspicion: Suspicion;
+  readonly inbox: Pick<Inbox, 'isEmpty' | 'hasLogFrames' | 'isInFlight'>;
+  /** The longest that a request may take, in ms. */
+  readonly requestMs: number;
+  /** Whether frames of the retry log are taken. */
+  readonly mayTakeRetries: () => boolean;
+  readonly isRunning: () => boolean;
+  /** Called before a frame of the retry log is opened by itself: frames that wait for room there are handed back. */
+  readonly makeRoom: () => void;
+};
+
+/** Frames of the account's log that are opened in one go. */
+const framesPerTake = 16;
+/** How often to check whether a suspected frame is done, in ms. */
+const checkEveryMs = 20;
+
+/**
+ * Opens the frames of a source so that a thread that dies again shows which frame it died of: frames suspected of an
+ * earlier death are opened one at a time, with nothing else in flight where that takes no longer than a request.
+ */
+export class Quarantine {
+  readonly #options: QuarantineOptions;
+  readonly #isolation: Isolation;
+  /** Whether the next frames of the account's log are suspected. */
+  #isWatching: boolean;
+
+  constructor(options: QuarantineOptions) {
+    const { inbox, requestMs, mayTakeRetries: mayTake, suspicion } = options;
+    this.#options = options;
+    this.#isolation = new Isolation({ inbox, patienceMs: requestMs + aloneWithinMs, mayTake });
+    this.#isWatching = suspicion.log.watched !== undefined;
+  }
+
+  /** Whether a frame of the account's log goes to the dead letters, since threads died twice with it. */
+  holdsFrame(seq: number): boolean {
+    return isSetAside(this.#options.suspicion.log, seq);
+  }
+
+  /** The same of a frame of the retry log, or of one of its lines. */
+  holdsRetry(seq: number, line?: number): boolean {
+    return isSetAside(this.#options.suspicion.retry, seq, line);
+  }
+
+  /** Whether a frame of the retry log is opened by itself. */
+  isSuspected(seq: number): boolean {
+    return isWatched(this.#options.suspicion.retry, seq);
+  }
+
+  /** Frames of the account's log that may be opened together. */
+  get framesAtOnce(): number {
+    return this.#isWatching ? 1 : framesPerTake;
+  }
+
+  /** Frames of the account's log up to this sequence were opened. */
+  opened(newestSeq: number): void {
+    this.#isWatching &&= newestSeq <= (this.#options.suspicion.log.watched?.to ?? 0);
+  }
+
+  /** Opens frames of the account's log, once no frame is in flight by itself. */
+  openFrames(open: () => void): Promise<void> {
+    return this.#isolation.beside(open);
+  }
+
+  /** Waits until a suspected frame of the account's log is done, and for a moment also for retries. */
+  async untilFramesMayOpen(): Promise<void> {
+    const { inbox, isRunning } = this.#options;
+    const sinceMs = performance.now();
+    const isDone = (): boolean => inbox.isEmpty || (!inbox.hasLogFrames && performance.now() - sinceMs > aloneWithinMs);
+    while (this.#isWatching && !isDone() && isRunning()) await wait(checkEveryMs);
+  }
+
+  /** Opens a frame of the retry log, or an event of it; settles when a suspected one is done. */
+  openRetry(seq: number, open: () => FrameInFlight | undefined): Promise<void> {
+    if (!this.isSuspected(seq)) return this.#isolation.beside(open);
+    this.#options.makeRoom();
+    return this.#isolation.alone(open);
+  }
+}

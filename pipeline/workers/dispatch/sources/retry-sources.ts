@@ -1,0 +1,139 @@
+import { attemptedBefore } from '../events/attempted.ts';
+import { eventOfRecord } from '../events/event-of-visitor.ts';
+import type { ReleasedEvent, VisitorOrder } from '../waiting/visitor-order.ts';
+import { DispatchItem } from './dispatch-item.ts';
+import type { FrameInFlight } from './frames-in-flight.ts';
+import type { Inbox, UntriedRecord } from './inbox.ts';
+import { frameUnits } from './log-source.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { LoadedRecord, RetryFrame, RetryReader } from './retry-reader.ts';
+import type { SourceHost } from './source-host.ts';
+import { untriedOf } from './untried.ts';
+import type { Untried } from './untried.ts';
+
+export type RetrySourceOptions = {
+  readonly inbox: Inbox;
+  readonly retries: RetryReader;
+  readonly quarantine: Quarantine;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly order: VisitorOrder | undefined;
+};
+
+/** Opens frames of the retry log, replays among them, as they fall due. Ends when the reader is stopped. */
+export async function openDueRetries(host: SourceHost, options: RetrySourceOptions): Promise<void> {
+  const { retries, quarantine } = options;
+  for await (const frame of retries.due()) {
+    await quarantine.openRetry(frame.seq, () => openRetryFrame(frame, host, options));
+  }
+}
+
+/** Whether events of the retry log can be sent: the destination may have been shut since they were read. */
+function takesRetries(host: SourceHost, { retries }: RetrySourceOptions): boolean {
+  return host.isRunning() && retries.isOpen && host.target()?.plan !== undefined;
+}
+
+/** Returns what is in flight of it. */
+function openRetryFrame(frame: RetryFrame, host: SourceHost, options: RetrySourceOptions): FrameInFlight | undefined {
+  const { inbox, retries, quarantine } = options;
+  const { content, seq } = frame;
+  host.spend(frameUnits);
+  if (content.kind === 'unreadable') {
+    const { data, problem } = content;
+    host.hand({ untried: [{ kind: 'unreadable frame', data, problem }], finish: () => retries.finished(frame) });
+  } else if (quarantine.holdsRetry(seq)) {
+    handQuarantined(frame, content.records, host, options);
+  } else if (takesRetries(host, options)) {
+    const taken = inbox.takeRetries(frame, content.records);
+    host.beginTurn();
+    for (const one of taken) {
+      if (one instanceof DispatchItem) host.hand(one);
+      else handUntried(one, host, options);
+    }
+    return taken[0]?.frame;
+  } else {
+    retries.abandoned(frame);
+  }
+  return undefined;
+}
+
+/** The next event of its visitor may go once it is kept. */
+function handUntried(
+  { record, loaded, ...line }: UntriedRecord,
+  host: SourceHost,
+  { inbox, order }: RetrySourceOptions,
+) {
+  host.hand({
+    untried: [untriedOf(loaded, record.receivedAt)],
+    finish: () => {
+      order?.done(eventOfRecord(record), undefined);
+      inbox.settle(line);
+    },
+  });
+}
+
+/** Later events of these visitors go on; a replay has none that wait for it. */
+function handQuarantined(
+  frame: RetryFrame,
+  records: readonly LoadedRecord[],
+  host: SourceHost,
+  { retries, order }: RetrySourceOptions,
+): void {
+  const untried = records.map(({ record, loaded }, index): Untried => {
+    if (loaded.kind !== 'event') return untriedOf(loaded, record.receivedAt);
+    const { lastAttemptAt, request, origin } = record;
+    const attempted = attemptedBefore(record);
+    const made = { attempted, lastAttemptAt, ...(request === undefined ? {} : { request }), origin };
+    return { kind: 'quarantined event', event: loaded.event, about: { readFrom: { seq: frame.seq, index }, ...made } };
+  });
+  host.hand({
+    untried,
+    finish: () => {
+      for (const { record } of frame.isReplay ? [] : records) order?.done(eventOfRecord(record), undefined);
+      retries.finished(frame);
+    },
+  });
+}
+
+/** Opens events that waited for an earlier one of their visitor. Ends when the order is stopped. */
+export async function openReleased(order: VisitorOrder, host: SourceHost, options: RetrySourceOptions): Promise<void> {
+  const { quarantine } = options;
+  const seqOf = ({ follower }: ReleasedEvent): number => follower.place?.seq ?? 0;
+  for await (const events of order.released()) {
+    const [first] = events;
+    if (first === undefined) continue;
+    // Events after one that is opened by itself wait until it is done.
+    const isApart = events.some((event) => quarantine.isSuspected(seqOf(event)));
+    const together = isApart ? [first] : events;
+    for (const { follower } of events.slice(together.length)) order.giveBack(follower);
+    await quarantine.openRetry(seqOf(first), () => {
+      const [opened] = together.map((event) => openReleasedEvent(order, event, host, options));
+      return opened;
+    });
+  }
+}
+
+/** Returns what is in flight of it. */
+function openReleasedEvent(
+  order: VisitorOrder,
+  event: ReleasedEvent,
+  host: SourceHost,
+  options: RetrySourceOptions,
+): FrameInFlight | undefined {
+  const { loaded, follower } = event;
+  const { place: readFrom, attempted, origin } = follower;
+  const finish = (): void => order.drop(follower);
+  if (loaded.kind !== 'event') {
+    host.hand({ untried: [untriedOf(loaded, attempted.firstAttemptAtMs ?? Date.now())], finish });
+  } else if (options.quarantine.holdsRetry(readFrom?.seq ?? 0, readFrom?.index)) {
+    const about = { readFrom, attempted, origin };
+    host.hand({ untried: [{ kind: 'quarantined event', event: loaded.event, about }], finish });
+  } else if (takesRetries(host, options) && order.mayGo(follower)) {
+    const item = options.inbox.takeReleased(event, loaded.event);
+    host.beginTurn();
+    host.hand(item);
+    return item.frame;
+  } else {
+    order.giveBack(follower);
+  }
+  return undefined;
+}

@@ -1,0 +1,74 @@
+import { DispatchItem } from './dispatch-item.ts';
+import { openLogFrames } from './log-source.ts';
+import type { LogSourceOptions } from './log-source.ts';
+import { openDueRetries, openReleased } from './retry-sources.ts';
+import type { RetrySourceOptions } from './retry-sources.ts';
+import type { SourceHost } from './source-host.ts';
+import type { Taken } from './untried.ts';
+
+export type SourcesOptions = LogSourceOptions &
+  RetrySourceOptions & { readonly host: Omit<SourceHost, 'hand'>; fail(error: unknown): void };
+
+/**
+ * The sources of a dispatcher's events, each read by a task of its own: the account's log, retries and replays as they
+ * fall due, and events that waited for an earlier one of their visitor. Their frames are in flight from when they are
+ * opened.
+ */
+export class Sources {
+  readonly #options: SourcesOptions;
+  /** Opened and not taken yet; bounded by what the readers of the retry log give out. */
+  #queue: Taken[] = [];
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+  }
+
+  begin(): void {
+    const { order, host: own, fail } = this.#options;
+    const host: SourceHost = {
+      ...own,
+      hand: (taken) => {
+        this.#queue.push(taken);
+        own.wake();
+      },
+    };
+    openLogFrames(host, this.#options).catch(fail);
+    openDueRetries(host, this.#options).catch(fail);
+    if (order !== undefined) openReleased(order, host, this.#options).catch(fail);
+  }
+
+  /** Whether all that was opened of the retry log is taken. */
+  get isEmpty(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** The next event to decide, or what cannot be tried; events of the account's log only where these are wanted. */
+  take(wantsFresh: boolean): Taken | undefined {
+    return this.#queue.shift() ?? (wantsFresh ? this.#takeFresh() : undefined);
+  }
+
+  #takeFresh(): Taken | undefined {
+    const { inbox } = this.#options;
+    const read = inbox.next();
+    if (read === undefined || read instanceof DispatchItem) return read;
+    return { untried: [{ kind: 'unreadable line', data: read.line }], finish: () => inbox.settle(read) };
+  }
+
+  /** Removes events that are opened and not taken yet. */
+  remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
+    const removed = this.#queue.filter((taken) => taken instanceof DispatchItem).filter(fits);
+    if (removed.length > 0) this.#queue = this.#queue.filter((taken) => !removed.some((one) => one === taken));
+    return removed;
+  }
+
+  /** Opens retries, and up to `releasedMax` events of one visitor that waited. */
+  open(releasedMax: number): void {
+    this.#options.retries.open();
+    this.#options.order?.open(releasedMax);
+  }
+
+  close(): void {
+    this.#options.retries.close();
+    this.#options.order?.close();
+  }
+}

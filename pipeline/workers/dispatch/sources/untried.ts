@@ -1,0 +1,41 @@
+import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
+import type { Attempted } from '../events/attempted.ts';
+import type { ReadEvent } from '../events/read-event.ts';
+import type { LoadedEvent } from '../events/referenced-events.ts';
+import type { RetryPlace } from '../waiting/waiting-visitors.ts';
+import type { DispatchItem } from './dispatch-item.ts';
+
+/** What is known of a quarantined event of the retry log. */
+export type QuarantinedEvent = {
+  readonly readFrom: RetryPlace | undefined;
+  readonly attempted: Attempted;
+  readonly lastAttemptAt?: number;
+  readonly request?: RetryRecord['request'];
+  readonly origin: EventOrigin | undefined;
+};
+
+/** What a log holds and no attempt is made of. */
+export type Untried =
+  /** A line of the log that holds no event this build can read, or all of a frame no line of which it can. */
+  | { readonly kind: 'unreadable line'; readonly data: string | Uint8Array }
+  /** A frame of the retry log that this build cannot read. */
+  | { readonly kind: 'unreadable frame'; readonly data: Uint8Array; readonly problem: string }
+  /** A reference to an event that EVENTS has no more: retention needed its room. */
+  | { readonly kind: 'gone'; readonly receivedAtMs: number }
+  /** A frame of the account's log with which threads died twice. */
+  | { readonly kind: 'quarantined frame'; readonly message: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'> }
+  /** An event of the retry log with which threads died twice. */
+  | { readonly kind: 'quarantined event'; readonly event: ReadEvent; readonly about: QuarantinedEvent };
+
+/** `finish` is called once all of it is a dead letter, or recorded as skipped. */
+export type UntriedEvents = { readonly untried: readonly Untried[]; finish(): void };
+
+/** What a source hands to the dispatcher. */
+export type Taken = DispatchItem | UntriedEvents;
+
+/** A reference whose event cannot be tried. */
+export function untriedOf(loaded: Exclude<LoadedEvent, { readonly kind: 'event' }>, receivedAtMs: number): Untried {
+  return loaded.kind === 'gone' ? { kind: 'gone', receivedAtMs } : { kind: 'unreadable line', data: loaded.line };
+}

@@ -1,0 +1,61 @@
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
+import { findSeqAt } from '../../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { DispatcherOptions } from './dispatcher-context.ts';
+import type { DispatcherCounts } from './dispatcher-stats.ts';
+import { DestinationConsumer } from './lifecycle/destination-consumer.ts';
+import { OwnedPosition } from './lifecycle/owned-position.ts';
+import type { FrameShare } from './sources/frame-shares.ts';
+
+/** A destination that a dispatcher has claimed, with the consumer that reads its account's log. */
+export type TakenOver = {
+  readonly pullConsumer: PullConsumer;
+  readonly position: OwnedPosition;
+  /** Events up to this sequence are skipped; 0 for none. */
+  readonly skipUpTo: number;
+};
+
+/** Claims the position of the destination, and creates its consumer there. */
+export async function takeOver(
+  options: DispatcherOptions,
+  share: FrameShare,
+  counts: DispatcherCounts,
+): Promise<TakenOver> {
+  const { connection, destinationId, logger, positions: bucket } = options;
+  const consumer = new DestinationConsumer(options);
+  let position: OwnedPosition | undefined;
+  const pullConsumer = await openPullConsumer(connection, {
+    consumer,
+    finishedBefore: async (acked) => {
+      position = await OwnedPosition.claim({ ...options, bucket }, acked);
+      consumer.startFrom = { timeMs: position.sinceMs };
+      return position.finished;
+    },
+    bufferedMax: () => share.framesAheadMax,
+    isOneOfMany: true,
+    onTrouble: logConsumerTrouble(logger, { destinationId }),
+    losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
+      counts.lost_frames += 1;
+    }),
+  });
+  if (position === undefined) throw new Error('no position was claimed');
+  const skipUpTo = position.isLost ? await endAtPublish(options, counts) : 0;
+  return { pullConsumer, position, skipUpTo };
+}
+
+/** No record says what was delivered before the live version was published: it is not sent again, and recorded as skipped. */
+async function endAtPublish(
+  { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,
+  counts: DispatcherCounts,
+): Promise<number> {
+  counts.positions_lost += 1;
+  logger.error(
+    { destinationId },
+    'dispatcher: POSITIONS has no position of this destination, which was sent to before. It starts at its newest version; ' +
+      'earlier events are recorded as skipped, though some of them may have been delivered',
+  );
+  return (await findSeqAt(connection, streams.events, publishedAtMs)) - 1;
+}
