@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { AccountConfig, SourceSecret } from '../../shared/contracts/config/account-config.ts';
 import { readPlanSettings } from '../../shared/contracts/config/plan-settings.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 
@@ -39,8 +39,13 @@ export async function buildAccountDocument(
   const [account] = await em.execute<SettingsRow[]>('select identity, plan_settings from accounts where id = ?', [
     published.accountId,
   ]);
+  const secrets = await em.execute<SourceSecret[]>(
+    'select source_id as "sourceId", sealed from source_secrets where account_id = ? order by source_id',
+    [published.accountId],
+  );
   const identity = account?.identity ?? undefined;
   const plan = account?.plan_settings ?? undefined;
+  const sourceSecrets = secrets.filter(({ sourceId }) => sources.has(sourceId));
   return {
     format: 1,
     ...published,
@@ -49,6 +54,7 @@ export async function buildAccountDocument(
     // Absent where nothing is set: the same configuration gives the same bytes as earlier builds.
     ...(identity === undefined ? {} : { identity }),
     ...(plan === undefined ? {} : { planSettings: readPlanSettings(plan) }),
+    ...(sourceSecrets.length === 0 ? {} : { sourceSecrets }),
   };
 }
 

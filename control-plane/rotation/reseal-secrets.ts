@@ -10,6 +10,7 @@ import {
   settingContext,
   signingSecretContext,
   sourceKeyContext,
+  userHashSecretContext,
 } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
@@ -63,13 +64,21 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const { now } = options;
   await lockAccount(em, accountId);
   const sealing = createResealing(options, accountId);
-  const sourceKeys = await resealRows(em, sealing, {
+  const keys = await resealRows(em, sealing, {
     select: 'select id, source_id, test, sealed_key as sealed from source_keys where account_id = ?',
     update: 'update source_keys set sealed_key = ? where id = ?',
     column: 'sealed_key',
     contextOf: ({ source_id: sourceId, test }) => sourceKeyContext(accountId, String(sourceId), test === true),
     accountId,
   });
+  const userHashSecrets = await resealRows(em, sealing, {
+    select: 'select source_id as id, sealed from source_secrets where account_id = ?',
+    update: 'update source_secrets set sealed = ? where source_id = ?',
+    column: 'sealed',
+    contextOf: ({ id }) => userHashSecretContext(accountId, id),
+    accountId,
+  });
+  const sourceKeys = keys + userHashSecrets;
   const accountKeys = await resealRows(em, sealing, {
     select: 'select kid as id, private_key as sealed from account_keys where account_id = ?',
     update: 'update account_keys set private_key = ? where kid = ?',
@@ -91,7 +100,9 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const resealed = { ...rows, unopened: sealing.unopened.size };
   if (Object.values(rows).every((count) => count === 0)) return resealed;
   const liveId = await liveVersionId(em, accountId);
-  if (liveId !== undefined && versions.includes(liveId)) await addToOutbox(em, accountId, now());
+  // The document has the secrets of sources as well.
+  if (liveId !== undefined && (versions.includes(liveId) || userHashSecrets > 0))
+    await addToOutbox(em, accountId, now());
   const principal = { accountId, keyId: 'command-line', keyName: 'command line', scopes: ['all'], expiresAt: null };
   recordAudit(em, principal, { action: 'secrets.reseal', details: resealed }, now());
   return resealed;

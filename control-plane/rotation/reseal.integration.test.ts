@@ -76,6 +76,8 @@ async function filled(): Promise<{ readonly client: Client; readonly id: string;
 test('reseal: all is sealed with the new key, reads as before, and is published', async () => {
   const { client, id, sourceId } = await filled();
   const { body: tokens } = await client.get(`/sources/${sourceId}/tokens`);
+  const { body: web } = await client.post('/sources', { type: 'WebSource' });
+  const { body: signing } = await client.post(`/sources/${web.id}/secret/rotate`);
   const { body: before } = await client.get('/versions/draft/diff');
   const { keyId } = createSecretBox(next);
   // A destination that cannot be reached leaves the erasure open, with what identifies the visitor.
@@ -87,7 +89,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   await pool.end();
   const { erasureId } = (await client.delete('/visitors/ann')).body;
   const certificate = (await client.get(`/erasures/${erasureId}/certificate`)).body;
-  const found = { destinations: 1, sources: 0, versions: 3, sourceKeys: 2, erasures: 1, accountKeys: 1 };
+  const found = { destinations: 1, sources: 0, versions: 3, sourceKeys: 5, erasures: 1, accountKeys: 1 };
   expect(await left(keyId)).toEqual(found);
   const [resealed, accounts] = await reseal(next, plane.env.SECRETS_KEY);
   expect(resealed).toEqual({ ...found, unopened: 0 });
@@ -109,6 +111,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
     return { status: answer.status, body: await answer.json() };
   };
   expect(await ask('GET', `/sources/${sourceId}/tokens`)).toEqual({ status: 200, body: tokens });
+  expect(await ask('GET', `/sources/${web.id}/tokens`)).toEqual({ status: 200, body: signing });
   const signed = await ask('GET', `/erasures/${erasureId}/certificate`);
   const keys = await ask('GET', '/account/keys');
   for (const one of [certificate, signed.body]) expect(verifyCertificate(one, keys.body).erasureId).toBe(erasureId);

@@ -5,6 +5,7 @@ export type SealedOtherwise = {
   readonly destinations: number;
   readonly sources: number;
   readonly versions: number;
+  /** Keys of sources, and their secrets for `userHash`. */
   readonly sourceKeys: number;
   /** Identifiers of erased visitors that destinations have not deleted yet. */
   readonly erasures: number;
@@ -50,7 +51,8 @@ export function countSealedOtherwise(keys: SealingKeys): string {
     (select count(*) from entities
       where collection = 'sources' and ${sourceHoldsSealedOtherwise('body', keys)})::int as "sources",
     (select count(*) from versions where ${versionHoldsSealedOtherwise(keys)})::int as "versions",
-    (select count(*) from source_keys where ${isSealedOtherwise('sealed_key', keys.secrets)})::int as "sourceKeys",
+    ((select count(*) from source_keys where ${isSealedOtherwise('sealed_key', keys.secrets)})
+      + (select count(*) from source_secrets where ${isSealedOtherwise('sealed', keys.secrets)}))::int as "sourceKeys",
     (select count(*) from erasure_records
       where subject is not null and ${isSealedOtherwise('subject', keys.secrets)})::int as "erasures",
     (select count(*) from account_keys where ${isSealedOtherwise('private_key', keys.secrets)})::int as "accountKeys"`;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { enabledStatus, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import { sources } from '../../shared/collections/sources.ts';
+import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -16,6 +17,7 @@ import { ingestUrl } from './ingest-url.ts';
 import { createSource, issueSourceKeys } from './create-source.ts';
 import { revealTokens } from './reveal-tokens.ts';
 import { sealSourceSecrets, sourceSealers, sourceSecrets } from './source-secrets.ts';
+import { issueUserHashSecret, readUserHashSecret, takesUserHash } from './user-hash-secret.ts';
 import { sourceReply, tokensReply, viewSource, viewTokens } from './source-view.ts';
 
 export const sourceEndpoints = [
@@ -125,7 +127,8 @@ export const sourceEndpoints = [
     reply: tokensReply,
     async handle({ params, principal }, services) {
       const { row, tokens } = await revealTokens(services, principal, params.id);
-      return viewTokens(row, tokens, services.ingestUrl);
+      const secret = await readUserHashSecret(services.storage.fork(), services.secretBox, row);
+      return viewTokens(row, { ...tokens, secret }, services.ingestUrl);
     },
   }),
   defineEndpoint({
@@ -146,11 +149,42 @@ export const sourceEndpoints = [
         const rotated = { action: 'source.rotate-tokens', collection: 'sources', entityId: row.id };
         recordAudit(em, principal, rotated, now);
         const isLive = (await publishedSources(em, accountId)).has(row.id);
-        const tokens = viewTokens(row, issued, services.ingestUrl);
+        const secret = await readUserHashSecret(em, services.secretBox, row);
+        const tokens = viewTokens(row, { ...issued, secret }, services.ingestUrl);
         return { tokens, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return tokens;
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/sources/{id}/secret/rotate',
+    scope: 'source:update',
+    id: 'rotateSourceSecret',
+    uses: { ingestUrl, publishing },
+    isCostly: true,
+    tag: 'Sources',
+    summary: 'Give a web, pixel, redirect or mobile source a new secret for userHash; the old one ends at once',
+    reply: tokensReply,
+    async handle({ params, principal }, services) {
+      const { accountId } = principal;
+      const { row, tokens } = await revealTokens(services, principal, params.id);
+      const { type } = row.body;
+      if (!takesUserHash(type)) {
+        throw badRequest(
+          `a ${String(type)} has no secret`,
+          'only servers have its key, so its events need no userHash',
+        );
+      }
+      const { secret, outboxId } = await edit(services, principal, async ({ em, now }) => {
+        const issued = await issueUserHashSecret(em, services.secretBox, row, now);
+        recordAudit(em, principal, { action: 'source.rotate-secret', collection: 'sources', entityId: row.id }, now);
+        const isLive = (await publishedSources(em, accountId)).has(row.id);
+        return { secret: issued, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
+      });
+      if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
+      return viewTokens(row, { ...tokens, secret }, services.ingestUrl);
     },
   }),
 ];

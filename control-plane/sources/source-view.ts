@@ -43,16 +43,28 @@ function isoOrNull(ms: number | null): string | null {
 export const tokensReply = Type.Object({
   token: Type.String(),
   testToken: Type.String({ description: 'Events sent with it are validated and never dispatched.' }),
+  secret: nullable(
+    Type.String({
+      description:
+        "Signs identifiers of visitors for `userHash`, so that events of a public key count as a server's. For servers only: " +
+        'never put it into a page or an app. Null for sources of servers, and until it is made by POST /rest/v1/sources/{id}/secret/rotate.',
+    }),
+  ),
   installScript: nullable(Type.String({ description: 'To be pasted into the pages of a WebSource; null for others.' })),
   testInstallScript: nullable(Type.String({ description: 'The same with the testToken.' })),
 });
 
 /** A source's keys with what its owner does with them. */
-export function viewTokens(row: ConfigEntityRow, { token, testToken }: SourceTokens, ingestUrl: string) {
+export function viewTokens(
+  row: ConfigEntityRow,
+  { token, testToken, secret }: SourceTokens & { readonly secret: string | null },
+  ingestUrl: string,
+) {
   const isWeb = (row.body as SourceBody).type === 'WebSource';
   return {
     token,
     testToken,
+    secret,
     installScript: isWeb ? installScript(ingestUrl, token) : null,
     testInstallScript: isWeb ? installScript(ingestUrl, testToken) : null,
   };

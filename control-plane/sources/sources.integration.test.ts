@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecretBox, SecretError, signingSecretContext } from '../../shared/contracts/config/secrets.ts';
+import { decodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import {
+  createSecretBox,
+  SecretError,
+  signingSecretContext,
+  userHashSecretContext,
+} from '../../shared/contracts/config/secrets.ts';
+import { withoutSignature } from '../../shared/contracts/config/signed-config.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -134,12 +143,44 @@ test('tokens: every source has a live and a test key, and only its owner reads t
   expect(tokens).toEqual({
     token: expect.stringMatching(/^src_live_[A-Za-z0-9]{32}$/),
     testToken: expect.stringMatching(/^src_test_[A-Za-z0-9]{32}$/),
+    secret: null,
     installScript: null,
     testInstallScript: null,
   });
   const rows = await plane.storage.fork().execute('select * from source_keys where source_id = ?', [created.id]);
   expect(JSON.stringify(rows)).not.toContain(tokens.token);
   expect((await client.post('/sources/nothing/tokens/rotate')).status).toBe(404);
+});
+
+test('secret: a web source has one once it is asked for, published sealed, and a new one ends the old one', async () => {
+  const owner = await plane.newAccount();
+  const { body: web } = await owner.post('/sources', { type: 'WebSource' });
+  const { body: server } = await owner.post('/sources', { type: 'NodejsApi' });
+  await owner.post('/versions', { publish: true });
+  const { config } = await openBuckets(plane.log, 1);
+  const published = async () => {
+    const value = (await config.get(accountKey(owner.accountId)))?.value;
+    return decodeAccountConfig(withoutSignature(value ?? new Uint8Array()));
+  };
+  expect((await owner.get(`/sources/${web.id}/tokens`)).body.secret).toBeNull();
+  expect(await published()).not.toHaveProperty('sourceSecrets');
+  const { body: first } = await owner.post(`/sources/${web.id}/secret/rotate`);
+  expect(first.secret).toMatch(/^src_secret_[A-Za-z0-9]{40}$/);
+  expect((await owner.get(`/sources/${web.id}/tokens`)).body).toEqual(first);
+  const { body: second } = await owner.post(`/sources/${web.id}/secret/rotate`);
+  expect(second).toEqual({ ...first, secret: expect.not.stringMatching(first.secret) });
+  // Rotating the keys leaves the secret, which is in other hands.
+  expect((await owner.post(`/sources/${web.id}/tokens/rotate`)).body.secret).toBe(second.secret);
+  const [sealed, ...others] = (await published()).sourceSecrets ?? [];
+  expect([sealed?.sourceId, others]).toEqual([web.id, []]);
+  const context = userHashSecretContext(owner.accountId, web.id);
+  expect(createSecretBox(plane.env.SECRETS_KEY).open(sealed?.sealed ?? '', context)).toBe(second.secret);
+  const refused = await owner.post(`/sources/${server.id}/secret/rotate`);
+  expect([refused.status, refused.body.error]).toEqual([400, 'a NodejsApi has no secret']);
+  const reader = await plane.newKey(owner, ['source:find', 'source:tokens']);
+  expect((await reader.post(`/sources/${web.id}/secret/rotate`)).status).toBe(403);
+  const { body: audit } = await owner.get('/audit?action=source.rotate-secret');
+  expect(audit.entities).toHaveLength(2);
 });
 
 test('signing secret: rests sealed for gateways, is read back masked, and stays until it is changed', async () => {

@@ -61,7 +61,7 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
       }
       const config = readLiveConfig(decodeAccountConfig(document));
       const destinations = dispatchedTo(config).map(({ id }) => id);
-      const resolvePlan = compileResolvePlan(config, () => findVisitorReads(config, secrets));
+      const resolvePlan = compileResolvePlan(config, () => findVisitorReads(config, secrets), secrets);
       forget(accountId);
       accounts.set(accountId, { config, destinations, resolvePlan, targets: new Map(), results: undefined });
       for (const id of destinations) accountOf.set(id, accountId);

@@ -17,6 +17,7 @@ import {
   isServerSet,
   isSignedInByServer,
   keptFromPublic,
+  tiesAsServer,
 } from './server-set.ts';
 import { OwnedIdentities } from './owned-identities.ts';
 import { WorkingVisitors } from './working-visitors.ts';
@@ -126,12 +127,13 @@ class AccountBatch {
   touch({ claim, given, receivedAtMs, sentWith, event, externalIdsMax = 1 }: VisitorTouch): VisitorOutcome {
     this.#externalIdsMax = externalIdsMax;
     if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
-    const isServer = sentWith === 'server';
-    const found = this.#find(claim, isServer);
+    const mayTie = tiesAsServer(sentWith, claim);
+    const found = this.#find(claim, mayTie);
     if (found?.stored?.isUnreadable === true) return unreadable;
     if (sentWith === 'test') return this.#view(found, claim, given);
     this.#cause = causeOf(claim, event);
-    const visitor = this.#identify(claim, found, isServer);
+    const visitor = this.#identify(claim, found, mayTie);
+    const isServer = sentWith !== 'public';
     visitor.isSeen = true;
     for (const value of claim.emails) this.#tieEmail(visitor, value, isServer);
     for (const layer of given) this.#apply(visitor, layer, isServer);

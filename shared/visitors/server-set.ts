@@ -1,5 +1,7 @@
 import type { JsonObject } from '../runtime/json.ts';
 import { cleanEmail } from './visitor-identity.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
+import type { KeyTrust } from './visitor-store.ts';
 
 /**
  * Identifiers and contact data that a server source has set are not overwritten through a public key, since every visitor of
@@ -32,6 +34,10 @@ export const mergedBits = (survivor: number, loser: number) => ({
  */
 export const followsSignIn = (isServer: boolean, rowBits: number, ownBits: number): boolean =>
   !isServer || isSignedInByServer(rowBits) || (ownBits & ~signedInBit) === 0;
+
+/** Whether an event ties its identifiers to each other as one of a server: of a signed one only a single id is signed. */
+export const tiesAsServer = (sentWith: KeyTrust, { externalIds }: VisitorClaim): boolean =>
+  sentWith === 'server' || (sentWith === 'signed' && externalIds.length === 0);
 
 export const isServerSet = (bits: number, name: ProtectedProperty): boolean => (bits & bitOfProperty[name]) !== 0;
 

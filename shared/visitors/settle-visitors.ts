@@ -1,4 +1,4 @@
-import { afterServerGave, followsSignIn } from './server-set.ts';
+import { afterServerGave, followsSignIn, tiesAsServer } from './server-set.ts';
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { ErasuresByAccount } from './erasures.ts';
@@ -36,7 +36,7 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
   const { userId, externalIds, emails, anonymousId } = claim;
   const id = userId ?? anonymousId;
   const row = id === undefined ? undefined : cache.visitor(accountId, id);
-  let found = row && visitorOfRow(row, sentWith === 'server', cache);
+  let found = row && visitorOfRow(row, tiesAsServer(sentWith, claim), cache);
   if (id !== undefined && found === undefined) return undefined;
   for (const value of externalIds) {
     const owner = ownerOf(accountId, 'external_id', value, cache);
@@ -51,7 +51,7 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
   if (found === undefined || found.row.isUnreadable === true) return undefined;
   const { properties } = found.row;
   for (const layer of given) if (properties.with(layer) !== properties) return undefined;
-  if (sentWith !== 'server') return found;
+  if (sentWith === 'public' || sentWith === 'test') return found;
   const { setByServer } = found.row;
   return given.every((layer) => afterServerGave(setByServer, layer) === setByServer) ? found : undefined;
 }

@@ -21,7 +21,7 @@ export type StoredVisitor = {
   readonly setByServer: number;
   /** Ids of undone merges that it was part of: an event merges no two visitors that share one. */
   readonly apart: readonly string[];
-  /** How many externalIds, e-mail addresses and merged ids lead to it; of a row of before this was counted, those since. */
+  /** How many externalIds, e-mail addresses and merged ids lead to it; of a row from before this was counted, those since. */
   readonly externalIds: number;
   readonly emails: number;
   readonly aliases: number;

@@ -18,9 +18,11 @@ export type VisitorTouch = {
 
 /**
  * What the key of an event may do. A `server` key changes everything. A `public` one, which every visitor of a page can read,
- * adds, and does not overwrite what a server has set. A `test` key reads visitors and changes none.
+ * adds, and does not overwrite what a server has set. `signed` is a public one whose event has the identifier signed by a server:
+ * it gives properties as a server does. Other identifiers of the event are not signed, so it ties and merges as a public one.
+ * A `test` key reads visitors and changes none.
  */
-export type KeyTrust = 'server' | 'public' | 'test';
+export type KeyTrust = 'server' | 'signed' | 'public' | 'test';
 
 /** What an event asked for that was not done, and how often. */
 export const leftOutReasons = {

@@ -12,6 +12,7 @@ type Row = {
   readonly eventProperties: Readonly<Record<string, unknown>>;
   readonly userProperties?: Readonly<Record<string, unknown>>;
   readonly externalId?: string;
+  readonly userHash?: string;
   readonly defaultProperties: Readonly<Record<string, unknown>>;
 };
 type PageOptions = {
@@ -284,6 +285,20 @@ test.each([
   expect(await names()).toEqual(['$identify', 'x']);
   expect(sent.map((row) => row.externalId)).toEqual([externalId, externalId]);
   expect(warnings).toEqual([]);
+});
+
+test('page script: events of a person have the userHash that was given with its id, and no other person’s', async () => {
+  const { call, names, sent } = openPage();
+  call('identify', 'ada', { plan: 'pro' }, { userHash: 'hash-of-ada' });
+  call('identify', undefined, { plan: 'free' });
+  call('track', 'x');
+  call('identify', 'bob', {}, null);
+  call('identify', 'ada', {}, { userHash: 'hash-of-ada' });
+  call('reset');
+  call('track', 'y');
+  expect(await names()).toHaveLength(6);
+  const hash = 'hash-of-ada';
+  expect(sent.map((row) => row.userHash)).toEqual([hash, hash, hash, undefined, hash, undefined]);
 });
 
 test('page script: an id that is none is said on the console, and its traits are kept', async () => {

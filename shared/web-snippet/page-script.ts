@@ -5,7 +5,7 @@
  *   <script>window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}</script>
  *   <script async src="https://…/sluice.js?v=…" data-key="src_live_…"></script>
  *
- * it offers sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId, properties),
+ * it offers sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId, properties, {userHash}),
  * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
  */
 
@@ -72,6 +72,7 @@ function start(script: Element): void {
   let decided = readDecisions();
   let consentToSend = true;
   let externalId: string | undefined;
+  let userHash: string | undefined;
   let viewed: string | undefined;
   /** Rows of a batch, oldest first; they wait for consent, or for a moment. */
   let rows: Fields[] = [];
@@ -102,7 +103,7 @@ function start(script: Element): void {
       time: Date.now(),
       eventProperties: plain(eventProperties),
       defaultProperties: surroundings(),
-      ...(externalId === undefined ? {} : { externalId }),
+      ...(externalId === undefined ? {} : { externalId, userHash }),
       ...(userProperties === undefined ? {} : { userProperties: plain(userProperties) }),
     });
     if (rows.length > heldMax) rows.shift();
@@ -177,10 +178,13 @@ function start(script: Element): void {
   const commands: Readonly<Record<string, (...given: unknown[]) => void>> = {
     track: (name, properties) => add(String(name).slice(0, textCharactersMax), properties),
     page: (properties) => add('Page Viewed', properties),
-    identify: (given, properties) => {
+    identify: (given, properties, options) => {
       const id = typeof given === 'number' || typeof given === 'bigint' ? `${given}` : given;
-      if (isId(id)) externalId = id;
-      else if (id !== undefined && id !== null) warn('the id of identify', id);
+      const { userHash: hash } = plain(options);
+      if (isId(id)) {
+        externalId = id;
+        userHash = typeof hash === 'string' ? hash : undefined;
+      } else if (id !== undefined && id !== null) warn('the id of identify', id);
       add('$identify', {}, properties ?? {});
     },
     consent: (choices) => {
@@ -193,7 +197,7 @@ function start(script: Element): void {
       add('$identify', {}, {});
     },
     reset: () => {
-      externalId = undefined;
+      externalId = userHash = undefined;
       writeCookie(idCookie, '', 0);
     },
   };

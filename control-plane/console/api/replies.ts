@@ -836,12 +836,21 @@ export type Replies = {
   readonly getSourceTokens: {
     readonly token: string;
     readonly testToken: string;
+    readonly secret: string | null;
     readonly installScript: string | null;
     readonly testInstallScript: string | null;
   };
   readonly rotateSourceTokens: {
     readonly token: string;
     readonly testToken: string;
+    readonly secret: string | null;
+    readonly installScript: string | null;
+    readonly testInstallScript: string | null;
+  };
+  readonly rotateSourceSecret: {
+    readonly token: string;
+    readonly testToken: string;
+    readonly secret: string | null;
     readonly installScript: string | null;
     readonly testInstallScript: string | null;
   };

@@ -11,6 +11,7 @@ import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { Ago, At } from '../design/time.tsx';
+import { SecretCard, takesUserHash } from './secret-card.tsx';
 import { SourceState } from './sources-page.tsx';
 
 /** One source: its keys, and what to send with them. */
@@ -80,6 +81,9 @@ export function SourcePage(): ReactElement {
                 <Link to={`/events?sourceId=${source.id}`}>Recent events</Link>
               </p>
             </Card>
+            {mayReadKeys && tokens.data !== undefined && takesUserHash(source.type) ? (
+              <SecretCard path={path} secret={tokens.data.secret} mayRotate={mayUpdate} />
+            ) : null}
             <Card title="Send an event">
               {mayReadKeys ? <Waiting query={tokens} /> : <p>Reading the keys needs the scope source:tokens.</p>}
               {tokens.data === undefined ? null : <Install tokens={tokens.data} />}

@@ -12,6 +12,8 @@ export type TranslatedContext = {
   readonly consent: JsonObject | undefined;
   /** The same as the sender wrote it: what is not named may mean something. */
   readonly ownConsent: JsonObject | undefined;
+  /** Signs the message's userId, see the payload field of this name. */
+  readonly userHash: string | undefined;
 };
 
 /** Longest texts of a context that are taken for an address or a User-Agent. */
@@ -45,6 +47,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
   const network: { ip?: string; userAgent?: string } = {};
   let consent: JsonObject | undefined;
   let ownConsent: JsonObject | undefined;
+  let userHash: string | undefined;
   for (const name in context) {
     const value = context[name];
     if (value === null || value === undefined) continue;
@@ -53,6 +56,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
     else if (name === 'page' && isJsonObject(value)) addPage(value, defaultProperties);
     else if (name === 'ip' && isShort(value)) network.ip = value;
     else if (name === 'userAgent' && isShort(value)) network.userAgent = value;
+    else if (name === 'userHash' && typeof value === 'string') userHash = value;
     else if (name === 'sessionId') defaultProperties['sid'] = readId(context, name);
     else if (name === 'consent' || name === 'consentManagement') {
       const read = readConsent(value);
@@ -62,7 +66,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
     } else if (name !== 'traits') copyMember(defaultProperties, name, context);
   }
   const known = network.ip !== undefined || network.userAgent !== undefined;
-  return { defaultProperties, identityContext: known ? network : undefined, consent, ownConsent };
+  return { defaultProperties, identityContext: known ? network : undefined, consent, ownConsent, userHash };
 }
 
 /** What is known of the page, from a context or from the properties of a page call; what is there already stays. */

@@ -82,6 +82,7 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
         identityContext: surroundings.identityContext,
         integrations: message['integrations'] ?? batch['integrations'] ?? undefined,
         consent: surroundings.ownConsent,
+        userHash: surroundings.userHash,
       },
     };
   };

@@ -173,11 +173,13 @@ test('spec: the context is ours, and what has no name here keeps its own', () =>
     consent: { categoryPreferences: { Advertising: false } },
     active: false,
     traits: { plan: 'pro' },
+    userHash: 'signed',
   };
   const body = bodyOf({ type: 'track', event: 'e', context });
   expect(body['identityContext']).toEqual({ ip: '203.0.113.7', userAgent: 'Mozilla/5.0' });
   expect(body['userProperties']).toEqual({ consent: { Advertising: false }, custom_properties: { plan: 'pro' } });
   expect(body['consent']).toEqual({ categoryPreferences: { Advertising: false } });
+  expect(body['userHash']).toBe('signed');
   expect(body['defaultProperties']).toEqual({
     locale: 'fr-FR',
     current_url: 'https://Shop.test/a?gclid=g&utm_source=news',

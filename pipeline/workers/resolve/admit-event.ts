@@ -88,8 +88,9 @@ function admit(
 ): Candidate | Leaving {
   const plan = context.plans(envelope.account) ?? openResolvePlan;
   const rules = plan.sourceRules(envelope.source);
-  const options = { keepsGpc: plan.keepsGpc && rules.isVisitorsConnection, identity: plan.identity };
-  const { touch, placeholders, namesTwo } = readTouch(envelope, rules.keyTrust, options);
+  const { isSigned } = rules;
+  const options = { keepsGpc: plan.keepsGpc && rules.isVisitorsConnection, identity: plan.identity, isSigned };
+  const { touch, placeholders, namesTwo, isUnverified } = readTouch(envelope, rules.keyTrust, options);
   // A retry is recognised whatever the account's settings were when the event came first.
   const named = plan.identity === defaultIdentityRules ? touch : readTouch(envelope, rules.keyTrust).touch;
   const { release } = envelope;
@@ -101,6 +102,7 @@ function admit(
   if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
   context.counts.placeholder_identifiers += placeholders;
   if (namesTwo) context.counts.people_kept_apart += 1;
+  if (isUnverified) context.counts.user_hashes_refused += 1;
   const event = read(rules);
   // Test events are only looked at, so nothing is dropped there.
   const isTest = envelope.test === true;

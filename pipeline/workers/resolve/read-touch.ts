@@ -12,6 +12,7 @@ import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../
 import type { IdentityKind, VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { KeyTrust, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { objectOf, onlyGpc, timeOf } from './read-event.ts';
+import type { UserHashCheck } from './user-hash.ts';
 
 /** What an event says of its visitor, and what was left out of that. */
 export type ReadTouch = {
@@ -20,11 +21,15 @@ export type ReadTouch = {
   readonly placeholders: number;
   /** Two people are named who are not said to be one: the second is left out. */
   readonly namesTwo: boolean;
+  /** A public key with a `userHash` that is not the one of the identifier. */
+  readonly isUnverified: boolean;
 };
 
 export type TouchOptions = {
   /** Whether Global Privacy Control of the event's browser is kept with the visitor. Default: no. */
   readonly keepsGpc?: boolean;
+  /** Of a public source. Default: no hash is right. */
+  readonly isSigned?: UserHashCheck | undefined;
   /** Of the account. Default: those of an account that has set nothing. */
   readonly identity?: IdentityRules;
 };
@@ -33,7 +38,7 @@ export type TouchOptions = {
 export function readTouch(
   envelope: Envelope,
   keyTrust: KeyTrust,
-  { keepsGpc = false, identity = defaultIdentityRules }: TouchOptions = {},
+  { keepsGpc = false, isSigned, identity = defaultIdentityRules }: TouchOptions = {},
 ): ReadTouch {
   const { account, id, at, body, test } = envelope;
   const named = readNames(envelope, identity);
@@ -46,19 +51,31 @@ export function readTouch(
   // It is the browser's, and so the person's: events of a server have it too.
   if (keepsGpc && envelope.gpc === true) given.push({ consent: { ...onlyGpc } });
   given.push(...customProperties(envelope), ...clicks(envelope));
+  const { userHash } = body;
+  const hasHash = keyTrust === 'public' && typeof userHash === 'string';
+  const isVerified = hasHash && isSigned?.(signedIdentifier(claim), userHash) === true;
   const touch: VisitorTouch = {
     accountId: account,
     event: { id, sourceId: envelope.source },
     claim,
     receivedAtMs: at,
     given,
-    sentWith: test === true ? 'test' : keyTrust,
+    sentWith: trustOf(keyTrust, test === true, isVerified),
     externalIdsMax: identity.externalIdsMax,
   };
-  return { touch, placeholders, namesTwo };
+  return { touch, placeholders, namesTwo, isUnverified: hasHash && !isVerified };
 }
 
-type Names = Omit<ReadTouch, 'touch'> & {
+function trustOf(keyTrust: KeyTrust, isTest: boolean, isVerified: boolean): KeyTrust {
+  if (isTest) return 'test';
+  return isVerified ? 'signed' : keyTrust;
+}
+
+/** What a `userHash` is of: what the event is looked up by first. */
+const signedIdentifier = ({ externalIds, userId, emails }: VisitorClaim): string =>
+  externalIds[0] ?? userId ?? emails[0] ?? '';
+
+type Names = Pick<ReadTouch, 'placeholders' | 'namesTwo'> & {
   readonly claim: VisitorClaim;
   /** What the event names outside userProperties. */
   readonly fields: IdentifyingFields;

@@ -7,8 +7,12 @@ import { compileTrackingPlan } from '../../../shared/routing/tracking-plan/compi
 import type { TrackingPlan } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import { compileIdentityRules, defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { IdentityRules } from '../../../shared/visitors/identity-rules.ts';
+import { createUserHashCheck } from './user-hash.ts';
+import type { UserHashCheck } from './user-hash.ts';
 import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
+import { SecretError, userHashSecretContext } from '../../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
@@ -22,6 +26,8 @@ export type SourceRules = {
    * that is not known is not known: these are public, unless the account allows them what servers may.
    */
   readonly keyTrust: 'server' | 'public';
+  /** Of a public source: whether an identifier was signed by who has the secret of the source. */
+  readonly isSigned?: UserHashCheck;
 };
 
 /** What the resolver needs of an account's live version. */
@@ -54,7 +60,10 @@ const openSource: SourceRules = {
 /** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
-type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable' | 'identity' | 'planSettings'> & {
+type ResolveConfig = Pick<
+  LiveConfig,
+  'accountId' | 'versionNumber' | 'unreadable' | 'identity' | 'planSettings' | 'sourceSecrets'
+> & {
   readonly collections: Pick<
     LiveCollections,
     'sources' | 'allowedEvents' | 'consentSettings' | 'dataGovernanceRules' | 'dataGovernanceEvents'
@@ -74,10 +83,17 @@ export const openResolvePlan: ResolvePlan = {
 };
 
 /** Compiles a published configuration for the resolver. */
-export function compileResolvePlan(config: ResolveConfig, findReads: () => VisitorReads = () => noReads): ResolvePlan {
+export function compileResolvePlan(
+  config: ResolveConfig,
+  findReads: () => VisitorReads = () => noReads,
+  secrets?: Pick<SecretBox, 'open'>,
+): ResolvePlan {
   const { versionNumber, collections, unreadable } = config;
   const identity = compileIdentityRules(config.identity);
-  const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(entity, identity)]));
+  const secretOf = secretsOf(config, secrets);
+  const sources = new Map(
+    collections.sources.map((entity) => [entity.id, rulesOf(entity, identity, () => secretOf(entity.id))]),
+  );
   for (const { collection, id, isDefaulted } of unreadable) {
     if (collection === 'sources' && !isDefaulted) sources.set(id, unreadableSource);
   }
@@ -106,6 +122,7 @@ export function compileResolvePlan(config: ResolveConfig, findReads: () => Visit
 function rulesOf(
   { type, botControlMode, botScoreThreshold, excludeRequestContext }: LiveCollections['sources'][number],
   { publicKeysOverwrite }: IdentityRules,
+  secret: () => string | undefined,
 ): SourceRules {
   const isVisitorsConnection = visitorSourceTypes.has(type);
   const isPublic = isVisitorsConnection || !sourceTypes.includes(type);
@@ -113,6 +130,27 @@ function rulesOf(
     botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,
     isVisitorsConnection,
-    keyTrust: isPublic && !publicKeysOverwrite ? 'public' : 'server',
+    ...(isPublic && !publicKeysOverwrite
+      ? { keyTrust: 'public', isSigned: createUserHashCheck(secret) }
+      : { keyTrust: 'server' }),
+  };
+}
+
+/** The secrets of an account's sources, in the clear; undefined where a source has none, or one that cannot be opened. */
+function secretsOf(
+  { accountId, sourceSecrets = [] }: Pick<ResolveConfig, 'accountId' | 'sourceSecrets'>,
+  secrets: Pick<SecretBox, 'open'> | undefined,
+): (sourceId: string) => string | undefined {
+  const sealed = new Map(sourceSecrets.map((secret) => [secret.sourceId, secret.sealed]));
+  return (sourceId) => {
+    const text = sealed.get(sourceId);
+    if (text === undefined || secrets === undefined) return undefined;
+    try {
+      return secrets.open(text, userHashSecretContext(accountId, sourceId));
+    } catch (error) {
+      // As for a destination's: of another SECRETS_KEY. Its hashes are counted as wrong.
+      if (error instanceof SecretError) return undefined;
+      throw error;
+    }
   };
 }

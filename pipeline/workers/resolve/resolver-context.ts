@@ -53,6 +53,8 @@ export const resolverCounters = {
     'Times an event named two known people (visitors with an externalId), who stay two: another person signed in on a device, or a public key sent an alias of them',
   server_values_kept:
     'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
+  user_hashes_refused:
+    'Events of a public key whose userHash is not the one of their identifier, accepted as those without one',
   visitors_full:
     'Identifiers and merges left out because 1,000 identifiers (externalIds, e-mail addresses, merged ids) lead to the visitor',
   placeholder_identifiers:

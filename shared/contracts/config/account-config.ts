@@ -18,6 +18,9 @@ export type SourceKey = {
   readonly test: boolean;
 };
 
+/** The sealed secret of one source. */
+export type SourceSecret = { readonly sourceId: string; readonly sealed: string };
+
 /**
  * What gateways and pipelines run for one account: value of `account.<id>` in the CONFIG bucket. Its collections are as
  * they were stored; `shared/collections/live-config.ts` reads them.
@@ -30,6 +33,8 @@ export type AccountConfig<Collections = StoredCollections> = {
   readonly publishedAt: string;
   readonly sourceKeys: readonly SourceKey[];
   readonly collections: Collections;
+  /** Of sources that have a secret for `userHash`, sealed for pipelines. */
+  readonly sourceSecrets?: readonly SourceSecret[];
   /** `IdentitySettings` as they are stored; absent: the default ones. */
   readonly identity?: unknown;
   /** Of the account, not of the version; absent where the account has set nothing. `readPlanSettings` reads it. */

@@ -114,6 +114,11 @@ export function signingSecretContext(accountId: string, sourceId: string): strin
   return `${accountId}/${sourceId}/signing-secret`;
 }
 
+/** The context of the secret that signs the identifiers of a source's visitors: see SecretBox.seal. */
+export function userHashSecretContext(accountId: string, sourceId: string): string {
+  return `${accountId}/${sourceId}/user-hash-secret`;
+}
+
 /** The context of the token with which a source's provider is asked for what its notices point to: see SecretBox.seal. */
 export function accessTokenContext(accountId: string, sourceId: string): string {
   return `${accountId}/${sourceId}/access-token`;

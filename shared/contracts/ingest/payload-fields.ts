@@ -130,6 +130,13 @@ export const payloadFields = {
     resolver: 'integrations',
     about: 'Destinations that get the event, by name or kind: an object of booleans; `All` stands for the others',
   },
+  userHash: {
+    rule: 'any',
+    ...ofPeople,
+    resolver: 'text',
+    about:
+      'Signs the identifier of an event that is sent with a public key: HMAC-SHA256, in hex, of its externalId, else userId, else e-mail address (trimmed, in lower case), keyed with the secret of the source. The event then counts as one of a server; with another hash it is accepted as one of a public key',
+  },
   events: { rule: 'rows', batch: 'required', resolver: 'unread', about: 'The events' },
 } as const satisfies Readonly<Record<string, PayloadField>>;
 

@@ -36,6 +36,7 @@ export const serviceRights = {
     sessions: ['select', 'insert', 'delete'],
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,
+    source_secrets: all,
     versions: all,
     violations: read,
     // A split gives back what was taken from a visitor.

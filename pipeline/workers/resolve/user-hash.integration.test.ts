@@ -1,0 +1,134 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createSecretBox, userHashSecretContext } from '../../../shared/contracts/config/secrets.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
+import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { compileResolvePlan } from './resolve-plan.ts';
+import { createResolverRig } from './testing/resolver-rig.ts';
+import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+let rig: ResolverRig;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+  rig = await createResolverRig(nats.url, database.url);
+});
+afterAll(async () => {
+  await rig?.close();
+  await nats?.stop();
+  await database?.drop();
+});
+
+const web = 'source-web';
+const server = 'source-server';
+const sources = [
+  { id: web, type: 'WebSource', status: 'Enabled' },
+  { id: server, type: 'NodejsApi', status: 'Enabled' },
+];
+const secret = 'src_secret_of_the_web_source';
+const box = createSecretBox(randomBytes(32).toString('base64'));
+const hashOf = (identifier: string, key = secret): string =>
+  createHmac('sha256', key).update(identifier, 'utf8').digest('hex');
+
+async function resolve(events: readonly TestEvent[]) {
+  const account = randomUUID();
+  const sealed = box.seal(secret, userHashSecretContext(account, web));
+  const config = testLiveConfig({ sources }, { accountId: account, sourceSecrets: [{ sourceId: web, sealed }] });
+  const plan = compileResolvePlan(config, undefined, box);
+  const resolver = await rig.start(0, { plans: () => plan });
+  for (const [index, event] of events.entries()) {
+    const { resolved } = resolver.stats();
+    await rig.send(0, [{ id: `event-${index}`, ...event, account }]);
+    await vi.waitFor(() => expect(resolver.stats().resolved).toBe(resolved + 1), { timeout: 45_000, interval: 10 });
+  }
+  await resolver.stop(5_000);
+  const visitors = createVisitorStore(rig.pool);
+  return {
+    stats: resolver.stats(),
+    written: await rig.written(account),
+    find: async (externalId: string) => visitors.find(account, { externalId }),
+    findBy: visitors.find.bind(visitors, account),
+  };
+}
+
+const event = (source: string, body: TestEvent['body']): TestEvent => ({ source, body: { event: 'E', ...body } });
+const owned = event(server, { externalId: 'c-1', userProperties: { email: 'owner@example.com', phone_number: '+41' } });
+const change = (userHash: unknown, id: TestEvent['body'] = { externalId: 'c-1' }): TestEvent =>
+  event(web, { ...id, userHash, userProperties: { email: 'new@example.com' } });
+
+test('userHash: an event of a public key with the right one overwrites what a server has set', async () => {
+  const { stats, find, written } = await resolve([owned, change(hashOf('c-1'))]);
+  expect((await find('c-1'))?.properties).toMatchObject({ email: 'new@example.com', phone_number: '+41' });
+  expect(stats).toMatchObject({ user_hashes_refused: 0, server_values_kept: 0 });
+  // It says who sent the event; no destination needs it.
+  expect(JSON.stringify(written)).not.toContain(hashOf('c-1'));
+  // What it set is a server's: an event without a hash changes it no more.
+  const after = await resolve([
+    owned,
+    change(hashOf('c-1').toUpperCase()),
+    event(web, { externalId: 'c-1', email: 'x@evil.example' }),
+  ]);
+  expect((await after.find('c-1'))?.properties['email']).toBe('new@example.com');
+});
+
+test.each([
+  ['of another identifier', hashOf('c-2'), 1],
+  ['with another secret', hashOf('c-1', 'guessed'), 1],
+  ['that is no hash', 'c-1', 1],
+  ['that is empty', '', 1],
+  ['that is a number', 42, 0],
+  ['that is null', null, 0],
+])('userHash: one %s leaves the event one of a public key, and is counted', async (_, userHash, refused) => {
+  const { stats, find } = await resolve([owned, change(userHash)]);
+  expect((await find('c-1'))?.properties).toMatchObject({ email: 'owner@example.com' });
+  expect(stats).toMatchObject({ user_hashes_refused: refused, server_values_kept: 1, resolved: 2 });
+});
+
+test('userHash: without an externalId it is of the userId, else of the e-mail address in its one form', async () => {
+  const byUser = await resolve([
+    event(server, { userId: 'u-1', userProperties: { phone_number: '+41' } }),
+    event(web, { userId: 'u-1', userHash: hashOf('u-1'), userProperties: { phone_number: '+49' } }),
+  ]);
+  expect((await byUser.findBy({ id: 'u-1' }))?.properties).toMatchObject({ phone_number: '+49' });
+  const byEmail = await resolve([
+    event(server, { email: 'ada@example.com', userProperties: { phone_number: '+41' } }),
+    event(web, {
+      email: ' Ada@Example.com',
+      userHash: hashOf('ada@example.com'),
+      userProperties: { phone_number: '+49' },
+    }),
+  ]);
+  expect((await byEmail.findBy({ email: 'ada@example.com' }))?.properties).toMatchObject({ phone_number: '+49' });
+  expect([byUser.stats, byEmail.stats]).toMatchObject([{ user_hashes_refused: 0 }, { user_hashes_refused: 0 }]);
+});
+
+test('userHash: it signs one identifier, so it merges no two known people and takes over no device of a server', async () => {
+  const { find, stats, findBy } = await resolve([
+    owned,
+    event(server, { userId: 'till-7', externalId: 'victim' }),
+    event(web, {
+      event: '$alias',
+      userId: 'c-1',
+      externalId: 'c-1',
+      userHash: hashOf('c-1'),
+      userProperties: { external_id: 'victim' },
+    }),
+    event(web, { userId: 'till-7', externalId: 'c-1', userHash: hashOf('c-1') }),
+  ]);
+  expect((await find('victim'))?.id).not.toBe((await find('c-1'))?.id);
+  expect((await findBy({ id: 'till-7' }))?.externalIds).toEqual(['victim']);
+  expect(stats['people_kept_apart']).toBe(2);
+  expect(stats['user_hashes_refused']).toBe(0);
+});
+
+test('userHash: a test key stays one that changes nobody', async () => {
+  const { find } = await resolve([owned, { ...change(hashOf('c-1')), test: true }]);
+  expect((await find('c-1'))?.properties['email']).toBe('owner@example.com');
+});
