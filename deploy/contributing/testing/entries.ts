@@ -241,6 +241,8 @@ export const additions: readonly Addition[] = [
       const imported = "import { readExample } from './audit/read-example.ts';\n";
       await copy.insertBefore(endpoints, 'import { collectionEndpoints }', imported);
       await copy.insertBefore(endpoints, '  ...auditEndpoints,\n', '  readExample,\n');
+      const table = 'control-plane/testing/route-table.ts';
+      await copy.insertBefore(table, 'GET    /activity  ', 'GET    /audit/example  audit:list\n');
     },
   },
 ];

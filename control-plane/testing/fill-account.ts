@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
+import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import { deadLetterSubject, quarantineSubject } from '../../shared/contracts/subjects.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { Client } from './client.ts';
+import type { TestControlPlane } from './test-control-plane.ts';
+
+/** Ids of what an account holds, by the names that the table of routes has for them. */
+export type FilledIds = Readonly<Record<string, string>>;
+
+const firstMs = Date.parse('2026-03-01T00:00:00Z');
+
+/** Gives an account one of everything that has an id, or more. */
+export async function fillAccount(plane: TestControlPlane, client: Client, pool: Pool): Promise<FilledIds> {
+  const made = await fillConfiguration(client);
+  const people = await fillPeople(client, pool);
+  const log = await fillLog(plane, client, made['destination'] ?? '');
+  const { body: version } = await client.post('/versions', { publish: true, name: 'First' });
+  const range = { what: 'log', from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
+  const { body: replay } = await client.post(`/destinations/${made['destination']}/replay`, range);
+  const { body: key } = await client.post('/keys', { name: 'second', scopes: ['source:list'] });
+  await client.post('/sign-in-links', { key: client.key });
+  await fetch(`${plane.baseUrl}/rest/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },
+    body: JSON.stringify({ key: client.key }),
+  });
+  return { ...made, ...people, ...log, version: version.id, replay: replay.id, key: key.id };
+}
+
+async function fillConfiguration(client: Client): Promise<FilledIds> {
+  const ids: Record<string, string> = {};
+  const add = async (name: string, path: string, body: object): Promise<string> => {
+    const answer = await client.post(path, body);
+    if (answer.status !== 200) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);
+    return (ids[name] = answer.body.id as string);
+  };
+  const collection = (name: string, body: object): Promise<string> => add(name, `/collections/${name}`, body);
+  const settings = { httpDestinationUrl: 'https://example.com/events', headers: '{"x-key":"secret"}' };
+  const destinationId = await add('destination', '/destinations', { type: 'HTTPDestination', name: 'Hooks', settings });
+  await add('source', '/sources', { type: 'WebSource', name: 'Shop' });
+  await collection('allowedEvents', { name: 'Signup', destinationIds: [destinationId] });
+  await collection('externalAllowedEventData', { name: '*', properties: ['plan'] });
+  await collection('mappings', { name: 'All', destinationId, logic: null });
+  await collection('consentSettings', { name: 'advertising', destinationIds: [destinationId] });
+  ids['consentRecord'] = (await client.get('/consent-settings')).body.entities[0].id;
+  await collection('globalDispatchCenters', { categories: [] });
+  await collection('replaySettings', {});
+  const tagManagerId = await collection('tagManagers', { name: 'Shop' });
+  await collection('tagManagerTags', { name: 'Tag', tagManagerId, type: 'CustomHtml' });
+  await collection('tagManagerTriggers', { name: 'Trigger', tagManagerId, type: 'PageView' });
+  await collection('tagManagerVariables', { name: 'Variable', tagManagerId, type: 'Constant', value: '1' });
+  await collection('dataGovernanceRules', { name: 'Plan', property: 'event_properties.plan', type: 'Required' });
+  await collection('dataGovernanceEvents', { name: 'Signup' });
+  await collection('experimentSettings', { name: 'Tests' });
+  const experimentId = await collection('experiments', { name: 'Price', key: 'price', type: 'ab' });
+  await collection('experimentVariants', { name: 'Control', experimentId, isControl: true, weight: 50 });
+  await collection('experimentVariants', { name: 'Lower', experimentId, isControl: false, weight: 50 });
+  return ids;
+}
+
+async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
+  const { accountId } = client;
+  const visitors = createVisitorStore(pool);
+  const touch = (userId: string, more: { readonly externalIds?: string[]; readonly emails?: string[] } = {}) =>
+    visitors.resolve([
+      {
+        accountId,
+        claim: { userId, externalIds: [], emails: [], anonymousId: undefined, ...more },
+        receivedAtMs: Date.now(),
+        given: [{ city: 'Bern' }],
+        sentWith: 'server',
+      },
+    ]);
+  await touch('ann', { externalIds: ['x-ann'], emails: ['ann@example.com'] });
+  await touch('bob', { externalIds: ['x-bob'] });
+  await touch('device');
+  await touch('gone', { emails: ['gone@example.com'] });
+  await client.post('/visitors/ann/merge', { visitorId: 'device' });
+  const { body: merges } = await client.get('/visitors/ann/merges');
+  const { body: erased } = await client.call('DELETE', '/visitors/gone', { body: { suppress: true } });
+  const { body: suppressions } = await client.get('/suppressions');
+  for (const id of ['e1', 'e2']) {
+    await pool.query(
+      `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+        values ($1, $2, now(), now(), 'web', 'Signup', 'ann', false, '{"event_properties":{"plan":"free"}}')`,
+      [accountId, id],
+    );
+    await pool.query(
+      `insert into event_outcomes (account_id, event_id, destination_id, outcome, attempts, at)
+        values ($1, $2, 'd', 'delivered', 1, now())`,
+      [accountId, id],
+    );
+  }
+  await pool.query(`insert into experiment_assignments values ($1, 'ann', 'price', 'control')`, [accountId]);
+  await pool.query(`insert into experiment_visitors values ($1, 'price', 'ann', 'control', now(), 'Order', now())`, [
+    accountId,
+  ]);
+  return {
+    visitor: 'ann',
+    person: 'bob',
+    merge: merges.entities[0].id,
+    erasure: erased.erasureId,
+    suppression: suppressions.entities[0].id,
+    event: 'e1',
+  };
+}
+
+async function fillLog({ log }: TestControlPlane, { accountId }: Client, destinationId: string): Promise<FilledIds> {
+  const send = (subject: string, data: Uint8Array) =>
+    publish(log, subject, data, { msgId: randomUUID(), timeoutMs: 30_000 });
+  const letter = {
+    v: 1,
+    destinationId,
+    reason: 'status 400',
+    attempts: 1,
+    firstAttemptAt: firstMs,
+    lastAttemptAt: firstMs,
+    event: sampleEvent({ id: 'e1', event: 'Signup' }),
+  } as const;
+  await send(deadLetterSubject(destinationId), encodeDeadLetter(letter));
+  const held = {
+    v: 1,
+    account: accountId,
+    source: 'web',
+    at: firstMs,
+    kind: 'track',
+    id: 'e3',
+    body: { event: 'Signup' },
+  };
+  const { seq } = await send(quarantineSubject(accountId, 'rule-1', 0), Buffer.from(JSON.stringify(held)));
+  return { quarantined: String(seq) };
+}
