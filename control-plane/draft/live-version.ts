@@ -33,8 +33,8 @@ async function findLive(
   // Only the one leaves the database: a snapshot can be large.
   const [row] = await em.execute<{ entity: SnapshotEntity }[]>(
     `select entity from versions, jsonb_array_elements(content -> '${collection}') as entity
-     where versions.id = ? and entity ->> 'id' = ?`,
-    [versionId, id],
+     where versions.account_id = ? and versions.id = ? and entity ->> 'id' = ?`,
+    [accountId, versionId, id],
   );
   return row?.entity;
 }
@@ -45,8 +45,9 @@ export async function publishedSources(em: EntityManager, accountId: string): Pr
   if (id === undefined) return new Set();
   // Only the ids leave the database: a snapshot can be large.
   const rows: { id: string }[] = await em.execute(
-    `select source ->> 'id' as id from versions, jsonb_array_elements(content -> 'sources') as source where versions.id = ?`,
-    [id],
+    `select source ->> 'id' as id from versions, jsonb_array_elements(content -> 'sources') as source
+     where versions.account_id = ? and versions.id = ?`,
+    [accountId, id],
   );
   return new Set(rows.map((row) => row.id));
 }

@@ -66,17 +66,19 @@ export async function listRecentEvents(
 ): Promise<RecentEventRecord[]> {
   const values: unknown[] = [accountId, page.limit];
   const place = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = ['e.account_id = $1'];
+  const conditions: string[] = [];
   if (filters.sourceId !== undefined) conditions.push(`e.source_id = ${place(filters.sourceId)}`);
   if (filters.name !== undefined) conditions.push(`e.name = ${place(filters.name)}`);
   if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
   if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
   if (filters.plan !== undefined) conditions.push(`e.plan->>'outcome' = ${place(filters.plan)}`);
   if (filters.outcome !== undefined || filters.destinationId !== undefined) {
-    const wanted = ['o.account_id = e.account_id', 'o.event_id = e.id', 'o.origin = e.origin'];
+    const wanted = ['o.event_id = e.id', 'o.origin = e.origin'];
     if (filters.outcome !== undefined) wanted.push(`o.outcome = ${place(filters.outcome)}`);
     if (filters.destinationId !== undefined) wanted.push(`o.destination_id = ${place(filters.destinationId)}`);
-    conditions.push(`exists (select 1 from event_outcomes o where ${wanted.join(' and ')})`);
+    conditions.push(
+      `exists (select 1 from event_outcomes o where o.account_id = e.account_id and ${wanted.join(' and ')})`,
+    );
   }
   if (page.after !== undefined) {
     // Cursors of earlier builds end with the id.
@@ -86,7 +88,7 @@ export async function listRecentEvents(
   }
   const { rows } = await db.query<RecentEventRecord>(
     `with page as materialized (
-      select * from recent_events e where ${conditions.join(' and ')} order by e.time desc, e.id desc, e.origin desc limit $2
+      select * from recent_events e where ${['e.account_id = $1', ...conditions].join(' and ')} order by e.time desc, e.id desc, e.origin desc limit $2
     )
     select ${columns} from page e order by e.time desc, e.id desc, e.origin desc`,
     values,

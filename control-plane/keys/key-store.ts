@@ -47,10 +47,10 @@ export async function makeRoomForKey(em: EntityManager, accountId: string, keysM
     throw conflict(`an account may have ${keysMax} valid API keys (ACCOUNT_KEYS_MAX): revoke one first`);
   }
   await em.execute(
-    `delete from api_keys where id in (
+    `delete from api_keys where account_id = ? and id in (
        select id from api_keys where account_id = ? and (revoked_at is not null or expires_at <= ?)
        order by coalesce(revoked_at, expires_at) desc offset ?)`,
-    [accountId, now, endedMax],
+    [accountId, accountId, now, endedMax],
   );
 }
 

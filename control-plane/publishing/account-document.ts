@@ -9,7 +9,7 @@ type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber'
 export async function readAccountDocument(em: EntityManager, accountId: string): Promise<AccountConfig | undefined> {
   const [version] = await em.execute<LiveRow[]>(
     `select versions.id, version_number, published_at, content from accounts
-     join versions on versions.id = live_version_id where accounts.id = ?`,
+     join versions on versions.account_id = accounts.id and versions.id = live_version_id where accounts.id = ?`,
     [accountId],
   );
   if (version === undefined) return undefined;

@@ -66,7 +66,7 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const sealing = createResealing(options, accountId);
   const keys = await resealRows(em, sealing, {
     select: 'select id, source_id, test, sealed_key as sealed from source_keys where account_id = ?',
-    update: 'update source_keys set sealed_key = ? where id = ?',
+    update: 'update source_keys set sealed_key = ? where account_id = ? and id = ?',
     column: 'sealed_key',
     contextOf: ({ source_id: sourceId, test }) => sourceKeyContext(accountId, String(sourceId), test === true),
     accountId,
@@ -81,14 +81,14 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const sourceKeys = keys + userHashSecrets;
   const accountKeys = await resealRows(em, sealing, {
     select: 'select kid as id, private_key as sealed from account_keys where account_id = ?',
-    update: 'update account_keys set private_key = ? where kid = ?',
+    update: 'update account_keys set private_key = ? where account_id = ? and kid = ?',
     column: 'private_key',
     contextOf: ({ id }) => accountKeyContext(accountId, id),
     accountId,
   });
   const erasures = await resealRows(em, sealing, {
     select: 'select id, subject as sealed from erasure_records where subject is not null and account_id = ?',
-    update: 'update erasure_records set subject = ? where id = ?',
+    update: 'update erasure_records set subject = ? where account_id = ? and id = ?',
     column: 'subject',
     contextOf: ({ id }) => erasureSubjectContext(accountId, id),
     accountId,
@@ -178,7 +178,7 @@ type SealedRow = { readonly id: string; readonly sealed: string } & Readonly<Rec
 type SealedColumn = {
   /** Selects `id` and `sealed` of the rows of an account. */
   readonly select: string;
-  /** Sets the value, of the row with the id. */
+  /** Sets the value of the row with the account and the id. */
   readonly update: string;
   readonly column: string;
   readonly accountId: string;
@@ -194,7 +194,7 @@ async function resealRows(em: EntityManager, sealing: Resealing, sealed: SealedC
   for (const row of rows) {
     const resealed = sealing.text(row.sealed, contextOf(row));
     if (resealed === row.sealed) continue;
-    await em.execute(update, [resealed, row.id]);
+    await em.execute(update, [resealed, accountId, row.id]);
     count += 1;
   }
   return count;
@@ -249,8 +249,9 @@ async function resealVersions(em: EntityManager, sealing: Resealing, accountId: 
   const resealed: string[] = [];
   for (const { id } of ids) {
     const [row] = await em.execute<{ destinations: SnapshotEntity[] | null; sources: SnapshotEntity[] | null }[]>(
-      `select content -> 'destinations' as destinations, content -> 'sources' as sources from versions where id = ?`,
-      [id],
+      `select content -> 'destinations' as destinations, content -> 'sources' as sources from versions
+       where account_id = ? and id = ?`,
+      [accountId, id],
     );
     const destinations = row?.destinations ?? [];
     const sources = row?.sources ?? [];
@@ -267,7 +268,11 @@ async function resealVersions(em: EntityManager, sealing: Resealing, accountId: 
       ...(row?.destinations ? { destinations: anew } : {}),
       ...(row?.sources ? { sources: anewSources } : {}),
     };
-    await em.execute(`update versions set content = content || ?::jsonb where id = ?`, [JSON.stringify(changed), id]);
+    await em.execute(`update versions set content = content || ?::jsonb where account_id = ? and id = ?`, [
+      JSON.stringify(changed),
+      accountId,
+      id,
+    ]);
     resealed.push(id);
   }
   return resealed;

@@ -36,12 +36,13 @@ export async function issueSourceKeys(
   source: { readonly accountId: string; readonly id: string },
   now: Date,
 ): Promise<SourceTokens> {
-  await em.nativeUpdate(SourceKey, { sourceId: source.id, revokedAt: null }, { revokedAt: now });
+  const { accountId } = source;
+  await em.nativeUpdate(SourceKey, { accountId, sourceId: source.id, revokedAt: null }, { revokedAt: now });
   await em.execute(
-    `delete from source_keys where id in (
-       select id from source_keys where source_id = ? and revoked_at is not null
+    `delete from source_keys where account_id = ? and id in (
+       select id from source_keys where account_id = ? and source_id = ? and revoked_at is not null
        order by created_at desc, id desc offset ?)`,
-    [source.id, endedKeysMax],
+    [accountId, accountId, source.id, endedKeysMax],
   );
   const issue = (test: boolean): string => {
     const key = `src_${test ? 'test' : 'live'}_${randomText(32)}`;
