@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testLiveConfig } from '../testing/test-account-config.ts';
@@ -6,6 +7,7 @@ import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { headOf } from '../contracts/events/resolved-event.ts';
 import { compileDispatchPlan, compileGlobalDispatch } from './dispatch-plan.ts';
 import type { GlobalDispatchCenter } from './dispatch-plan.ts';
+import { modifications } from './modifications/modifications.ts';
 import { publishedDestinations } from './published-destinations.ts';
 import { PlanError } from './values/plan-error.ts';
 import type { Subject } from './values/property-path.ts';
@@ -88,6 +90,42 @@ describe('dispatch plan', () => {
       mapped: { eventName: 'buy', properties: { total: 42.5 } },
     });
     expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });
+  });
+
+  test('mappings: the hashing salt of the destination stands before the value in each modification that hashes', () => {
+    const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+    const md5 = createHash('md5').update('pepper Ada@Example.com ').digest('hex');
+    // Value, and what a platform that was given the salt would compute of it.
+    const rows: readonly (readonly [modification: string, value: string, sent: string])[] = [
+      ['Hash', ' Ada@Example.com ', sha256('pepper Ada@Example.com ')],
+      ['HashMD5', ' Ada@Example.com ', md5],
+      ['HashedNormalized', ' Ada@Example.com ', sha256('pepperada@example.com')],
+      ['HashedNormalizedNoSpecialChars', 'New York', sha256('peppernewyork')],
+      ['HashedPhone', '+1 (415) 555-2671', sha256('pepper14155552671')],
+      ['HashedCountry', 'Germany', sha256('pepperde')],
+      ['HashedState', 'California', sha256('pepperca')],
+      ['HashedZip', '94107-1234', sha256('pepper94107')],
+      ['HashedGender', 'Female', sha256('pepperf')],
+      ['HashedDateOfBirth', '1997-02-16', sha256('pepper19970216')],
+      [
+        'FakeDomain',
+        'https://shop.example.org/a',
+        `https://site-${sha256('peppershop.example.org').slice(0, 12)}.example.com`,
+      ],
+    ];
+    const properties = Object.fromEntries(rows.map(([modification, value]) => [modification, value]));
+    const mapped = rows.map(([modification]) => {
+      return { property: modification, map: `{{event.event_properties.${modification}}}`, modification };
+    });
+    const salted = { ...destination, hashingSalt: 'pepper' };
+    const mappings = [mapping({ action: 'send', mappings: mapped })];
+    expect(decide({ destinations: [salted], mappings }, { event_properties: properties })).toMatchObject({
+      mapped: { properties: Object.fromEntries(rows.map(([modification, , sent]) => [modification, sent])) },
+    });
+    const others = Object.keys(modifications).filter(
+      (name) => /^Hash|^Fake/.test(name) && !/^FakeIP|RealPath/.test(name),
+    );
+    expect(rows.map(([modification]) => modification)).toEqual(others);
   });
 
   test('order: what comes first in the chain decides', () => {
