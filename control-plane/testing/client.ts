@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { twinMark } from '../../shared/testing/twin-rows.ts';
 import type { AnswerCheck } from './answer-check.ts';
 
 /** What an answer holds, loosely: tests say what they expect of it. */
@@ -47,7 +48,9 @@ export function createClient(options: {
       },
       ...(payload === undefined ? {} : { body: payload }),
     });
-    const value = JSON.parse(await answer.body.text()) as unknown;
+    const text = await answer.body.text();
+    if (text.includes(twinMark)) throw new Error(`${method} ${path} shows what another account has: ${text}`);
+    const value = JSON.parse(text) as unknown;
     options.check(method, `/rest/v1${path}`, answer.statusCode, value);
     return { status: answer.statusCode, body: value, headers: answer.headers };
   };

@@ -12,6 +12,7 @@ import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { notOfTwin } from '../../shared/testing/twin-rows.ts';
 
 let plane: TestControlPlane;
 let pool: Pool;
@@ -194,7 +195,10 @@ async function namedIn(db: Pool, text: string): Promise<readonly string[]> {
   );
   const found: string[] = [];
   for (const { name } of tables) {
-    const { rowCount } = await db.query(`select from ${name} as t where t::text like '%' || $1 || '%' limit 1`, [text]);
+    const { rowCount } = await db.query(
+      `select from ${name} as t where t::text like '%' || $1 || '%' and ${notOfTwin('t')} limit 1`,
+      [text],
+    );
     if (rowCount === 1) found.push(name);
   }
   return found;

@@ -18,6 +18,7 @@ import { asOperator, testUsersConfig } from './as-log-user.ts';
 import { findOperators } from './find-operators.ts';
 import { natsFolderPrefix } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
+import { installTwins } from './twin-rows.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -89,8 +90,11 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
   return nodes.map((node) => ({ ...node, url: asOperator(node.url) }));
 }
 
-/** Makes an empty database in the PostgreSQL server all test files of the run share. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * Makes an empty database in the PostgreSQL server all test files of the run share. Its accounts have twins, see
+ * `installTwins`, unless a test measures what statements look at.
+ */
+export async function createTestDatabase({ hasTwins = true } = {}): Promise<TestDatabase> {
   const server = new URL(await askServerService(inject('testServerService'), 'postgres-url'));
   const address: DatabaseAddress = {
     port: Number(server.port),
@@ -99,6 +103,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
   const name = `test_${randomBytes(8).toString('hex')}`;
   const url = await ensureDatabase(address, name);
+  if (hasTwins) await installTwins(url);
   return {
     url,
     migrateWithRoles: () => migrateWithRoles(url),

@@ -5,6 +5,7 @@ import { migrate } from '../postgres/migrate.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
 import { openTestPool } from '../testing/test-pool.ts';
+import { withoutTwins } from '../testing/twin-rows.ts';
 import { eraseFor } from '../testing/visitors.ts';
 import { rootOf } from './alias-chains.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
@@ -36,11 +37,9 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
 
 /** Rows of aliases as merges leave them: `a1`, `a2` …, each merged into what `into` says, an SQL expression of n. */
 async function addAliases(account: string, count: number, into: string): Promise<void> {
-  await pool.query(
-    `insert into visitors (account_id, id, merged_into, created_at)
-      select $1, 'a' || n, ${into}, now() + n * interval '1 ms' from generate_series(1, $2::int) n`,
-    [account, count],
-  );
+  const sql = `insert into visitors (account_id, id, merged_into, created_at)
+    select $1, 'a' || n, ${into}, now() + n * interval '1 ms' from generate_series(1, $2::int) n`;
+  await (count > 10_000 ? withoutTwins(pool, sql, [account, count]) : pool.query(sql, [account, count]));
 }
 
 async function addIdentities(account: string, count: number): Promise<void> {

@@ -6,6 +6,7 @@ import { migrate } from '../postgres/migrate.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
 import { openTestPool } from '../testing/test-pool.ts';
+import { withoutTwins } from '../testing/twin-rows.ts';
 import { eraseFor, sumLeftOut } from '../testing/visitors.ts';
 import { shortenChains } from './alias-chains.ts';
 import { joinVisitors } from './join-visitors.ts';
@@ -203,7 +204,8 @@ test('merge: a large cluster is merged and given back without a write to its ali
   const account = randomUUID();
   await store.resolve([touch(account, { userId: 'old' })]);
   await store.resolve([touch(account, { userId: 'young' })]);
-  await pool.query(
+  await withoutTwins(
+    pool,
     `insert into visitors (account_id, id, merged_into) select $1, 'a' || n, 'young' from generate_series(1, 20000) n`,
     [account],
   );

@@ -620,31 +620,34 @@ const plansMade = [
 
 test.each(plansMade)('visitor store: plans made while $when look at no other rows once they are full', async (plan) => {
   const account = randomUUID();
-  const fresh = openTestPool(database.url, 1);
+  const bare = await createTestDatabase({ hasTwins: false });
+  await migrate(bare.url);
+  const fresh = openTestPool(bare.url, 1);
+  const writer = openTestPool(bare.url, 5);
   const endTransaction = await beginElsewhere();
   const filled = Array.from({ length: 2_000 }, (_, n) => touch(account, { externalIds: [`x-${n}`], emails: [] }));
   try {
-    await fresh.query('truncate visitors, visitor_identities');
     const first = Array.from({ length: plan.first }, () => touch(randomUUID(), { userId: 'u', externalIds: ['x'] }));
-    await createVisitorStore(pool).resolve(first);
+    await createVisitorStore(writer).resolve(first);
     if (plan.first > 0) await fresh.query('analyze visitors, visitor_identities');
     const store = createVisitorStore(fresh);
     await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] })]);
     await store.resolve([touch(account, { userId: 'u', externalIds: ['x'] }, { city: 'Oslo' })]);
     await store.resolve([touch(account, { userId: 'w' })]);
     await store.resolve([touch(account, { userId: 'w', externalIds: ['x'] })]);
-    await createVisitorStore(pool).resolve(filled);
+    await createVisitorStore(writer).resolve(filled);
     await selectAccountErasures(fresh, new Set([account]));
     await selectErasures(fresh, [{ accountId: account, kind: 'visitor', value: 'u' }]);
-    await pool.query(
+    await writer.query(
       `insert into erasures (account_id, hash, erased_at)
         select $1, sha256(n::text::bytea), now() - n * interval '1 s' from generate_series(1, 2000) as n`,
       [account],
     );
     const [accounts, ids] = [`'{${account},${account}}'`, `'{u,nobody}'`];
-    for (let n = 0; n < 50; n += 1) await pool.query('update visitors set version = version + 1 where id = $1', ['u']);
+    for (let n = 0; n < 50; n += 1)
+      await writer.query('update visitors set version = version + 1 where id = $1', ['u']);
     const later = await snapshotOfOwn(fresh);
-    await pool.query('update visitors set version = version + 1 where id = $1', ['u']);
+    await writer.query('update visitors set version = version + 1 where id = $1', ['u']);
     const statements = [
       `"select-visitor-changes"('${later}', 501)`,
       `"select-visitors"(${accounts}, ${ids}, '{null,null}', '{null,null}')`,
@@ -661,8 +664,9 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
       expect([statement, await rowsLookedAt(fresh, statement)]).toEqual([statement, expect.toSatisfy(isFew)]);
     }
   } finally {
-    await fresh.end();
+    await Promise.all([fresh.end(), writer.end()]);
     await endTransaction();
+    await bare.drop();
   }
 });
 

@@ -1,3 +1,4 @@
+import { twinMark } from '../../../shared/testing/twin-rows.ts';
 import { documents } from '../../endpoints.ts';
 import { createAnswerCheck } from '../../testing/answer-check.ts';
 import type { Answer, Client } from '../../testing/client.ts';
@@ -42,7 +43,9 @@ export function createLibraryClient(baseUrl: string, { key }: Client): LibraryCl
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      const value: unknown = await answer.json();
+      const text = await answer.text();
+      if (text.includes(twinMark)) throw new Error(`${method} ${path} shows what another account has: ${text}`);
+      const value: unknown = JSON.parse(text);
       check(method, `/rest/v1${path}`, answer.status, value);
       if (sent <= retriesMax && shouldRetry(answer)) continue;
       return { status: answer.status, body: value, headers: Object.fromEntries(answer.headers), sent };

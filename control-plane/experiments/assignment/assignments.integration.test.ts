@@ -4,6 +4,7 @@ import { documents } from '../../endpoints.ts';
 import { createAnswerCheck } from '../../testing/answer-check.ts';
 import type { Client } from '../../testing/client.ts';
 import { startTestControlPlane } from '../../testing/test-control-plane.ts';
+import { notOfTwin } from '../../../shared/testing/twin-rows.ts';
 import type { TestControlPlane } from '../../testing/test-control-plane.ts';
 import { readEnvelopes } from './testing/read-envelopes.ts';
 import { client as logClient } from '../../../shared/nats/connection/client.ts';
@@ -92,7 +93,7 @@ const impressionsOf = async (visitorId: string) =>
   (await readEnvelopes(plane.log)).filter(({ body }) => body['userId'] === visitorId);
 
 async function storedOf(visitorId: string): Promise<{ visitor_id: string; variant_id: string }[]> {
-  const sql = 'select visitor_id, variant_id from experiment_assignments where visitor_id = ?';
+  const sql = `select visitor_id, variant_id from experiment_assignments t where visitor_id = ? and ${notOfTwin('t')}`;
   return plane.storage.fork().execute(sql, [visitorId]);
 }
 
