@@ -16,9 +16,10 @@ const firstMs = Date.parse('2026-03-01T00:00:00Z');
 /** Gives an account one of everything that has an id, or more. */
 export async function fillAccount(plane: TestControlPlane, client: Client, pool: Pool): Promise<FilledIds> {
   const made = await fillConfiguration(client);
+  const { body: version } = await client.post('/versions', { publish: true, name: 'First' });
+  // An erasure is forwarded to the destinations that are live.
   const people = await fillPeople(client, pool);
   const log = await fillLog(plane, client, made['destination'] ?? '');
-  const { body: version } = await client.post('/versions', { publish: true, name: 'First' });
   const range = { what: 'log', from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
   const { body: replay } = await client.post(`/destinations/${made['destination']}/replay`, range);
   const { body: key } = await client.post('/keys', { name: 'second', scopes: ['source:list'] });
@@ -82,6 +83,8 @@ async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
   await client.post('/visitors/ann/merge', { visitorId: 'device' });
   const { body: merges } = await client.get('/visitors/ann/merges');
   const { body: erased } = await client.call('DELETE', '/visitors/gone', { body: { suppress: true } });
+  const { body: erasure } = await client.get(`/erasures/${erased.erasureId}`);
+  await client.get(`/erasures/${erased.erasureId}/certificate`);
   const { body: suppressions } = await client.get('/suppressions');
   for (const id of ['e1', 'e2']) {
     await pool.query(
@@ -96,6 +99,10 @@ async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
     );
   }
   await pool.query(`insert into experiment_assignments values ($1, 'ann', 'price', 'control')`, [accountId]);
+  await pool.query(
+    `insert into violations values ($1, date_trunc('hour', now()), 'r', 'Signup', 's', '', 'Report', 'Info', 1, now(), now(), '')`,
+    [accountId],
+  );
   await pool.query(`insert into experiment_visitors values ($1, 'price', 'ann', 'control', now(), 'Order', now())`, [
     accountId,
   ]);
@@ -104,6 +111,7 @@ async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
     person: 'bob',
     merge: merges.entities[0].id,
     erasure: erased.erasureId,
+    erasureDestination: erasure.destinations[0].id,
     suppression: suppressions.entities[0].id,
     event: 'e1',
   };

@@ -86,6 +86,9 @@ POST   /visitors/{visitor}/merge      visitor:update   {"visitorId":"{person}"}
 POST   /visitors/{visitor}/split      visitor:update   {"mergeId":"{merge}"}
 GET    /erasures                      erasure:list
 GET    /erasures/{erasure}            erasure:find
+GET    /erasures/{erasure}/certificate   erasure:find
+POST   /erasures/{erasure}/retry         erasure:update
+POST   /erasures/{erasure}/destinations/{erasureDestination}/confirm   erasure:update
 GET    /suppressions                  suppression:list
 POST   /suppressions                  suppression:create
 DELETE /suppressions/{suppression}    suppression:delete
@@ -93,8 +96,12 @@ GET    /quarantine                    quarantine:list
 POST   /quarantine/release            quarantine:release
 POST   /quarantine/delete             quarantine:delete
 
+GET    /violations             violation:list
+POST   /tracking-plan/try      event:list
+
 GET    /account             account:find
 PATCH  /account             account:update
+GET    /account/keys        account:find
 GET    /keys                key:list
 POST   /keys                key:create
 DELETE /keys/{key}          key:delete
