@@ -2,6 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TreeCopy } from './tree-copy.ts';
 
+/** Facts of the made-up platform. */
+const exampleFacts = `${JSON.stringify(
+  {
+    facts: [
+      {
+        name: 'an event goes under its own name',
+        message: { type: 'track', event: 'Quiz Done', properties: { score: 7 } },
+        sent: { name: 'Quiz Done', properties: { score: 7 } },
+        source: 'https://api.example.com/docs',
+        checked: '2026-11-22',
+      },
+    ],
+  },
+  undefined,
+  2,
+)}\n`;
+
 /** Something that is added to a copy of the project as its entry in CONTRIBUTING.md says. */
 export type Addition = {
   /** The entry: its words in bold. */
@@ -222,6 +239,7 @@ export const additions: readonly Addition[] = [
       const kinds = 'shared/destinations/registry.ts';
       await copy.write('shared/destinations/example-platform/destination.ts', await example('destination'));
       await copy.write('shared/destinations/example-platform/platform.ts', await example('platform'));
+      await copy.write('shared/destinations/example-platform/facts.json', exampleFacts);
       const imported = "import { examplePlatform } from './example-platform/destination.ts';\n";
       await copy.insertBefore(kinds, 'import { facebook }', imported);
       await copy.insertBefore(kinds, '  facebook,\n', '  examplePlatform,\n');

@@ -40,7 +40,15 @@ function whole(message: JsonObject, index: number): JsonObject {
 
 /** Messages of one source as the gateway translates and the resolver resolves them, in their order. */
 export function resolveMessages(messages: readonly JsonObject[]): readonly ResolvedEvent[] {
-  const envelopes = messages.map((message, index) => envelopeOf(whole(message, index)));
+  return resolveEnvelopes(messages.map((message, index) => envelopeOf(whole(message, index))));
+}
+
+/** A payload of the service's own API, as the resolver resolves it. */
+export function resolveNative(kind: Envelope['kind'], body: JsonObject): ResolvedEvent | undefined {
+  return resolveEnvelopes([{ v: 1, kind, id: 'm0', account: 'account', source: 'source', at: arrivalMs, body }])[0];
+}
+
+function resolveEnvelopes(envelopes: readonly Envelope[]): readonly ResolvedEvent[] {
   const { outcomes } = planVisitors(
     envelopes.map((envelope) => readTouch(envelope, rules.keyTrust).touch),
     () => ({ visitor: () => undefined, identity: () => undefined, erasure: () => undefined }),

@@ -24,6 +24,7 @@ import {
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { nameIn } from '../sdk/person-name.ts';
+import { subscriptionOf, subscriptionSettings } from '../sdk/subscriptions.ts';
 import { eraseAtActiveCampaign } from './erase.ts';
 
 const trackerUrl = 'https://trackcmp.net';
@@ -63,6 +64,25 @@ const settings = {
     },
     readFields,
   ),
+  tags: optionalText(
+    { label: 'Tags', placeholder: 'customer, sluice', sublabel: 'That every contact of an $identify gets.' },
+    namesIn,
+  ),
+  tagsProperty: optionalText({
+    label: 'Trait with tags',
+    placeholder: 'tags',
+    sublabel: 'A trait whose values are tags of the contact: a list, or a text with commas.',
+  }),
+  lists: optionalText(
+    {
+      label: 'Lists',
+      placeholder: '1, 2',
+      sublabel: 'Numbers of the lists that subscribing events add to, and unsubscribing events remove from.',
+    },
+    readLists,
+  ),
+  subscribeEvents: subscriptionSettings.subscribeEvents,
+  unsubscribeEvents: subscriptionSettings.unsubscribeEvents,
   baseUrl: optionalBaseUrl(trackerUrl),
 };
 
@@ -108,9 +128,17 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = onlyEvent(events);
       const { email } = contactIds(event);
       if (email === undefined) throw new UnfitEventError('ActiveCampaign needs an e-mail address');
-      return isIdentify(event) ? syncContact(given, event, email) : trackEvent(given, event, email);
+      const main = isIdentify(event) ? syncContact(given, event, email) : trackEvent(given, event, email);
+      const imported = importOf(given, event);
+      if (imported === undefined) return main;
+      const url = `${given.baseUrl ?? given.apiUrl}/api/3/import/bulk_import`;
+      const body = { contacts: [{ email, ...imported }] };
+      return { ...main, next: postJson({ url, headers: { 'api-token': given.apiKey }, body, events }) };
     },
-    readAnswer: (answer, [event]) => (event === undefined || isIdentify(event) ? undefined : readTracked(answer)),
+    readAnswer: (answer, [event]) =>
+      event === undefined || isIdentify(event) || importOf(given, event) !== undefined
+        ? undefined
+        : readTracked(answer),
   };
 }
 
@@ -132,6 +160,36 @@ function syncContact(given: Given, event: OutboundEvent, email: string): Outboun
   };
   const url = `${given.baseUrl ?? given.apiUrl}/api/3/contact/sync`;
   return postJson({ url, headers: { 'api-token': given.apiKey }, body: { contact }, events: [event] });
+}
+
+const tagsMax = 100;
+
+/**
+ * What only the importer does by name: tags of a contact, and lists it is on
+ * (https://developers.activecampaign.com/reference/bulk-import-contacts). Undefined where there is nothing to do.
+ */
+function importOf(given: Given, event: OutboundEvent): JsonObject | undefined {
+  const { tags = [], tagsProperty, lists = [] } = given;
+  if (isIdentify(event)) {
+    const trait = tagsProperty === undefined ? undefined : traitsOf(event)[tagsProperty.trim()];
+    const own = Array.isArray(trait) ? trait.map(String) : typeof trait === 'string' ? namesIn(trait) : [];
+    const all = [...new Set([...tags, ...own])].filter((tag) => tag.trim() !== '').slice(0, tagsMax);
+    return all.length === 0 ? undefined : { tags: all };
+  }
+  const subscription = subscriptionOf(event, { ...given, channels: 'email' });
+  if (subscription === undefined) return undefined;
+  if (lists.length === 0) throw new UnfitEventError('a subscription needs the setting lists');
+  return { [subscription.action]: lists.map((listid) => ({ listid })) };
+}
+
+function namesIn(text: string): readonly string[] {
+  return text.split(',').flatMap((name) => name.trim() || []);
+}
+
+function readLists(text: string, key: string): readonly number[] {
+  const lists = namesIn(text);
+  if (!lists.every((list) => /^[1-9]\d{0,9}$/.test(list))) throw new SettingError(key, 'must be numbers of lists');
+  return lists.map(Number);
 }
 
 function trackEvent(given: Given, event: OutboundEvent, email: string): OutboundRequest {

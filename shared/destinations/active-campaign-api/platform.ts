@@ -29,6 +29,28 @@ export const activeCampaignApiPlatform = definePlatform({
     },
     {
       method: 'POST',
+      path: '/api/3/import/bulk_import',
+      credentials: inHeader('api-token', /^\S+$/),
+      content: 'json',
+      body: Type.Object({
+        contacts: Type.Array(
+          Type.Object({
+            email: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }),
+            tags: Type.Optional(Type.Array(someText, { minItems: 1 })),
+            subscribe: Type.Optional(Type.Array(Type.Object({ listid: Type.Integer() }), { minItems: 1 })),
+            unsubscribe: Type.Optional(Type.Array(Type.Object({ listid: Type.Integer() }), { minItems: 1 })),
+          }),
+          { minItems: 1, maxItems: 250 },
+        ),
+      }),
+      answers: {
+        success: () => ({ status: 200, body: { success: 1, queued_contacts: 1, batchId: '1', message: 'queued' } }),
+        refusal: ({ field, message }) => ({ status: 400, body: { success: 0, message: `${field} ${message}` } }),
+        endedToken: { status: 403, body: { message: 'You do not have permission to do that' } },
+      },
+    },
+    {
+      method: 'POST',
       path: '/event',
       credentials: inBody('key'),
       content: 'form',

@@ -45,6 +45,11 @@ describe('AmazonDSP', () => {
           value: 42.5,
           currencyCode: 'EUR',
           unitsSold: 2,
+          customData: [
+            { name: 'brand', value: 'Leaf' },
+            { name: 'category', value: 'Drinks' },
+            { name: 'productId', value: 'tea-1' },
+          ],
           consent: { geo: { ipAddress: '203.0.113.7' } },
         },
       ],

@@ -1,4 +1,5 @@
 import { countryCode } from '../../routing/modifications/countries.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
@@ -146,6 +147,7 @@ function amazonEvent(
   const conversionType = standardName(event) ?? 'OTHER';
   const isPurchase = conversionType === 'OFF_AMAZON_PURCHASES';
   const { value, currency, itemCount } = commerceOf(event);
+  const attributes = customData(event);
   const country = person.country === undefined ? undefined : countryCode(person.country)?.toUpperCase();
   return {
     eventDescription: {
@@ -163,10 +165,28 @@ function amazonEvent(
     currencyCode: isPurchase && value !== undefined ? currency : undefined,
     unitsSold: isPurchase ? itemCount : undefined,
     consent: consentOf(event),
+    customData: attributes.length === 0 ? undefined : attributes,
   };
 }
 
 const standardName = platformEventNames('AmazonDSP');
+
+const ownAttributes = [
+  'brand',
+  'category',
+  'productId',
+  ...Array.from({ length: 10 }, (_, index) => `attr${index + 1}`),
+];
+
+/** What Amazon reports by: of the first product, unless the event names it itself. */
+function customData(event: SentEvent): readonly JsonObject[] {
+  const [item] = commerceOf(event).items;
+  const ofItem: JsonObject = { brand: item?.brand, category: item?.category, productId: item?.id };
+  return ownAttributes.flatMap((name) => {
+    const value = textForm(event.properties[name]) ?? textForm(ofItem[name]);
+    return value === undefined || value === '' ? [] : [{ name, value: value.slice(0, nameCharactersMax) }];
+  });
+}
 
 /** An event of an app on a phone is one of its system also where the destination's others are of a website. */
 function sourceOf(event: SentEvent, standard: string): string {

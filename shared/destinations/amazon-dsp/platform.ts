@@ -46,6 +46,7 @@ const row = Type.Object(
     value: Type.Optional(Type.Number()),
     currencyCode: Type.Optional(currencyCode),
     unitsSold: Type.Optional(Type.Integer()),
+    customData: Type.Optional(Type.Array(Type.Object({ name: someText, value: someText }), { minItems: 1 })),
     consent: Type.Optional(
       partly({
         geo: Type.Object({ ipAddress: someText }),

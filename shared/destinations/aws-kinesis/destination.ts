@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
+import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
 import { awsFailure, awsOutcome, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { eventJson, outboundHead } from '../sdk/event.ts';
+import { eventJson, outboundHead, propertiesOf } from '../sdk/event.ts';
 import { withinBytes } from '../sdk/http.ts';
-import { matching, requiredText } from '../sdk/settings.ts';
+import { matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 // A request may hold 500 records; the answer to these many is read whole, also when every one of them failed.
@@ -26,6 +27,11 @@ const settings = {
     },
     matching(/^[\w.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -'),
   ),
+  partitionProperty: optionalText({
+    label: 'Partition property',
+    placeholder: 'tenant_id',
+    sublabel: 'A property whose value is the partition key. Without it, and where an event has none, the visitor is.',
+  }),
   ...awsSettings('kinesis'),
 };
 
@@ -66,23 +72,27 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     retriesRows: true,
     buildRequest(events, nowMs) {
-      const body = JSON.stringify({ StreamName: streamName, Records: events.map(recordOf) });
+      const body = JSON.stringify({
+        StreamName: streamName,
+        Records: events.map((event) => recordOf(event, given.partitionProperty)),
+      });
       return withinBytes(makeRequest({ headers, body, events }, nowMs), bodyBytesMax);
     },
     readAnswer,
   };
 }
 
-function recordOf(event: OutboundEvent): JsonObject {
+function recordOf(event: OutboundEvent, property: string | undefined): JsonObject {
+  const own = property === undefined ? undefined : textForm(propertiesOf(event)[property.trim()]);
   return {
     Data: Buffer.from(eventJson(event), 'utf8').toString('base64'),
-    PartitionKey: partitionKey(outboundHead(event).visitorId),
+    PartitionKey: partitionKey(own === undefined || own === '' ? outboundHead(event).visitorId : own),
   };
 }
 
-function partitionKey(visitorId: string): string {
-  const fits = visitorId !== '' && visitorId.length <= partitionKeyCharactersMax && visitorId.isWellFormed();
-  return fits ? visitorId : hash('sha256', visitorId, 'hex');
+function partitionKey(text: string): string {
+  const fits = text !== '' && text.length <= partitionKeyCharactersMax && text.isWellFormed();
+  return fits ? text : hash('sha256', text, 'hex');
 }
 
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {

@@ -27,6 +27,7 @@ export function uetEvent(event: SentEvent, consent: string): JsonObject {
     eventSourceUrl: url,
     referrerUrl: referrer,
     pageTitle: textOf(event.context['title']),
+    pageLoadId: browserId(event, ['page_load_id', 'pageLoadId']),
     keywords: textOf(event.properties['keywords']),
     adStorageConsent: consentOf(event) ?? consent,
     userData: userData(event),

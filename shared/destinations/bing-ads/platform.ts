@@ -58,6 +58,7 @@ const row = Type.Object(
     eventSourceUrl: Type.Optional(webAddress),
     referrerUrl: Type.Optional(webAddress),
     pageTitle: Type.Optional(someText),
+    pageLoadId: Type.Optional(someText),
     keywords: Type.Optional(someText),
     adStorageConsent: Type.Optional(oneOf('G', 'D')),
     userData,

@@ -21,8 +21,20 @@ export const facebookActionSources = [
   'email',
   'physical_store',
   'system_generated',
+  'business_messaging',
   'other',
 ] as const;
+
+/** Where messages are exchanged, and what of the conversation Meta knows somebody by. */
+const messagingIds = [
+  'ctwa_clid',
+  'page_id',
+  'page_scoped_user_id',
+  'ig_account_id',
+  'ig_sid',
+  'whatsapp_business_account_id',
+] as const;
+const partnerIds = ['partner_id', 'partner_name'] as const;
 
 const daysMax = 7;
 const daysMaxInStore = 62;
@@ -41,6 +53,8 @@ export function facebookEvent(event: SentEvent, standardSource: string, nowMs: n
     event_time: secondsOf(event),
     event_id: event.deduplicationId,
     action_source: actionSource,
+    messaging_channel: actionSource === 'business_messaging' ? messagingChannel(event) : undefined,
+    opt_out: event.properties['opt_out'] === true ? true : undefined,
     event_source_url: actionSource === 'app' ? undefined : browserContext(event).url,
     user_data: userData(event),
     custom_data: customData(event, name),
@@ -77,6 +91,13 @@ function actionSourceOf(event: SentEvent, standardSource: string): string {
   return url === undefined || userAgent === undefined ? 'system_generated' : standardSource;
 }
 
+/** Meta refuses an event of a conversation without its channel. */
+function messagingChannel(event: SentEvent): string {
+  const channel = ownParameters(event, ['messaging_channel']).messaging_channel;
+  if (channel === undefined) throw new UnfitEventError('an event of business_messaging needs its messaging_channel');
+  return String(channel).toLowerCase();
+}
+
 const standardName = platformEventNames('Facebook');
 
 function userData(event: SentEvent): JsonObject {
@@ -92,6 +113,7 @@ function userData(event: SentEvent): JsonObject {
     fbp: browserId(event, ['fbp', '_fbp']),
     lead_id: textOf(event.properties['lead_id']),
     madid: deviceOf(event).advertisingId,
+    ...textsOf(ownParameters(event, messagingIds)),
   };
   // Alone, what is added below is too little to match anybody: the API refuses every combination of it.
   const enough = present(data);
@@ -107,9 +129,13 @@ function userData(event: SentEvent): JsonObject {
       zp: listOf(person.zip),
       country: listOf(person.country),
       client_user_agent: userAgent,
+      ...textsOf(ownParameters(event, partnerIds)),
     }),
   };
 }
+
+const textsOf = (parameters: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 
 /**
  * The value of the _fbc cookie, made of the click's id where that is nearer to the event than a cookie: version,
@@ -160,4 +186,13 @@ function customData(event: SentEvent, name: string): JsonObject | undefined {
 
 /** Parameters of Meta's that stand in custom data under the name they come by. */
 const parameters = ['content_type', 'content_name', 'content_category', 'status'] as const;
-const placedProperties: ReadonlySet<string> = new Set([...parameters, 'contentType', 'contentName', 'contentCategory']);
+const placedProperties: ReadonlySet<string> = new Set([
+  ...parameters,
+  'contentType',
+  'contentName',
+  'contentCategory',
+  ...messagingIds,
+  ...partnerIds,
+  'messaging_channel',
+  'opt_out',
+]);

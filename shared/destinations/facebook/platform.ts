@@ -14,6 +14,14 @@ const userData = partly({
   fbp: Type.String({ pattern: String.raw`^fb\.\d\.\d+\..+` }),
   lead_id: someText,
   madid: someText,
+  ctwa_clid: someText,
+  page_id: someText,
+  page_scoped_user_id: someText,
+  ig_account_id: someText,
+  ig_sid: someText,
+  whatsapp_business_account_id: someText,
+  partner_id: someText,
+  partner_name: someText,
 });
 
 const appData = Type.Object({
@@ -38,14 +46,24 @@ const row = Type.Object({
   event_time: epochSeconds,
   event_id: Type.Optional(someText),
   action_source: Type.Enum([...facebookActionSources]),
+  messaging_channel: Type.Optional(Type.Enum(['whatsapp', 'messenger', 'instagram'])),
   user_data: userData,
   custom_data: Type.Optional(customData),
   app_data: Type.Optional(appData),
 });
 
 function checkRow(given: unknown): PlatformProblem | undefined {
-  const { event_name: name, action_source: source, app_data: app, custom_data: data } = given as JsonObject;
+  const {
+    event_name: name,
+    action_source: source,
+    app_data: app,
+    custom_data: data,
+    messaging_channel: channel,
+  } = given as JsonObject;
   if (source === 'app' && app === undefined) return { field: 'app_data', message: 'is required for events of apps' };
+  if (source === 'business_messaging' && channel === undefined) {
+    return { field: 'messaging_channel', message: 'is required for conversations' };
+  }
   if (name !== 'Purchase') return undefined;
   const missing = ['value', 'currency'].find((field) => !isJsonObject(data) || data[field] === undefined);
   return missing === undefined ? undefined : { field: `custom_data.${missing}`, message: 'is required for purchases' };

@@ -3,11 +3,11 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { contextOf, isAlias, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
+import { contextOf, isAlias, isIdentify, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
-import { baseUrl, matching, requiredSecret, requiredText } from '../sdk/settings.ts';
+import { baseUrl, matching, optionalText, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
 import { ga4Event } from './payload.ts';
@@ -47,6 +47,15 @@ const settings = {
     sublabel: 'Admin, Data streams, your stream, Measurement Protocol API secrets.',
     example: 'example-api-secret',
   }),
+  userTraits: optionalText(
+    {
+      label: 'Traits as user properties',
+      placeholder: 'plan, lifetime_value',
+      sublabel:
+        'Traits of the visitor that go with every event as user properties. Google takes nothing that names a person.',
+    },
+    (text) => text.split(',').flatMap((name) => name.trim() || []),
+  ),
   defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
@@ -86,7 +95,7 @@ export const ga4MeasurementProtocol = defineDestination({
 export type MeasurementProtocolSettings = Pick<
   SettingsOf<typeof settings>,
   'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
->;
+> & { readonly userTraits?: readonly string[] | undefined };
 
 export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
   const isApp = !given.measurementId.startsWith('G-');
@@ -96,21 +105,24 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   return {
     batchEventsMax,
     accepts: (event) => !isIdentify(event) && !isAlias(event),
-    groupOf: (event) => JSON.stringify(clientOf(event, isApp)),
+    groupOf: (event) => JSON.stringify(clientOf(event, isApp, given.userTraits)),
     buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      if (isApp && events.some((event) => clientOf(event, isApp)['app_instance_id'] === undefined)) {
+      if (isApp && events.some((event) => clientOf(event, isApp, given.userTraits)['app_instance_id'] === undefined)) {
         throw new UnfitEventError('an event of an app stream needs app_instance_id');
       }
-      const body = { ...clientOf(first, isApp), events: events.map((event) => eventOf(event, given, nowMs)) };
+      const body = {
+        ...clientOf(first, isApp, given.userTraits),
+        events: events.map((event) => eventOf(event, given, nowMs)),
+      };
       return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
   };
 }
 
 /** Whose the events of a request are, and what is said of all of them. */
-function clientOf(outbound: OutboundEvent, isApp: boolean): JsonObject {
+function clientOf(outbound: OutboundEvent, isApp: boolean, userTraits: readonly string[] = []): JsonObject {
   const sent = sentEvent(outbound);
   const { properties, context, visitor } = sent;
   const told = outbound.mapped === undefined;
@@ -128,7 +140,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean): JsonObject {
     user_id: (textOf(properties['user_id']) ?? (told ? textOf(visitor.external_id) : undefined))?.slice(0, 256),
     ip_override: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     user_agent: (textOf(properties['user_agent']) ?? textOf(shared['user_agent']))?.slice(0, 1_000),
-    user_properties: userPropertiesOf(properties['user_properties']),
+    user_properties: userPropertiesOf({ ...traitsNamed(outbound, userTraits), ...userPropertiesIn(properties) }),
     consent: consentOf(properties['consent']) ?? (isLimited(sent) ? denied : undefined),
   };
 }
@@ -158,8 +170,15 @@ function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, no
   return ga4Event({ ...event, properties }, session === undefined ? context : { ...context, sid: session }, nowMs);
 }
 
-function userPropertiesOf(given: unknown): JsonObject | undefined {
-  if (!isJsonObject(given)) return undefined;
+const userPropertiesIn = ({ user_properties: given }: JsonObject): JsonObject => (isJsonObject(given) ? given : {});
+
+function traitsNamed(outbound: OutboundEvent, names: readonly string[]): JsonObject {
+  if (names.length === 0 || outbound.mapped !== undefined) return {};
+  const traits = traitsOf(outbound);
+  return Object.fromEntries(names.map((name) => [name, traits[name]]));
+}
+
+function userPropertiesOf(given: JsonObject): JsonObject | undefined {
   const entries = Object.entries(given).flatMap(([key, value]) => {
     const name = ga4ParameterName(key, 24);
     const fit = typeof value === 'string' ? value.slice(0, 36).toWellFormed() : value;

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { textForm } from '../../routing/values/value-forms.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { eventJson, outboundHead, outboundName } from '../sdk/event.ts';
+import { eventJson, outboundHead, outboundName, propertiesOf } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import {
   baseUrl,
@@ -20,6 +21,9 @@ const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
 const batchEventsMax = 500;
 const bodyBytesMax = 10_000_000;
 const attributeBytesMax = 1_024;
+// Of the 100 that a message may have, two are ours.
+const attributesMax = 98;
+const attributeNameBytesMax = 256;
 
 const settings = {
   topic: requiredText(
@@ -39,6 +43,14 @@ const settings = {
       example: exampleServiceAccount,
     },
     (text, key) => readServiceAccount(text, key, audience),
+  ),
+  attributeProperties: optionalText(
+    {
+      label: 'Properties as attributes',
+      placeholder: 'tenant_id, plan',
+      sublabel: 'Properties that messages also carry as attributes, which subscriptions filter by.',
+    },
+    (text) => text.split(',').flatMap((name) => name.trim() || []),
   ),
   orderByVisitor: toggle({ label: 'Order by visitor', sublabel: 'Gives every message its visitor as ordering key.' }),
   baseUrl: baseUrl(standardUrl),
@@ -80,7 +92,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     buildRequest(events, nowMs) {
       const messages = events.map((event) => ({
         data: Buffer.from(eventJson(event), 'utf8').toString('base64'),
-        attributes: attributesOf(event),
+        attributes: attributesOf(event, given.attributeProperties ?? []),
         ...(isOrdered ? { orderingKey: orderingKey(event) } : {}),
       }));
       const headers = { authorization: `Bearer ${account.token(nowMs)}` };
@@ -93,8 +105,16 @@ function orderingKey(event: OutboundEvent): string {
   return withinAttribute(outboundHead(event).visitorId);
 }
 
-function attributesOf(event: OutboundEvent): Readonly<Record<string, string>> {
+function attributesOf(event: OutboundEvent, names: readonly string[]): Readonly<Record<string, string>> {
+  const properties = names.length === 0 ? {} : propertiesOf(event);
+  const own = names.slice(0, attributesMax).flatMap((name) => {
+    const text = textForm(properties[name]);
+    return text === undefined || Buffer.byteLength(name) > attributeNameBytesMax
+      ? []
+      : [[name, withinAttribute(text)] as const];
+  });
   return {
+    ...Object.fromEntries(own),
     event: withinAttribute(outboundName(event)),
     event_id: withinAttribute(outboundHead(event).id),
   };

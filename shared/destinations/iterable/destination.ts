@@ -11,7 +11,7 @@ import type {
 } from '../sdk/destination.ts';
 import { isAboutIds, isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
-import { batchSize, choice, region, token, optionalBaseUrl, optionalText } from '../sdk/settings.ts';
+import { batchSize, choice, region, token, optionalBaseUrl, optionalText, toggle } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import {
   isIterableCart,
@@ -60,6 +60,10 @@ const settings = {
     label: 'Push integration',
     placeholder: 'com.example.app',
     sublabel: 'The application name that device tokens are registered with. Without it the package name of the app.',
+  }),
+  mergeObjects: toggle({
+    label: 'Merge nested objects',
+    sublabel: 'An object among the traits is merged into the one that the user has, in place of replacing it.',
   }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
@@ -114,7 +118,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const withDevice = (request: OutboundRequest): OutboundRequest =>
         device === undefined ? request : { ...request, next: post('users/registerDeviceToken', device) };
       if (first !== undefined && isIdentify(first)) {
-        return withDevice(post('users/bulkUpdate', { users: events.map((event) => iterableUser(event, preferred)) }));
+        return withDevice(
+          post('users/bulkUpdate', {
+            users: events.map((event) => iterableUser(event, preferred, given.mergeObjects)),
+          }),
+        );
       }
       const purchase = first === undefined ? undefined : iterablePurchase(first, preferred);
       if (purchase !== undefined) return post('commerce/trackPurchase', purchase);

@@ -3,7 +3,7 @@ import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { numberOf, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { listOf, present, renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
@@ -28,7 +28,19 @@ export function iterableEvent(event: OutboundEvent, preferred: IterableKey): Jso
     eventName: name,
     id,
     createdAt: Math.floor(timeMs / 1_000),
+    ...messageIds(propertiesOf(event)),
     dataFields: propertiesOf(event),
+  };
+}
+
+/** The campaign and the template that an event is attributed to: numbers of Iterable's. */
+function messageIds(properties: JsonObject): JsonObject {
+  const idOf = (...names: readonly string[]): number | undefined => {
+    const id = names.map((name) => numberOf(properties[name])).find((value) => value !== undefined);
+    return id !== undefined && Number.isSafeInteger(id) && id > 0 ? id : undefined;
+  };
+  return {
+    ...present({ campaignId: idOf('campaignId', 'campaign_id'), templateId: idOf('templateId', 'template_id') }),
   };
 }
 
@@ -61,6 +73,7 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
     items: bought,
     total: value,
     createdAt: Math.floor(sent.timeMs / 1_000),
+    ...messageIds(properties),
     dataFields: withoutMembers(properties, listsOfItems),
   };
 }
@@ -147,8 +160,9 @@ export function iterableDevice(
 }
 
 /** A row of bulkUpdate. */
-export function iterableUser(event: OutboundEvent, preferred: IterableKey): JsonObject {
-  const key = userKey(event, preferred);
+export function iterableUser(event: OutboundEvent, preferred: IterableKey, mergesObjects: boolean): JsonObject {
+  // Without it an object replaces the one that the user has.
+  const key = { ...userKey(event, preferred), ...(mergesObjects ? { mergeNestedObjects: true } : {}) };
   const { email, externalId, phone } = contactIds(event);
   const named = renameMembers(traitsOf(event), fieldNames);
   const fields = withoutMembers(phone === undefined ? named : { ...named, phoneNumber: phone }, identifying);

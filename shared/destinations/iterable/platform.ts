@@ -10,9 +10,16 @@ const event = Type.Object({
   eventName: someText,
   id: Type.Optional(someText),
   createdAt: epochSeconds,
+  campaignId: Type.Optional(Type.Integer()),
+  templateId: Type.Optional(Type.Integer()),
   dataFields: Type.Object({}),
 });
-const user = Type.Object({ ...who, preferUserId: Type.Optional(Type.Boolean()), dataFields: Type.Object({}) });
+const user = Type.Object({
+  ...who,
+  preferUserId: Type.Optional(Type.Boolean()),
+  mergeNestedObjects: Type.Optional(Type.Boolean()),
+  dataFields: Type.Object({}),
+});
 const purchase = Type.Object({
   id: someText,
   user: Type.Object(who),

@@ -28,6 +28,11 @@ export function linkedinEvent(event: SentEvent, conversion: string, nowMs: numbe
   };
 }
 
+const partnerIds = [
+  ['ACXIOM_ID', ['acxiom_id', 'acxiomID']],
+  ['ORACLE_MOAT_ID', ['oracle_moat_id', 'moatID']],
+] as const;
+
 function user(event: SentEvent): JsonObject {
   const person = knownPerson(event);
   const email = hashDatum(person.email, normaliseEmail);
@@ -35,6 +40,10 @@ function user(event: SentEvent): JsonObject {
   const userIds = [
     ...(email === undefined ? [] : [{ idType: 'SHA256_EMAIL', idValue: email }]),
     ...(click === undefined ? [] : [{ idType: 'LINKEDIN_FIRST_PARTY_ADS_TRACKING_UUID', idValue: click }]),
+    ...partnerIds.flatMap(([idType, names]) => {
+      const id = browserId(event, names);
+      return id === undefined ? [] : [{ idType, idValue: id }];
+    }),
   ];
   const info = userInfo(person);
   if (userIds.length === 0 && info === undefined) {

@@ -1,3 +1,4 @@
+import { textForm } from '../../routing/values/value-forms.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -100,11 +101,12 @@ function conversionOf(event: SentEvent, eventId: string): JsonObject {
     contents:
       items.length === 0
         ? undefined
-        : items.map(({ id, name, category, price, quantity }) => ({
+        : items.map(({ id, name, category, price, quantity, others }) => ({
             content_id: id,
             content_name: name,
             content_type: category,
             content_price: price,
+            content_group_id: textForm(others['item_group_id']) ?? textForm(others['content_group_id']),
             num_items: quantity,
           })),
   };

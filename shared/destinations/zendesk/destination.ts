@@ -17,7 +17,16 @@ import { present } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
 import { nameIn } from '../sdk/person-name.ts';
-import { address, choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
+import {
+  address,
+  choice,
+  matching,
+  optionalBaseUrl,
+  optionalText,
+  requiredText,
+  toggle,
+  token,
+} from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { eraseAtZendesk } from './erase.ts';
 
@@ -72,6 +81,10 @@ const settings = {
     ],
     sublabel: 'Zendesk creates no user without a name; with the address, it replaces the name of a user it has.',
     fallback: 'none',
+  }),
+  verifiedUsers: toggle({
+    label: 'Verified users',
+    sublabel: 'Users of $identify are marked as verified, and get no e-mail that asks them to confirm.',
   }),
   organizations: choice({
     label: 'Groups',
@@ -185,6 +198,7 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
       phone,
       external_id: externalId,
       user_fields: present(fields),
+      ...(given.verifiedUsers ? { verified: true, skip_verify_email: true } : {}),
     }),
   };
 }
