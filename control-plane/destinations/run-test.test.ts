@@ -7,7 +7,7 @@ import type { SendResult, Sender } from '../../shared/egress/sender.ts';
 import { createTestEvent, runDestinationTest } from './run-test.ts';
 import { secretSettings } from './mask-secrets.ts';
 
-const event = createTestEvent('account', {}, {}, Date.now());
+const testEvent = () => createTestEvent('account', {}, {}, Date.now());
 
 /** Answers with what it was sent, as a platform for tests does. */
 const echo: Sender = {
@@ -23,7 +23,7 @@ const sending = (result: SendResult): Sender => ({ ...echo, send: async () => re
 const testOf = (prepared: Partial<PreparedDestination>) => ({
   kind: httpDestination,
   settings: {},
-  event,
+  event: testEvent(),
   prepared: {
     batchEventsMax: 1,
     buildRequest: () => ({ method: 'POST', url: 'https://example.com/', headers: {}, body: '{}' }) as const,
@@ -34,7 +34,10 @@ const testOf = (prepared: Partial<PreparedDestination>) => ({
 describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
   test('destination test: shows no secret of its settings, plain or in base64', async () => {
     const settings = kind.exampleSettings;
-    const result = await runDestinationTest({ kind, settings, prepared: kind.prepare(settings), event }, echo);
+    const result = await runDestinationTest(
+      { kind, settings, prepared: kind.prepare(settings), event: testEvent() },
+      echo,
+    );
     expect(['delivered', 'retry', 'reject', 'skipped']).toContain(result.outcome);
     const shown = JSON.stringify(result);
     const decoded = (shown.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []).map((text) => Buffer.from(text, 'base64').toString());

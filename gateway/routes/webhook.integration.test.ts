@@ -74,11 +74,13 @@ async function storedBy(type: string, suffix = ''): Promise<Envelope[]> {
   return (await log.envelopes()).filter(({ source }) => source === `${type}${suffix}`);
 }
 
-const examples = providerExamples(Date.now());
+/** Some providers say when an event happened, which has to be of late. */
+const examples = () => providerExamples(Date.now());
 
-test.each(examples)(
+test.each(providerExamples(0).map(({ type, name }, index) => ({ type, name, index })))(
   'webhook: $type, $name, is stored with what it says',
-  async ({ type, contentType, body, events }) => {
+  async ({ type, index }) => {
+    const { contentType, body, events } = examples()[index] ?? expect.unreachable();
     const before = new Set((await storedBy(type)).map(({ id }) => id));
     const headers = contentType === undefined ? {} : { 'content-type': contentType };
     expect(await post(addressOf(tokenOf(plain, type)), body, headers)).toEqual({
@@ -125,7 +127,7 @@ test('webhook: no secret of a form rests in the log', async () => {
 test.each([...signed.keys()])(
   'webhook: %s, with a secret, takes what its provider signed and nothing else',
   async (type) => {
-    const example = examples.find((one) => one.type === type);
+    const example = examples().find((one) => one.type === type);
     const body = example?.body ?? '';
     const typed: Record<string, string> =
       example?.contentType === undefined ? {} : { 'content-type': example.contentType };

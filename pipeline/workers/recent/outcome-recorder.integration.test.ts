@@ -9,6 +9,8 @@ import { createRecentRig } from './testing/recent-rig.ts';
 
 let rig: Awaited<ReturnType<typeof createRecentRig>>;
 let account: string;
+/** When the events of a test happened, in ms since the epoch. */
+let nowMs: number;
 let recorders: OutcomeRecorder[] = [];
 
 beforeAll(async () => {
@@ -16,6 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   account = randomUUID();
+  nowMs = Date.now();
 });
 afterEach(async () => {
   await Promise.all(recorders.map((recorder) => recorder.close()));
@@ -24,7 +27,6 @@ afterEach(async () => {
 afterAll(() => rig?.close());
 
 const within = { timeout: 45_000, interval: 20 };
-const nowMs = Date.now();
 
 const usual = readRecentSettings(defaultsOf(recentEnv)).outcomes;
 

@@ -18,12 +18,13 @@ import type { ListOptions } from './list-dead-letters.ts';
 let nats: NatsServer;
 let connection: LogConnection;
 const destinationId = randomUUID();
-const firstMs = Date.now();
+let firstMs = 0;
 
 beforeAll(async () => {
   nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'test' });
   await ensureTopology(connection, testTopology());
+  firstMs = Date.now();
   for (let n = 0; n < 8; n += 1) {
     // Another destination's lie between them.
     await bury(randomUUID(), n);

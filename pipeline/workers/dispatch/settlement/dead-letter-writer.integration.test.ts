@@ -29,11 +29,10 @@ afterAll(async () => {
   await nats.stop();
 });
 
-const at = Date.now();
 const letter = (id: string) => ({
   attempts: 1,
-  firstAttemptAt: at,
-  lastAttemptAt: at,
+  firstAttemptAt: Date.now(),
+  lastAttemptAt: Date.now(),
   reason: 'refused',
   event: encodeResolved(sampleEvent({ id })),
 });
