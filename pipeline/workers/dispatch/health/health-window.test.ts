@@ -60,6 +60,58 @@ test('health window: what leaves the day is kept by the hour, for as long as is 
   expect(resumed.toRecord(dayMs + 121 * minuteMs).hours).toEqual([[1, 4, 0, 0, 0]]);
 });
 
+test('health window: a clock that is set back counts in the minutes it shows, which stay in order', () => {
+  const window = new HealthWindow(hoursKept);
+  for (const [minute, events] of [
+    [5, 1],
+    [9, 2],
+    [7, 4],
+    [5, 8],
+    [9, 16],
+    [3, 32],
+  ] as const)
+    window.record('succeeded', events, minute * minuteMs);
+  expect(window.toRecord(9 * minuteMs)).toEqual({
+    v: 1,
+    minutes: [
+      [3, 32, 0, 0, 0],
+      [5, 9, 0, 0, 0],
+      [7, 4, 0, 0, 0],
+      [9, 18, 0, 0, 0],
+    ],
+    lastDispatchedAt: 9 * minuteMs,
+  });
+});
+
+test('health window: minutesFrom: gives the minutes from one on, whether or not something happened in it', () => {
+  const window = new HealthWindow(hoursKept);
+  for (const minute of [3, 5, 8]) window.record('failed', 1, minute * minuteMs);
+  const from = (minute: number): number[] => window.minutesFrom(minute, 8 * minuteMs).minutes.map(([first]) => first);
+  expect([from(0), from(3), from(4), from(5), from(8), from(9)]).toEqual([
+    [3, 5, 8],
+    [3, 5, 8],
+    [5, 8],
+    [5, 8],
+    [8],
+    [],
+  ]);
+});
+
+test('health window: hours: hold every kind of outcome, and all minutes once the last is a day old', () => {
+  const window = new HealthWindow(hoursKept);
+  const counts = { succeeded: 1, failed: 2, stopped: 4, globalStop: 8 } as const;
+  for (const minute of [0, 30]) {
+    for (const [count, events] of Object.entries(counts))
+      window.record(count as HealthCount, events, minute * minuteMs);
+  }
+  expect(window.toRecord(2 * dayMs)).toMatchObject({ minutes: [], hours: [[0, 2, 4, 8, 16]], hoursUntil: 31 });
+  window.record('failed', 3, 2 * dayMs);
+  expect(window.toRecord(2 * dayMs)).toMatchObject({
+    minutes: [[2 * 1_440, 0, 3, 0, 0]],
+    hours: [[0, 2, 4, 8, 16]],
+  });
+});
+
 test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
   const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
   const step = fc.record({
