@@ -3,11 +3,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
 import { quarantineHeaders } from '../../shared/contracts/events/quarantine.ts';
 import { ingestSubject, quarantineSubject } from '../../shared/contracts/subjects.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readNext } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
+import { readQuarantine, releaseQuarantined } from '../../shared/nats/quarantine/quarantine.ts';
 import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { openLogGate } from '../../shared/testing/log-gate.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
@@ -93,6 +97,22 @@ test('quarantine: what is released is back in the log in order, what is deleted 
   expect(audit.map(({ action }) => action)).toEqual(
     expect.arrayContaining(['quarantine.release', 'quarantine.delete']),
   );
+});
+
+test('order of effects: a released event leaves the quarantine only once the log has it', async () => {
+  for (const id of ['a', 'b']) await hold(client, id);
+  const gate = await openLogGate(plane.nats.url);
+  const connection = await connectLog({ url: asLogUser(gate.url, 'controlPlane'), name: 'gated' });
+  const bounds = { eventsMax: 10, bytesMax: 1024 ** 2 };
+  const { events } = await readQuarantine(connection, { accountId: client.accountId, filter: {} }, bounds);
+  const refused = gate.refuse(ingestSubject(0));
+  await expect(releaseQuarantined(connection, events)).rejects.toMatchObject({ reason: 'full' });
+  expect(await eventsOf(client)).toEqual(['a', 'b']);
+  refused.release();
+  await releaseQuarantined(connection, events);
+  expect(await eventsOf(client)).toEqual([]);
+  await connection.close();
+  await gate.close();
 });
 
 test('quarantine: an erasure deletes the events of the person, under each of its identifiers, and no others', async () => {

@@ -21,6 +21,7 @@ import {
 } from '../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { openLogGate } from '../../../shared/testing/log-gate.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
@@ -71,9 +72,9 @@ afterEach(async () => {
   await connection.close();
 });
 
-const start = (own: Partial<RetentionSettings> = {}): void => {
+const start = (own: Partial<RetentionSettings> = {}, on = connection): void => {
   retention = startRetention({
-    connection,
+    connection: on,
     settings: { ...settings, ...own },
     readers: {
       delivers: (name) => name.startsWith('dispatcher-'),
@@ -112,6 +113,14 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
   await pullConsumer.close();
 }
 
+/** Its state of the stream is read at the beginning of each round: the round before is over then. */
+async function wholeRounds(): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    const before = retention?.states.get(streams.events);
+    await until('it has looked again', () => retention?.states.get(streams.events) !== before);
+  }
+}
+
 const left = async (stream: string, subject: string): Promise<number> => {
   const counts = await countBySubject(connection, stream, subject);
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -132,8 +141,7 @@ test('retention: events: history stays while there is room', async () => {
   await store(eventsSubject('a', 0), 20);
   await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 20);
   start();
-  await until('it has looked', () => retention?.states.has(streams.events) === true);
-  await until('it has looked again', async () => (await readStreamState(connection, streams.events)).messages === 20);
+  await wholeRounds();
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(20);
 });
 
@@ -175,16 +183,52 @@ test('retention: events: what a destination may not have finished stays while it
   start({ historyMs: 0 });
   // Of c nothing is waited for: once that is gone, retention removes what it may, and a round after it is whole.
   await until('c is cleaned', async () => (await left(streams.events, eventsOfAccount('c'))) === 0);
-  for (let round = 0; round < 2; round += 1) {
-    const before = retention?.states.get(streams.events);
-    await until('it has looked again', () => retention?.states.get(streams.events) !== before);
-  }
+  await wholeRounds();
   expect([await left(streams.events, a), await left(streams.events, b)]).toEqual([10, 10]);
   unknown.delete('b');
   await until('nobody waits for what is of b', async () => (await left(streams.events, b)) === 0);
   expect(await left(streams.events, a)).toBe(10);
   await acknowledge(streams.events, dispatcherConsumer('a2'), a, 4);
   await until('both are known', async () => (await left(streams.events, a)) === 6);
+});
+
+test('order of effects: what a retry refers to is asked for after what is acknowledged, so that it stays', async () => {
+  const gate = await openLogGate(nats.url);
+  const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retention-gated' });
+  await store(eventsSubject('a', 0), 10);
+  const { firstSeq } = await readStreamState(connection, streams.events);
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
+  const held = gate.hold(`$JS.API.CONSUMER.LIST.${streams.events}`);
+  start({ historyMs: 0 }, gated);
+  await held.arrived;
+  // A dispatcher stores in its position that a retry refers to the eighth, and acknowledges all.
+  referred.set('a', firstSeq + 7);
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
+  held.release();
+  await until('the first are gone', async () => (await left(streams.events, eventsOfAccount('a'))) <= 3);
+  expect((await readNext(connection, streams.events, eventsOfAccount('a'), 1))?.seq).toBe(firstSeq + 7);
+  await retention?.stop();
+  await gated.close();
+  await gate.close();
+});
+
+test('predecessor: retention that stood still before it removed events takes nothing that was stored since', async () => {
+  const gate = await openLogGate(nats.url);
+  const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retention-gated' });
+  await store(eventsSubject('a', 0), 5);
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
+  const held = gate.hold(`$JS.API.STREAM.PURGE.${streams.events}`);
+  start({ historyMs: 0 }, gated);
+  await held.arrived;
+  // Another instance cleans meanwhile, and a destination is added that has read nothing.
+  wanted.set('a', [dispatcherConsumer('d'), dispatcherConsumer('added')]);
+  await store(eventsSubject('a', 0), 3);
+  held.release();
+  await wholeRounds();
+  expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
+  await retention?.stop();
+  await gated.close();
+  await gate.close();
 });
 
 test('retention: events: old ones go although there is room', async () => {

@@ -6,6 +6,7 @@ import { eraseFor } from '../../../shared/testing/visitors.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
+import { readPlace } from './recent-places.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
 import type { TestRecorder } from './testing/recent-rig.ts';
 import { frameOfLines, resolvedEvent } from './testing/resolved.ts';
@@ -76,6 +77,27 @@ test('recorder: a live event takes the place of a test event with its id, and no
   await allWritten(recorder);
   const rows = await rig.rows(account);
   expect(rows.map(({ name, test: isTest }) => [name, isTest])).toEqual(rows.map(() => ['Live', false]));
+});
+
+test('order of effects: the position of the view moves only once it has the events', async () => {
+  const place = async (partition: number): Promise<number> => (await readPlace(rig.pool, partition)) ?? 0;
+  const recorder = await rig.start();
+  await rig.send(account, [resolvedEvent(account, { id: 'e1' })]);
+  await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['e1']), within);
+  const before = await place(0);
+  const holder = await rig.pool.connect();
+  await holder.query('begin; lock table recent_events in access exclusive mode');
+  await rig.send(account, [resolvedEvent(account, { id: 'e2' })]);
+  const closed = recorder.close();
+  // Another recorder begins and ends meanwhile: what does not wait is done by then.
+  await (await rig.start({}, { partition: 1, partitions: 2 })).close();
+  expect(await place(1)).toBeGreaterThan(before);
+  expect(await place(0)).toBe(before);
+  await holder.query('commit');
+  holder.release();
+  await closed;
+  expect(await place(0)).toBeGreaterThan(before);
+  expect(await idsOf(account)).toEqual(['e1', 'e2']);
 });
 
 test('recorder: the same id in two accounts is two events', async () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { eventsOfAll, eventsSubject, ingestOfAccount } from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
-import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { countBySubject, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
@@ -15,6 +16,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { Actor } from '../worker/define-worker.ts';
+import { PartitionWriter } from './partition-writer.ts';
 import type { ResolverOptions } from './resolver.ts';
 import { onEmptyLog, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
@@ -107,6 +109,35 @@ test('one writer: a resolver that was paused while retention removed what its su
     expect(await failure).toMatchObject({ code: 'consumer_taken' });
     expect(await idsOf(rig)).toEqual([]);
     await owner.stop(5_000);
+  }));
+
+test('one writer: where the last message of a subject is gone, the owner is asked for before anything is written', () =>
+  withRig(async (rig) => {
+    let isOwner = true;
+    const taken = new Error('another resolver has the partition');
+    const writer = new PartitionWriter({
+      partition: 0,
+      connection: rig.pipelineConnection,
+      settings: defaultSettings,
+      logger: pino({ level: 'silent' }),
+      counts: { publish_retries: 0, lost_frames: 0 },
+      signal: new AbortController().signal,
+      confirm: () => (isOwner ? Promise.resolve() : Promise.reject(taken)),
+    });
+    await writer.open();
+    const subject = eventsSubject(rig.account, 0);
+    const write = (msgId: string): Promise<number> => writer.publish({ subject, payload: Buffer.from('{}\n'), msgId });
+    const stored = async (): Promise<number | undefined> =>
+      (await countBySubject(rig.connection, streams.events, subject)).get(subject);
+    await write('first');
+    await purgeSubject(rig.connection, streams.events, subject);
+    isOwner = false;
+    await expect(write('second')).rejects.toBe(taken);
+    expect(await stored()).toBeUndefined();
+    isOwner = true;
+    await write('third');
+    expect(await stored()).toBe(1);
+    writer.close();
   }));
 
 test('one writer: a resolver that was paused while it copied a flood to a queue acknowledges nothing of it, and ends', () =>

@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { resultsConsumer } from '../../../shared/contracts/subjects.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { listConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { resolvedEvent } from '../recent/testing/resolved.ts';
 import { createResultsRig, experimentId, metric } from './testing/results-rig.ts';
 
 let rig: Awaited<ReturnType<typeof createResultsRig>>;
 beforeAll(async () => {
   rig = await createResultsRig();
+  startMs = Date.now();
 });
 afterEach(() => rig.stopCounters());
 afterAll(() => rig.close());
 
 const slow = { timeout: 30_000 };
-const startMs = Date.now();
+let startMs = 0;
 
 function of(accountId: string) {
   const event = (visitorId: string, name: string, atS: number, properties: object, test = false): ResolvedEvent =>
@@ -58,6 +63,32 @@ test('results: each visitor counts once, and converts only behind the first expo
       { variantId: 'a', visitors: 4, conversions: 2 },
       { variantId: 'b', visitors: 2, conversions: 0 },
     ]);
+});
+
+test('order of effects: a frame is acknowledged only once what it counts is stored', async () => {
+  const account = randomUUID();
+  await rig.assign(account, 'v', 'a');
+  const holder = await rig.pool.connect();
+  await holder.query('begin; lock table experiment_visitors in access exclusive mode');
+  await rig.start(account);
+  await rig.send(account, [of(account).shown('v', 'a', 1)]);
+  const isWaiting = async (): Promise<boolean | undefined> => {
+    const { rows } = await rig.pool.query<{ waits: boolean }>(
+      "select exists (select from pg_locks where relation = 'experiment_visitors'::regclass and not granted) as waits",
+    );
+    return rows[0]?.waits;
+  };
+  await expect.poll(isWaiting, slow).toBe(true);
+  await rig.connection[client].nc.flush();
+  const own = async () => {
+    const consumers = await listConsumerProgress(rig.connection, streams.events);
+    return consumers.find(({ name }) => name === resultsConsumer(account));
+  };
+  expect(await own()).toMatchObject({ unacknowledged: 1 });
+  await holder.query('commit');
+  holder.release();
+  await expect.poll(own, slow).toMatchObject({ unacknowledged: 0 });
+  expect(await rig.results(account)).toEqual([{ variantId: 'a', visitors: 1, conversions: 0 }]);
 });
 
 test('results: neither test events nor rollouts nor what names no experiment count', async () => {

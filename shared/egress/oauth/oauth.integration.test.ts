@@ -27,7 +27,7 @@ let connection: LogConnection;
 let bucket: Bucket;
 let platform: ScriptedDestination;
 let plain: Sender;
-let nowMs = Date.now();
+let nowMs = 0;
 let nth = 0;
 
 beforeAll(async () => {
@@ -80,6 +80,22 @@ function giveTokens(more: Readonly<Record<string, unknown>> = {}, isGood = (_tok
 
 const formOf = ({ body }: DestinationRequest) => Object.fromEntries(new URLSearchParams(body));
 const lastAsked = () => platform.requests.findLast(({ path }) => path === '/token') as DestinationRequest;
+
+test('order of effects: a token is used only once it is stored: some platforms accept a refresh token only once', async () => {
+  const given = giveTokens();
+  const store = createBucketTokenStore(() => bucket, box);
+  const failing = createTokenSource({
+    store: {
+      read: store.read,
+      write: (key, entry, revision) =>
+        entry.token === undefined ? store.write(key, entry, revision) : Promise.reject(new Error('the log is away')),
+    },
+    now: () => nowMs,
+  });
+  const grant = refreshGrant();
+  expect(await failing.get(grant, plain)).toMatchObject({ kind: 'none', isRefused: false });
+  expect(given()).toBe(1);
+});
 
 test('token: a refresh token with its client in the body, asked for once and then known', async () => {
   const given = giveTokens();

@@ -23,11 +23,11 @@ import { startResultsCounter } from '../results-counter.ts';
 export const experimentId = 'experiment-1';
 export const metric = 'Purchase';
 
-const startedAtMs = Date.now() - 3_600_000;
 const plan = { metrics: new Map([[metric, [experimentId]]]), flags: new Map() };
 
 /** A log and a database for tests of counting results. */
 export async function createResultsRig() {
+  const startedAtMs = Date.now() - 3_600_000;
   const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
   const roles = await database.migrateWithRoles();
   await makeTestLog(nats, testTopology({ partitions: 2 }));
@@ -38,6 +38,8 @@ export async function createResultsRig() {
   for (const one of [pool, pipelinePool]) one.on('error', () => undefined);
   const running = new Set<Actor>();
   return {
+    /** What its counters read with. */
+    connection,
     /** The owner's, for what a test looks at and does. */
     pool,
     /** Puts events of an account into a frame of the log. */
