@@ -33,41 +33,44 @@ const capture = { event: 'Try', distinct_id: 'u' };
 const tried = { type: 'track', event: 'Try', userId: 'u' };
 
 /** Every way in for events, with an event that it takes. */
-const waysIn: readonly (readonly [name: string, path: string, body?: object])[] = [
-  ['track', '/api/v1/track', track({})],
-  ['identify', '/api/v1/identify', identify({ userId: 'u' })],
-  ['batch', '/api/v1/batch', { token: key, events: [{ event: 'Try', distinctId: 'd' }] }],
-  ['pixel', `/pixel/${key}.gif?event=Seen`],
-  ['webhook', `/webhook/${testSources.hook.token}`, { any: 'form' }],
-  ['Segment, one message', `/v1/t?writeKey=${key}`, { ...tried, writeKey: key }],
-  ['Segment, a batch', '/v1/batch', { writeKey: key, batch: [tried] }],
-  ['RudderStack', `/beacon/v1/batch?writeKey=${key}`, { batch: [tried] }],
-  ['PostHog, one event', '/e/', { token: key, ...capture }],
-  ['PostHog, a batch', '/batch/', { api_key: key, batch: [capture] }],
+const waysIn: readonly { readonly name: string; readonly path: string; readonly body?: object }[] = [
+  { name: 'track', path: '/api/v1/track', body: track({}) },
+  { name: 'identify', path: '/api/v1/identify', body: identify({ userId: 'u' }) },
+  { name: 'batch', path: '/api/v1/batch', body: { token: key, events: [{ event: 'Try', distinctId: 'd' }] } },
+  { name: 'pixel', path: `/pixel/${key}.gif?event=Seen` },
+  { name: 'webhook', path: `/webhook/${testSources.hook.token}`, body: { any: 'form' } },
+  { name: 'Segment, one message', path: `/v1/t?writeKey=${key}`, body: { ...tried, writeKey: key } },
+  { name: 'Segment, a batch', path: '/v1/batch', body: { writeKey: key, batch: [tried] } },
+  { name: 'RudderStack', path: `/beacon/v1/batch?writeKey=${key}`, body: { batch: [tried] } },
+  { name: 'PostHog, one event', path: '/e/', body: { token: key, ...capture } },
+  { name: 'PostHog, a batch', path: '/batch/', body: { api_key: key, batch: [capture] } },
 ];
 
-async function send(path: string, body: object | undefined): Promise<number> {
+async function send(path: string, body?: object): Promise<number> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const answer = await fetch(`${gateway.url}${path}`, body === undefined ? {} : post);
   await answer.arrayBuffer();
   return answer.status;
 }
 
-test.each(waysIn)('stored first: %s: is answered once the log has the event, and not before', async (_, path, body) => {
-  const held = gate.hold('ingest.*');
-  let status: number | undefined;
-  const answered = send(path, body).then((given) => (status = given));
-  await held.arrived;
-  // Another request is answered meanwhile, so an answer that did not wait would be here.
-  expect(await send('/api/v1/openapi', undefined)).toBe(200);
-  expect(status).toBeUndefined();
-  const before = (await log.envelopes()).length;
-  held.release();
-  expect(await answered).toBe(200);
-  expect((await log.envelopes()).length).toBe(before + 1);
-});
+test.each(waysIn)(
+  'stored first: $name: is answered once the log has the event, and not before',
+  async ({ path, body }) => {
+    const held = gate.hold('ingest.*');
+    let status: number | undefined;
+    const answered = send(path, body).then((given) => (status = given));
+    await held.arrived;
+    // Another request is answered meanwhile, so an answer that did not wait would be here.
+    expect(await send('/api/v1/openapi')).toBe(200);
+    expect(status).toBeUndefined();
+    const before = (await log.envelopes()).length;
+    held.release();
+    expect(await answered).toBe(200);
+    expect((await log.envelopes()).length).toBe(before + 1);
+  },
+);
 
-test.each(waysIn)('stored first: %s: an event that the log refuses is refused', async (_, path, body) => {
+test.each(waysIn)('stored first: $name: an event that the log refuses is refused', async ({ path, body }) => {
   const before = (await log.envelopes()).length;
   const refused = gate.refuse('ingest.*');
   expect(await send(path, body)).toBe(503);

@@ -6,7 +6,7 @@ import { decodeResolved } from '../../shared/contracts/events/resolved-event.ts'
 import { ingestDeadLetterSubject, eventsSubject, ingestSubject } from '../../shared/contracts/subjects.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readNext } from '../../shared/nats/messages/subject-log.ts';
-import { publish } from '../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../shared/testing/make-test-log.ts';
@@ -29,10 +29,11 @@ test('poisoned frame: one that takes its thread down is quarantined after the se
   await makeTestLog(nats, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
   const account = randomUUID();
   const send = (id: string, userId: string): Promise<unknown> =>
-    publish(connection, ingestSubject(0), frameOf(account, [{ id, body: { event: 'Order', userId } }]), {
-      msgId: id,
-      timeoutMs: 5_000,
-    });
+    publishWithRetry(
+      connection,
+      { subject: ingestSubject(0), payload: frameOf(account, [{ id, body: { event: 'Order', userId } }]), msgId: id },
+      {},
+    );
   for (const [id, visitor] of Object.entries({
     before: 'a',
     deadly: poison,

@@ -10,7 +10,7 @@ import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
-import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { allIngestDeadLetters, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
@@ -68,10 +68,11 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     account,
     /** Puts events into one frame of the ingest log. */
     send: (partition: number, events: readonly TestEvent[]) =>
-      publish(connection, ingestSubject(partition), frameOf(account, events), {
-        msgId: randomUUID(),
-        timeoutMs: 5_000,
-      }),
+      publishWithRetry(
+        connection,
+        { subject: ingestSubject(partition), payload: frameOf(account, events), msgId: randomUUID() },
+        {},
+      ),
     start: (partition: number, overrides: Partial<ResolverOptions> = {}) =>
       startResolver({
         partition,
