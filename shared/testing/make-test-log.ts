@@ -28,8 +28,10 @@ export async function makeTestLog(access: LogAccess, settings: TopologySettings)
   }
 }
 
+const timeout: string = ErrorCode.Timeout;
+
 /** Whether an error, or what caused it, is a request that nobody answered in time. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return (error instanceof NatsError && error.code === String(ErrorCode.Timeout)) || isUnanswered(error.cause);
+  return (error instanceof NatsError && error.code === timeout) || isUnanswered(error.cause);
 }
