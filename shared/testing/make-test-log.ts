@@ -1,4 +1,3 @@
-import { ErrorCode, NatsError } from 'nats';
 import { openBuckets } from '../nats/buckets/open-buckets.ts';
 import { connectLog } from '../nats/connection/connection.ts';
 import type { LogAccess } from '../nats/connection/log-access.ts';
@@ -28,10 +27,8 @@ export async function makeTestLog(access: LogAccess, settings: TopologySettings)
   }
 }
 
-const timeout: string = ErrorCode.Timeout;
-
-/** Whether an error, or what caused it, is a request that nobody answered in time. */
+/** Whether an error, or what caused it, is a request that no server answered in time. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return (error instanceof NatsError && error.code === timeout) || isUnanswered(error.cause);
+  return ('code' in error && error.code === 'TIMEOUT') || isUnanswered(error.cause);
 }
