@@ -2,6 +2,7 @@ import { createDrainServer } from '../shared/runtime/drain-server.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 import { PortBusyError } from '../shared/runtime/status/serve-status.ts';
+import { createReadAudit } from './audit/audit-reads.ts';
 import { limitConnections, readConnectionLimits } from './api/connection-limits.ts';
 import { createApp } from './api/create-app.ts';
 import type { AppOptions } from './api/create-app.ts';
@@ -16,7 +17,7 @@ import { documents, endpoints } from './endpoints.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import type { ExperimentService } from './experiments/assignment/experiment-service.ts';
 import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
-import { hasScope } from './keys/scopes.ts';
+import { grantingScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import { openLogins } from './sessions/open-logins.ts';
 import { addSessionRoutes } from './sessions/session-routes.ts';
@@ -49,7 +50,8 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const app = createApp({
     authenticate: logins.principalOf,
     authenticateAgain: logins.principalAgain,
-    hasScope,
+    grantingScope,
+    auditRead: createReadAudit(core),
     requestLimits: requestLimits.account,
     eventStreams,
     endpoints,

@@ -1,11 +1,14 @@
+import type { Pool } from 'pg';
 import { Command, InvalidArgumentError } from 'commander';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
+import type { Storage } from '../shared/postgres/open-storage.ts';
 import { EnvError } from '../shared/runtime/env.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import { readCommandEnv } from './env.ts';
 import { findAccount } from './keys/commands.ts';
 import { listMergedPeople, showMergedPeople } from './visitors/merged-people.ts';
+import { showSuppressed, suppressFile } from './visitors/suppress-file.ts';
 
 type Options = { readonly account?: string; readonly limit: number; readonly json?: true };
 
@@ -21,9 +24,41 @@ program
   .option('--json', 'for programs')
   .action(list);
 
+program
+  .command('suppress')
+  .description(
+    'suppress the identifiers in a CSV file that no visitor has, such as the deletion list of another system. Its first line ' +
+      'names the columns: userId, externalId, email; others are skipped',
+  )
+  .argument('<file>', 'the file, in UTF-8')
+  .option('--account <id>', 'the account; may be left out where there is only one')
+  .option('--reference <text>', 'your own name for the list; it is kept')
+  .action(suppress);
+
 await program.parseAsync();
 
 async function list({ account, limit, json }: Options): Promise<void> {
+  await withPool(async ({ pool, storage }) => {
+    const accountId = await findAccount(storage.fork(), account);
+    const merged = await listMergedPeople(pool, accountId, { peopleMax: limit });
+    const text = json === true ? JSON.stringify({ accountId, ...merged }, null, 2) : showMergedPeople(merged);
+    process.stdout.write(`${text}\n`);
+  });
+}
+
+type SuppressOptions = { readonly account?: string; readonly reference?: string };
+
+async function suppress(file: string, { account, reference }: SuppressOptions): Promise<void> {
+  await withPool(async ({ pool, storage }) => {
+    const accountId = await findAccount(storage.fork(), account);
+    const done = await suppressFile(pool, { accountId, file, reference });
+    process.stdout.write(`${showSuppressed(done)}\n`);
+  });
+}
+
+type Databases = { readonly pool: Pool; readonly storage: Storage };
+
+async function withPool(work: (databases: Databases) => Promise<void>): Promise<void> {
   try {
     const access = databaseAccess(readCommandEnv());
     const storage = await openStorage({ ...access, connectionsMax: 1 });
@@ -35,10 +70,7 @@ async function list({ account, limit, json }: Options): Promise<void> {
       onIdleError: () => undefined,
     });
     try {
-      const accountId = await findAccount(storage.fork(), account);
-      const merged = await listMergedPeople(pool, accountId, { peopleMax: limit });
-      const text = json === true ? JSON.stringify({ accountId, ...merged }, null, 2) : showMergedPeople(merged);
-      process.stdout.write(`${text}\n`);
+      await work({ pool, storage });
     } finally {
       await pool.end();
       await storage.close();

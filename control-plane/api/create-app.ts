@@ -12,6 +12,7 @@ import { clientOf } from './client-of.ts';
 import type { EventStreams, Feed } from './event-streams.ts';
 import { answerFailure, failureOf } from './failure.ts';
 import type { HttpCounts } from './http-counts.ts';
+import { maskPersonal } from './mask-personal.ts';
 import { httpsServerFactory } from './http-settings.ts';
 import type { TlsTexts } from './http-settings.ts';
 import type { Services } from './services.ts';
@@ -30,7 +31,10 @@ export type AppOptions = {
   authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
   /** By account. */
   readonly requestLimits: RequestLimits;
-  hasScope(scopes: readonly string[], scope: string): boolean;
+  /** The one of a key's scopes that allows what needs `scope`. */
+  grantingScope(scopes: readonly string[], scope: string): string | undefined;
+  /** Records a read before it is answered. Throws where it cannot. */
+  auditRead(principal: Principal, read: AnsweredRead): Promise<void>;
   readonly logger: Logger;
   /** Undefined: plain HTTP. */
   readonly tls: TlsTexts | undefined;
@@ -40,6 +44,16 @@ export type AppOptions = {
   whyMissing(path: string): string | undefined;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
+};
+
+/** What is recorded of a read. */
+export type AnsweredRead = {
+  readonly action: string;
+  readonly entityId: string | undefined;
+  readonly scope: string | undefined;
+  readonly filters: readonly string[];
+  readonly rows: number | undefined;
+  readonly isMasked: boolean;
 };
 
 const bodyBytesMax = 1024 * 1024;
@@ -125,10 +139,20 @@ const entered = new WeakMap<FastifyRequest, Entered>();
 function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
-  { core, services, authenticate, authenticateAgain, hasScope, requestLimits, eventStreams }: AppOptions,
+  {
+    core,
+    services,
+    authenticate,
+    authenticateAgain,
+    grantingScope,
+    auditRead,
+    requestLimits,
+    eventStreams,
+  }: AppOptions,
 ): void {
   const prepare = prepareInput(endpoint);
   const given = { ...core, ...services.valuesOf(endpoint.uses, endpoint.id) };
+  const hasScope = (scopes: readonly string[], scope: string): boolean => grantingScope(scopes, scope) !== undefined;
   app.route({
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -148,8 +172,25 @@ function addEndpoint(
       const found = entered.get(request);
       if (found === undefined) throw unauthorized();
       const { principal, admitted } = found;
-      const input = { ...prepare(request), principal };
+      const grantedBy = endpoint.scope === undefined ? undefined : grantingScope(principal.scopes, endpoint.scope);
+      const input = { ...prepare(request), principal, grantedBy };
       const result = await admitted.run(() => endpoint.handle(input, given as never), endpoint.isCostly);
+      const isMasked = endpoint.personal.length > 0 && !hasScope(principal.scopes, 'pii:read');
+      if (endpoint.audits !== undefined) {
+        const { action, entity, entityOf } = endpoint.audits;
+        const { params, query } = request as {
+          readonly params: Record<string, string>;
+          readonly query: Record<string, unknown>;
+        };
+        await auditRead(principal, {
+          action,
+          entityId: entity === undefined ? entityOf?.(query) : params[entity],
+          scope: grantedBy,
+          filters: Object.keys(query).toSorted(),
+          rows: rowsIn(result),
+          isMasked,
+        });
+      }
       if (endpoint.streams) {
         // It may stay for hours: streams have limits of their own.
         admitted.leave();
@@ -167,12 +208,25 @@ function addEndpoint(
             .header('x-accel-buffering', 'no')
             // It ends with the stream: kept, it would hold up a service that is about to stop.
             .header('connection', 'close')
-            .send(eventStreams.open(reader, result as Feed))
+            .send(
+              eventStreams.open(reader, isMasked ? maskedFeed(result as Feed, endpoint.personal) : (result as Feed)),
+            )
         );
       }
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
+      const shown = isMasked ? maskPersonal(result, endpoint.personal) : result;
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(shown));
     },
   });
+}
+
+const maskedFeed = (feed: Feed, members: readonly string[]): Feed => ({
+  subscribe: (push) => feed.subscribe((value) => push(maskPersonal(value, members))),
+});
+
+/** Entities of a list, 1 of anything else; undefined of a live stream. */
+function rowsIn(result: unknown): number | undefined {
+  if (typeof result !== 'object' || result === null || 'subscribe' in result) return undefined;
+  return 'entities' in result && Array.isArray(result.entities) ? result.entities.length : 1;
 }
 
 /** The scopes that a request to an endpoint needs. */

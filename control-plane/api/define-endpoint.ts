@@ -19,6 +19,8 @@ export type EndpointInput<Path extends string, Query, Body> = {
   readonly query: Query;
   readonly body: Body;
   readonly principal: Principal;
+  /** The scope of the key that allows the request. */
+  readonly grantedBy: string | undefined;
 };
 
 /** What every endpoint may use. An endpoint declares in `uses` what it needs beside these. */
@@ -57,10 +59,33 @@ export type Endpoint = {
   /** An account may run only a few costly endpoints a second: they make work for all services. */
   readonly isCostly: boolean;
   readonly uses: Uses;
+  /** Has each read recorded in the audit trail; undefined: it shows nobody's data, or `handle` records it. */
+  readonly audits: Audits | undefined;
+  /** Members of the reply whose values are masked for keys without `pii:read`. */
+  readonly personal: readonly string[];
   handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
 };
 
-type Defaulted = 'client' | 'queryScope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'isCostly' | 'uses';
+/** How reads of an endpoint are recorded. */
+export type Audits = {
+  readonly action: string;
+  /** The parameter of the path that names what is read. */
+  readonly entity?: string;
+  /** What is read where the query names it. */
+  entityOf?(query: Readonly<Record<string, unknown>>): string | undefined;
+};
+
+type Defaulted =
+  | 'client'
+  | 'queryScope'
+  | 'query'
+  | 'body'
+  | 'bodyOptional'
+  | 'streams'
+  | 'isCostly'
+  | 'uses'
+  | 'audits'
+  | 'personal';
 
 type Declared<Path extends string, Query extends TObject, Body extends TSchema, Used extends Uses> = Omit<
   Endpoint,
@@ -75,6 +100,8 @@ type Declared<Path extends string, Query extends TObject, Body extends TSchema, 
   readonly body?: Body;
   readonly bodyOptional?: boolean;
   readonly uses?: Used;
+  readonly audits?: Audits;
+  readonly personal?: Endpoint['personal'];
   handle(
     input: EndpointInput<Path, Static<Query>, Static<Body>>,
     services: CoreServices & ServiceValues<Used>,
@@ -110,6 +137,8 @@ export function defineEndpoint<
     bodyOptional: false,
     streams: false,
     isCostly: false,
+    audits: undefined,
+    personal: [],
     ...declared,
     uses: declared.uses ?? {},
     query: declared.query,

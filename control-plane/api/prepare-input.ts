@@ -9,7 +9,7 @@ import { explain } from './explain.ts';
 
 const noQuery = Type.Object({});
 
-type Prepared = Omit<EndpointInput<never, never, never>, 'principal'>;
+type Prepared = Omit<EndpointInput<never, never, never>, 'principal' | 'grantedBy'>;
 
 /** Compiles an endpoint's schemas once; the function returned takes a request apart or throws a 400. */
 export function prepareInput(endpoint: Endpoint): (request: FastifyRequest) => Prepared {

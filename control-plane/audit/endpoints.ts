@@ -21,11 +21,17 @@ export const auditEndpoints = [
     path: '/rest/v1/audit',
     scope: 'audit:list',
     id: 'listAudit',
+    audits: { action: 'audit.list' },
     tag: 'Audit',
-    summary: 'Who changed or published what and when, newest first',
+    summary:
+      'Who changed, published or read what and when, newest first. A read of personal data is recorded before its answer; the ' +
+      'same read by the same key within five minutes is one entry',
     query: Type.Object({
       ...pageQuery,
       action: Type.Optional(Type.String({ maxLength: 100 })),
+      actorId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the API key.' })),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'At this time or later.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time.' })),
       collection: Type.Optional(Type.String({ maxLength: 100 })),
       entityId: Type.Optional(Type.String({ maxLength: 250 })),
       visitorId: Type.Optional(
@@ -38,8 +44,8 @@ export const auditEndpoints = [
     reply: pageOf(entry),
     async handle({ query, principal }, { storage, paginator }) {
       const { accountId } = principal;
-      const { action, collection, entityId, visitorId } = query;
-      const filters = { action, collection, entityId, visitorId };
+      const { action, actorId, collection, entityId, visitorId, from, to } = query;
+      const filters = { action, actorId, collection, entityId, visitorId, from, to };
       const list = { list: 'audit', accountId, filters };
       const { limit, after } = paginator.read(query, list);
       const rows = await listAudit(storage.fork(), accountId, filters, { limit: limit + 1, after });

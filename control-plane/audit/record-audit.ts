@@ -50,6 +50,9 @@ export async function insertAudit(
 
 type AuditFilters = {
   readonly action: string | undefined;
+  readonly actorId: string | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
   /** Finds what was done to a visitor, whose id is not stored. */
@@ -63,11 +66,19 @@ export async function listAudit(
   filters: AuditFilters,
   page: { readonly limit: number; readonly after: Position | undefined },
 ): Promise<AuditEntryRow[]> {
-  const { visitorId, ...fields } = filters;
+  const { visitorId, from, to, ...fields } = filters;
   const whom = visitorId === undefined ? {} : { entityId: await keyedVisitor(em, visitorId) };
   const given = Object.fromEntries(Object.entries({ ...fields, ...whom }).filter(([, value]) => value !== undefined));
   const before = page.after === undefined ? {} : { id: { $lt: Number(page.after[0]) } };
-  return em.find(AuditEntry, { accountId, ...given, ...before }, { orderBy: { id: 'desc' }, limit: page.limit });
+  const since = from === undefined ? {} : { $gte: new Date(from) };
+  const until = to === undefined ? {} : { $lt: new Date(to) };
+  const at = { at: { ...since, ...until } };
+  const during = from === undefined && to === undefined ? {} : at;
+  return em.find(
+    AuditEntry,
+    { accountId, ...given, ...before, ...during },
+    { orderBy: { id: 'desc' }, limit: page.limit },
+  );
 }
 
 /**

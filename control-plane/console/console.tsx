@@ -40,6 +40,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['draft', page(async () => (await import('./draft/draft-page.tsx')).DraftPage)],
   ['versions', page(async () => (await import('./draft/versions-page.tsx')).VersionsPage)],
   ['versions/:id', page(async () => (await import('./draft/version-page.tsx')).VersionPage)],
+  ['audit', page(async () => (await import('./system/audit-page.tsx')).AuditPage)],
   ['system/runbook/:alert?', page(async () => (await import('./system/runbook-page.tsx')).RunbookPage)],
   ['system', page(async () => (await import('./system/system-page.tsx')).SystemPage)],
 ];

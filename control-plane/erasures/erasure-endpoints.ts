@@ -124,6 +124,7 @@ export const erasureEndpoints = [
     path: '/rest/v1/erasures',
     scope: 'erasure:list',
     id: 'listErasures',
+    audits: { action: 'erasure.list' },
     tag: 'Visitors',
     summary: 'List erasures of visitors, newest first, without their identifiers',
     query: Type.Object(pageQuery),
@@ -203,6 +204,7 @@ export const erasureEndpoints = [
     path: '/rest/v1/erasures/{id}/certificate',
     scope: 'erasure:find',
     id: 'getErasureCertificate',
+    audits: { action: 'certificate.read', entity: 'id' },
     uses: { erasures },
     tag: 'Visitors',
     summary:

@@ -50,6 +50,9 @@ export const wayReply = Type.Object({
   ),
 });
 
+/** The members that hold values of a person. */
+export const wayMembers = ['properties', 'url', 'headers', 'body'] as const;
+
 export type WaysAsked = {
   readonly accountId: string;
   readonly snapshot: Snapshot;

@@ -16,7 +16,7 @@ beforeAll(async () => {
   pool = openTestPool(plane.databaseUrl, 4);
 });
 beforeEach(async () => {
-  client = await plane.newAccount(['event:list']);
+  client = await plane.newAccount(['event:list', 'pii:read']);
 });
 afterAll(async () => {
   await pool.end();
@@ -154,7 +154,7 @@ test('count events: by name and day in UTC, each for as many as it stands for, o
   ]);
   expect((await client.get('/events/counts')).body).toMatchObject({ since: new Date(nowMs + 1).toISOString() });
   expect((await client.get('/events/counts?firstDay=2023-02-30')).status).toBe(400);
-  const nobody = await plane.newAccount(['event:list']);
+  const nobody = await plane.newAccount(['event:list', 'pii:read']);
   expect((await nobody.get('/events/counts')).body).toMatchObject({ counts: [], since: null });
 });
 

@@ -4,13 +4,14 @@ import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { hashedVisitor } from '../audit/record-audit.ts';
 import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
 import { countByDay } from './count-by-day.ts';
-import { decideWays, wayReply } from './decide-ways.ts';
-import { eventPosition, eventReply, outcomeNames, planOutcomes, viewEvent } from './event-view.ts';
+import { decideWays, wayMembers, wayReply } from './decide-ways.ts';
+import { eventMembers, eventPosition, eventReply, outcomeNames, planOutcomes, viewEvent } from './event-view.ts';
 import { findRecentEvent, listRecentEvents } from './recent-events.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
@@ -44,6 +45,11 @@ export const eventEndpoints = [
     path: '/rest/v1/events',
     scope: 'event:list',
     id: 'listEvents',
+    audits: {
+      action: 'event.list',
+      entityOf: ({ visitorId }) => (typeof visitorId === 'string' ? hashedVisitor(visitorId) : undefined),
+    },
+    personal: eventMembers,
     tag: 'Events',
     summary: 'List recent events by their time, newest first, with what became of them at each destination',
     query: Type.Object({
@@ -78,6 +84,8 @@ export const eventEndpoints = [
     path: '/rest/v1/events/stream',
     scope: 'event:list',
     id: 'followEvents',
+    audits: { action: 'event.stream' },
+    personal: eventMembers,
     uses: { eventFeeds },
     tag: 'Events',
     summary: 'The newest events by when they came, at most 100, again whenever one comes or more becomes of one',
@@ -116,6 +124,8 @@ export const eventEndpoints = [
     path: '/rest/v1/events/{id}',
     scope: 'event:list',
     id: 'getEvent',
+    audits: { action: 'event.read', entity: 'id' },
+    personal: eventMembers,
     tag: 'Events',
     summary: 'Read a recent event, with what became of it at each destination',
     reply: eventReply,
@@ -131,6 +141,8 @@ export const eventEndpoints = [
     // The request shows the destination's settings.
     queryScope: ({ destinationId }) => (destinationId === undefined ? undefined : 'destination:find'),
     id: 'getEventWays',
+    audits: { action: 'event.read', entity: 'id' },
+    personal: wayMembers,
     tag: 'Events',
     summary:
       'What the rules say of an event at each destination, and what it would be sent, secrets masked: those that are live ' +

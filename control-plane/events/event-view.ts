@@ -74,6 +74,9 @@ export const eventReply = Type.Object({
   ),
 });
 
+/** The members of an event that hold values of a person. */
+export const eventMembers = ['eventProperties', 'context', 'visitor'] as const;
+
 export function viewEvent(record: RecentEventRecord): JsonObject {
   const { body } = record;
   return {

@@ -70,7 +70,12 @@ export const keyEndpoints = [
     body: Type.Object(
       {
         name: nameField,
-        scopes: Type.Array(scope, { minItems: 1, maxItems: 200, uniqueItems: true }),
+        scopes: Type.Array(scope, {
+          minItems: 1,
+          maxItems: 200,
+          uniqueItems: true,
+          description: 'Without `all` or `pii:read`, values of visitors and events are answered by their shape only.',
+        }),
         expiresAt: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
       },
       { additionalProperties: false },

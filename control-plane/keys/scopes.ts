@@ -28,6 +28,8 @@ export const scopeNames: readonly string[] = [
   'version:publish',
   'version:delete',
   'event:list',
+  // Without it values of visitors and events are masked.
+  'pii:read',
   'visitor:find',
   // To merge and split visitors.
   'visitor:update',
@@ -100,8 +102,13 @@ const alternatives: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether a key with `granted` may do what needs `scope`. */
 export function hasScope(granted: readonly string[], scope: string): boolean {
+  return grantingScope(granted, scope) !== undefined;
+}
+
+/** The one of `granted` that allows what needs `scope`. */
+export function grantingScope(granted: readonly string[], scope: string): string | undefined {
   const enough = [...(ofInstallation.has(scope) ? [] : ['all']), scope, ...(alternatives[scope] ?? [])];
-  return granted.some((one) => enough.includes(one));
+  return granted.find((one) => enough.includes(one));
 }
 
 /** Names a key can be created with: the scopes, the old name of one, and those the platform library has for ours. */

@@ -58,6 +58,7 @@ export const quarantineEndpoints = [
     path: '/rest/v1/quarantine',
     scope: 'quarantine:list',
     id: 'listQuarantine',
+    audits: { action: 'quarantine.list' },
     uses: { quarantine },
     tag: 'Quarantine',
     summary: 'List the events that rules of the tracking plan hold, the oldest first, without what they say',

@@ -33,6 +33,7 @@ export const replayEndpoints = [
     path: '/rest/v1/destinations/{id}/dead-letters',
     scope: 'destination:find',
     id: 'listDeadLetters',
+    audits: { action: 'dead-letter.list', entity: 'id' },
     uses: { replays },
     tag: 'Destinations',
     summary:

@@ -5,7 +5,7 @@ import { operandKinds } from '../../shared/routing/predicate/operands.ts';
 import { operatorNames, operators } from '../../shared/routing/predicate/operators.ts';
 import { forbidden, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import { decideWays, wayReply } from '../events/decide-ways.ts';
+import { decideWays, wayMembers, wayReply } from '../events/decide-ways.ts';
 import { findRecentEvent } from '../events/recent-events.ts';
 import { hasScope } from '../keys/scopes.ts';
 import { resolveSnapshot } from '../versions/version-store.ts';
@@ -45,6 +45,8 @@ export const ruleEndpoints = [
     path: '/rest/v1/events/{id}/ways',
     scope: 'event:list',
     id: 'tryRulesOnEvent',
+    audits: { action: 'event.read', entity: 'id' },
+    personal: wayMembers,
     tag: 'Rules',
     summary:
       'What the rules of the draft would say of an event at each destination, and what it would be sent, secrets masked, ' +

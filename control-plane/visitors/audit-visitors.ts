@@ -6,10 +6,15 @@ export async function recordRead(
   { storage, now }: CoreServices,
   principal: Principal,
   id: unknown,
-  details: { readonly by: string; readonly isFound: boolean },
+  details: { readonly by: string; readonly isFound: boolean; readonly scope: string | undefined },
 ): Promise<void> {
   const em = storage.fork();
   const whom = typeof id === 'string' ? { entityId: hashedVisitor(id) } : {};
-  recordAudit(em, principal, { action: 'visitor.read', ...whom, details }, now());
+  recordAudit(
+    em,
+    principal,
+    { action: 'visitor.read', ...whom, details: { ...details, scope: details.scope ?? null } },
+    now(),
+  );
   await em.flush();
 }

@@ -8,7 +8,7 @@ import { recordRead } from './audit-visitors.ts';
 import { quarantine } from '../quarantine/quarantine-service.ts';
 import { erasureReference } from '../erasures/erasure-endpoints.ts';
 import { erasures } from '../erasures/erasure-service.ts';
-import { exportVisitor, visitorReply } from './visitor-view.ts';
+import { exportVisitor, visitorMembers, visitorReply } from './visitor-view.ts';
 
 const suppress = Type.Optional(
   Type.Boolean({
@@ -26,6 +26,7 @@ export const visitorEndpoints = [
     path: '/rest/v1/visitors',
     scope: 'visitor:find',
     id: 'listVisitors',
+    personal: visitorMembers,
     tag: 'Visitors',
     summary: 'Find a visitor by exactly one of userId, externalId and email',
     query: Type.Object({
@@ -38,7 +39,9 @@ export const visitorEndpoints = [
       email: text('In any spelling.'),
     }),
     reply: pageOf(visitorReply),
-    async handle({ query, principal }, services) {
+    // To be told whether a person is known is to be told something of it.
+    queryScope: ({ externalId, email }) => ((externalId ?? email) === undefined ? undefined : 'pii:read'),
+    async handle({ query, principal, grantedBy }, services) {
       const { pool, paginator } = services;
       const { accountId } = principal;
       const { userId, externalId, email } = query;
@@ -54,7 +57,7 @@ export const visitorEndpoints = [
       const { limit } = paginator.read(query, list);
       const visitor = await exportVisitor(pool, accountId, key);
       const [by = ''] = Object.keys(key);
-      await recordRead(services, principal, visitor?.id, { by, isFound: visitor !== undefined });
+      await recordRead(services, principal, visitor?.id, { by, isFound: visitor !== undefined, scope: grantedBy });
       return paginator.page(
         list,
         limit,
@@ -69,12 +72,13 @@ export const visitorEndpoints = [
     path: '/rest/v1/visitors/{id}',
     scope: 'visitor:find',
     id: 'getVisitor',
+    personal: visitorMembers,
     tag: 'Visitors',
     summary: 'Read all that is kept of a visitor; an alias leads to the visitor it became',
     reply: visitorReply,
-    async handle({ params, principal }, services) {
+    async handle({ params, principal, grantedBy }, services) {
       const visitor = await found(exportVisitor(services.pool, principal.accountId, { id: params.id }), 'visitor');
-      await recordRead(services, principal, visitor.id, { by: 'id', isFound: true });
+      await recordRead(services, principal, visitor.id, { by: 'id', isFound: true, scope: grantedBy });
       return visitor;
     },
   }),

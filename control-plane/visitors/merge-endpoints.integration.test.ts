@@ -63,7 +63,7 @@ test('visitor merges: listed page by page under any id of the visitor, audited, 
   expect(next.body).toMatchObject({ entities: [{ loserId: 'd1' }], pagination: { hasMore: false } });
   const audit = await client.get('/audit?action=visitor.read');
   expect(audit.body.entities).toHaveLength(2);
-  expect(audit.body.entities[0].details).toEqual({ by: 'merges', isFound: true });
+  expect(audit.body.entities[0].details).toEqual({ by: 'merges', isFound: true, scope: 'all' });
   const other = await plane.newAccount();
   expect((await other.get('/visitors/d2/merges')).status).toBe(404);
   expect((await (await plane.newKey(client, ['visitor:delete'])).get('/visitors/d2/merges')).status).toBe(403);

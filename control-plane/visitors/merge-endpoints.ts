@@ -81,13 +81,14 @@ export const mergeEndpoints = [
     path: '/rest/v1/visitors/{id}/merges',
     scope: 'visitor:find',
     id: 'listVisitorMerges',
+    personal: ['loserProperties'],
     tag: 'Visitors',
     summary:
       'List the merges that made a visitor, the newest first. Of each survivor the newest 100 are kept. A device that ' +
       'had no events before it was a visitor’s is an alias, and no merge',
     query: Type.Object(pageQuery),
     reply: pageOf(mergeReply),
-    async handle({ params, query, principal }, services) {
+    async handle({ params, query, principal, grantedBy }, services) {
       const { pool, paginator } = services;
       const { accountId } = principal;
       const list = { list: 'visitor merges', accountId, filters: { id: params.id } };
@@ -96,7 +97,7 @@ export const mergeEndpoints = [
       const ids = await clusterOf(pool, accountId, visitor.id);
       const before = after === undefined ? undefined : String(after[0]);
       const merges = await listMerges(pool, accountId, ids, { before, limit: limit + 1 });
-      await recordRead(services, principal, visitor.id, { by: 'merges', isFound: true });
+      await recordRead(services, principal, visitor.id, { by: 'merges', isFound: true, scope: grantedBy });
       return paginator.page(list, limit, merges, ({ number }) => [number], viewMerge);
     },
   }),
@@ -142,6 +143,7 @@ export const mergeEndpoints = [
     path: '/rest/v1/visitors/{id}/split',
     scope: 'visitor:update',
     id: 'splitVisitors',
+    personal: ['value'],
     tag: 'Visitors',
     summary:
       'Undo a merge of a visitor. Both get back the properties and identifiers they had; what the survivor was given since ' +

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import { isPlaceholder } from '../../shared/contracts/events/placeholder-identifier.ts';
 import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import {
   deleteSuppression,
@@ -10,27 +9,14 @@ import {
   WritersBusyError,
 } from '../../shared/visitors/suppressions.ts';
 import type { Suppression } from '../../shared/visitors/suppressions.ts';
-import { cleanEmail, cleanText, storedIdentity } from '../../shared/visitors/visitor-identity.ts';
 import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
 import { badRequest, conflict, notFound, unavailable } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { insertAudit } from '../audit/record-audit.ts';
 import { erasureReference } from '../erasures/erasure-endpoints.ts';
-
-/** The lists of a request, and what each of their items identifies a visitor by. */
-const lists = {
-  userIds: { kind: 'visitor', name: 'userId', clean: cleanText, charactersMax: 400 },
-  externalIds: { kind: 'external_id', name: 'externalId', clean: cleanText, charactersMax: 400 },
-  emails: { kind: 'email', name: 'email', clean: cleanEmail, charactersMax: 1_000 },
-} as const;
-
-type ListName = keyof typeof lists;
-
-const listNames = Object.keys(lists) as readonly ListName[];
-
-/** Identifiers that one request may have, over its lists. */
-const identifiersMax = 5_000;
+import { identifierOf, identifiersMax, listNames, lists } from './identifier-lists.ts';
+import type { ListName } from './identifier-lists.ts';
 
 const identifierList = (name: ListName, description: string) =>
   Type.Optional(
@@ -61,14 +47,6 @@ function viewSuppression({ id, kind, sinceMs, reference, erasureId }: Suppressio
     reference: reference ?? null,
     erasureId: erasureId ?? null,
   };
-}
-
-/** What identifies a visitor by an item of a list; undefined where that is nothing, as "null" is. */
-function identifierOf(name: ListName, text: string): Identifier | undefined {
-  const { kind, clean } = lists[name];
-  const value = clean(text);
-  if (value === undefined || isPlaceholder(value)) return undefined;
-  return { kind, value: kind === 'visitor' ? value : storedIdentity(value) };
 }
 
 type Skipped = { readonly field: ListName; readonly index: number; readonly reason: 'visitor' | 'placeholder' };

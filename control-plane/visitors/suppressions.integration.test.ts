@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
@@ -7,6 +10,7 @@ import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { suppressFile } from './suppress-file.ts';
 
 let plane: TestControlPlane;
 let pool: Pool;
@@ -241,4 +245,33 @@ test('suppressions: each operation needs its scope and is audited', async () => 
       ['suppression.create', null],
     ]),
   );
+});
+
+test('suppressions: a CSV file of another system is imported by the command line, and repeating it changes nothing', async () => {
+  const { accountId } = client;
+  const claim = { userId: 'here', externalIds: [], emails: ['here@example.com'], anonymousId: undefined };
+  await createVisitorStore(pool).resolve([
+    { accountId, claim, receivedAtMs: Date.now(), given: [{}], sentWith: 'server' },
+  ]);
+  const folder = await mkdtemp(join(tmpdir(), 'suppressions-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'list.csv');
+  const many = Array.from({ length: 6_000 }, (_, index) => `"Person ""${index}""",p${index}@Example.com,deleted`);
+  await writeFile(file, ['externalId,email,why', ...many, 'null,here@example.com,'].join('\r\n'));
+  const request = { accountId, file, reference: 'old system' };
+  expect(await suppressFile(pool, request)).toEqual({ created: 12_000, existing: 0, owned: 1, placeholders: 1 });
+  expect(await suppressFile(pool, request)).toEqual({ created: 0, existing: 12_000, owned: 1, placeholders: 1 });
+  const { body } = await client.get('/suppressions?email=P17@example.com');
+  expect(body.entities).toMatchObject([{ kind: 'email', reference: 'old system' }]);
+  const name = encodeURIComponent('Person "17"');
+  expect((await client.get(`/suppressions?externalId=${name}`)).body.entities).toHaveLength(1);
+  for (const [text, problem] of [
+    ['name\nann', 'line 1 must name a column'],
+    ['email\n"ann', 'line 2: a quote does not end'],
+    [`userId\n${'x'.repeat(401)}`, 'line 2: userId has 401 characters'],
+    ['', 'the file is empty'],
+  ] as const) {
+    await writeFile(file, text);
+    await expect(suppressFile(pool, request)).rejects.toThrow(problem);
+  }
 });

@@ -24,6 +24,9 @@ export const visitorReply = Type.Object({
   updatedAt: instant,
 });
 
+/** The members that hold values of a person. The id stays: it names the visitor for every request about it. */
+export const visitorMembers = ['properties', 'externalIds', 'emails'] as const;
+
 function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObject {
   return {
     id: visitor.id,

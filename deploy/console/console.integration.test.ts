@@ -80,6 +80,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   [`/events/${account.eventId}`, 'What the rules decide'],
   ['/visitors', 'Find'],
   [`/visitors/${account.visitorId}`, 'Merged from'],
+  ['/audit', 'Who changed, published or read what'],
   ['/erasures', 'what became of it at each destination'],
   ['/sources', 'Demo source'],
   ['/rules', 'Partner: no sign-ups'],

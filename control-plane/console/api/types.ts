@@ -42,6 +42,7 @@ export type Way = Of<'getEventWays'>['ways'][number];
 
 export type Source = Of<'getSource'>;
 export type Tokens = Of<'getSourceTokens'>;
+export type AuditEntry = OneOf<Of<'listAudit'>>;
 export type ApiKey = OneOf<Of<'listKeys'>>;
 export type Visitor = Of<'getVisitor'>;
 export type Erasure = Of<'getErasure'>;

@@ -12,22 +12,28 @@ import { Card, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 
+const readScopes = [
+  'activity:find',
+  'event:list',
+  'visitor:find',
+  'destination:list',
+  'destination:find',
+  'source:list',
+  'version:list',
+  'version:find',
+  'audit:list',
+];
+
 /** What a key may do, for those who give keys to people rather than programs. */
 const bundles: Readonly<Record<string, { readonly label: string; readonly scopes: readonly string[] }>> = {
   all: { label: 'Full access', scopes: ['all'] },
   read: {
-    label: 'Read only',
-    scopes: [
-      'activity:find',
-      'event:list',
-      'visitor:find',
-      'destination:list',
-      'destination:find',
-      'source:list',
-      'version:list',
-      'version:find',
-      'audit:list',
-    ],
+    label: 'Read only, with values of visitors and events',
+    scopes: [...readScopes, 'pii:read'],
+  },
+  readMasked: {
+    label: 'Read only, values masked',
+    scopes: readScopes,
   },
   operate: { label: 'Operate the installation', scopes: ['activity:find', 'system:find'] },
   edit: {

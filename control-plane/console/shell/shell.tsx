@@ -37,6 +37,7 @@ const places: readonly { readonly title: string; readonly places: readonly Place
     places: [
       { to: '/account', label: 'Account', scope: 'account:find' },
       { to: '/keys', label: 'API keys', scope: 'key:list' },
+      { to: '/audit', label: 'Audit', scope: 'audit:list' },
       { to: '/system', label: 'System', scope: 'system:find' },
     ],
   },

@@ -26,6 +26,8 @@ import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 import { CreateSourceSecrets } from './0022-create-source-secrets.ts';
 import { SetIdentity } from './0022-set-identity.ts';
 import { ForwardErasures } from './0026-forward-erasures.ts';
+import { IndexAudit } from './0027-index-audit.ts';
+import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -64,4 +66,6 @@ export const migrationList: MigrationList = [
   { name: '0022-set-identity', class: SetIdentity },
   { name: '0026-forward-erasures', class: ForwardErasures },
   { name: '0022-create-source-secrets', class: CreateSourceSecrets },
+  { name: '0027-let-keys-read-values', class: LetKeysReadValues },
+  { name: '0027-index-audit', class: IndexAudit },
 ];

@@ -1,0 +1,168 @@
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let pool: Pool;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  pool = openTestPool(plane.databaseUrl, 2);
+});
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
+
+const body = {
+  event_properties: { note: 'canary-event', total: 4711 },
+  context: { ip: 'canary-context' },
+  visitor: { id: 'v1', city: 'canary-visitor' },
+};
+
+/** An account with one visitor, one event of it and one destination. */
+async function filled(): Promise<{ readonly client: Client; readonly destinationId: string }> {
+  const client = await plane.newAccount();
+  const { accountId } = client;
+  const claim = { userId: 'v1', externalIds: ['canary-x'], emails: ['canary@example.com'], anonymousId: undefined };
+  await createVisitorStore(pool).resolve([
+    { accountId, claim, receivedAtMs: Date.now(), given: [{ city: 'canary-city' }], sentWith: 'server' },
+  ]);
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      values ($1, 'e1', now(), now(), 's1', 'Signup', 'v1', false, $2)`,
+    [accountId, JSON.stringify(body)],
+  );
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  await client.publish();
+  return { client, destinationId: destination.id as string };
+}
+
+type Entry = { readonly action: string; readonly entityId: string | null; readonly details: object };
+
+const reads = ['visitor.read', 'event.list', 'event.read', 'event.stream', 'dead-letter.list', 'quarantine.list'];
+
+async function readsBy({ keyId }: Client, owner: Client): Promise<Entry[]> {
+  const { body: answer } = await owner.get(`/audit?actorId=${keyId}&limit=100`);
+  return (answer.entities as Entry[]).filter(({ action }) => reads.includes(action));
+}
+
+/** What every read of personal data is asked by. */
+const paths = (destinationId: string): readonly string[] => [
+  '/events?visitorId=v1',
+  '/events/e1',
+  `/events/e1/ways?destinationId=${destinationId}`,
+  '/visitors/v1',
+  '/visitors?userId=v1',
+  '/visitors/v1/merges',
+  `/destinations/${destinationId}/dead-letters`,
+  '/quarantine',
+];
+
+async function firstOfStream(client: Client): Promise<string> {
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/events/stream`, {
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  const reader = answer.body?.getReader();
+  let text = '';
+  while (!text.includes('Signup')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+  await reader?.cancel();
+  return text;
+}
+
+test('audit of reads: each read of personal data is one entry that says who, what and by which scope, without a value', async () => {
+  const { client, destinationId } = await filled();
+  const scopes = ['event:list', 'visitor:find', 'destination:find', 'quarantine:list', 'pii:read'];
+  const reader = await plane.newKey(client, scopes);
+  for (const path of paths(destinationId)) expect([path, (await reader.get(path)).status]).toEqual([path, 200]);
+  await firstOfStream(reader);
+  const entries = await readsBy(reader, client);
+  const seen = entries.map(({ action, details }) => [action, (details as { scope: string }).scope]);
+  expect(seen.toReversed()).toEqual([
+    ['event.list', 'event:list'],
+    ['event.read', 'event:list'],
+    ['event.read', 'event:list'],
+    ['visitor.read', 'visitor:find'],
+    ['visitor.read', 'visitor:find'],
+    ['visitor.read', 'visitor:find'],
+    ['dead-letter.list', 'destination:find'],
+    ['quarantine.list', 'quarantine:list'],
+    ['event.stream', 'event:list'],
+  ]);
+  expect(entries.find(({ action }) => action === 'event.list')?.details).toEqual({
+    scope: 'event:list',
+    filters: ['visitorId'],
+    rows: 1,
+    masked: false,
+  });
+  expect(JSON.stringify(entries)).not.toMatch(/canary|"v1"/);
+  // Who has the id finds every look at that visitor.
+  const { body: ofVisitor } = await client.get(`/audit?visitorId=v1&actorId=${reader.keyId}`);
+  expect(ofVisitor.entities).toHaveLength(4);
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  expect((await client.get(`/audit?actorId=${reader.keyId}&from=${tomorrow}`)).body.entities).toEqual([]);
+  expect((await client.get(`/audit?actorId=${reader.keyId}&to=${tomorrow}`)).body.entities).toHaveLength(9);
+});
+
+test('audit of reads: a page that asks again every few seconds is one entry, and another key is another', async () => {
+  const { client } = await filled();
+  const [one, two] = [await plane.newKey(client, ['event:list']), await plane.newKey(client, ['event:list'])];
+  for (let time = 0; time < 5; time += 1) await one.get('/events/e1');
+  await two.get('/events/e1');
+  await one.get('/events');
+  expect(await readsBy(one, client)).toHaveLength(2);
+  expect(await readsBy(two, client)).toHaveLength(1);
+});
+
+test('audit of reads: what cannot be recorded is not shown', async () => {
+  const { client, destinationId } = await filled();
+  await pool.query(`create function refuse_reads() returns trigger as $$
+    begin raise exception 'no room for the audit'; end $$ language plpgsql`);
+  await pool.query(`create trigger refuse_reads before insert on audit_entries for each row
+    when (new.account_id = '${client.accountId}') execute function refuse_reads()`);
+  onTestFinished(async () => {
+    await pool.query('drop trigger refuse_reads on audit_entries');
+  });
+  for (const path of [...paths(destinationId), '/events/stream']) {
+    const { status, body: answer } = await client.get(path);
+    expect([path, status >= 500]).toEqual([path, true]);
+    expect(JSON.stringify(answer)).not.toContain('canary');
+  }
+});
+
+test('masking: a key without pii:read is shown no value on any way, and may not ask whether a person is known', async () => {
+  const { client, destinationId } = await filled();
+  const scopes = ['event:list', 'visitor:find', 'destination:find', 'quarantine:list', 'version:find', 'mappings:list'];
+  const masked = await plane.newKey(client, scopes);
+  const full = await plane.newKey(client, [...scopes, 'pii:read']);
+  const trial = '/events/e1/ways';
+  for (const path of paths(destinationId)) {
+    const [hidden, shown] = [await masked.get(path), await full.get(path)];
+    expect([path, hidden.status]).toEqual([path, 200]);
+    expect([path, JSON.stringify(hidden.body)]).toEqual([path, expect.not.stringMatching(/canary|4711/)]);
+    // The same names, types and number of items.
+    expect([path, shapeOf(hidden.body)]).toEqual([path, shapeOf(shown.body)]);
+  }
+  expect(JSON.stringify((await full.get('/events/e1')).body)).toContain('canary-event');
+  expect(await firstOfStream(masked)).not.toMatch(/canary|4711/);
+  const tried = await masked.post(trial, { destinationId });
+  expect(JSON.stringify(tried.body)).not.toMatch(/canary|4711/);
+  for (const query of ['email=canary@example.com', 'externalId=canary-x']) {
+    expect([(await masked.get(`/visitors?${query}`)).status, (await full.get(`/visitors?${query}`)).status]).toEqual([
+      403, 200,
+    ]);
+  }
+  const [entry] = await readsBy(masked, client);
+  expect(entry?.details).toMatchObject({ masked: true });
+});
+
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shapeOf(one)]));
+}

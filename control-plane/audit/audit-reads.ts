@@ -1,0 +1,41 @@
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+
+/** A read of personal data, before its answer is sent. */
+export type AuditedRead = {
+  /** `event.list`, `dead-letter.list`: the noun and how it was read. */
+  readonly action: string;
+  readonly entityId: string | undefined;
+  /** The scope of the key that allowed it. */
+  readonly scope: string | undefined;
+  /** Names of the filters that were given, without their values. */
+  readonly filters: readonly string[];
+  /** Entities that are answered; undefined of a live stream. */
+  readonly rows: number | undefined;
+  /** Whether values are masked in the answer. */
+  readonly isMasked: boolean;
+};
+
+/** Pages ask again every few seconds: within this time the same read of the same key is one entry. */
+const sameReadMs = 300_000;
+const rememberedMax = 10_000;
+
+/** Records who read what. What cannot be recorded is not answered: it throws then. */
+export function createReadAudit({ pool, now }: { readonly pool: Pool; now(): Date }) {
+  const recorded = new LRUCache<string, true>({ max: rememberedMax, ttl: sameReadMs });
+  return async (principal: Principal, read: AuditedRead): Promise<void> => {
+    const { accountId, keyId, keyName } = principal;
+    const { action, entityId, scope, filters, rows, isMasked } = read;
+    const key = JSON.stringify([accountId, keyId, action, entityId, filters, isMasked]);
+    if (recorded.has(key)) return;
+    const details: JsonObject = { scope: scope ?? null, filters, rows: rows ?? null, masked: isMasked };
+    await pool.query(
+      `insert into audit_entries (account_id, at, actor_id, actor_name, action, entity_id, details)
+        values ($1, $2, $3, $4, $5, $6, $7)`,
+      [accountId, now(), keyId, keyName, action, entityId ?? null, JSON.stringify(details)],
+    );
+    recorded.set(key, true);
+  };
+}

@@ -1,0 +1,150 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { useSearchParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { ApiKey, AuditEntry, Page as ListPage } from '../api/types.ts';
+import { ErrorNote, Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { More, Table } from '../design/table.tsx';
+import { At } from '../design/time.tsx';
+
+const filterNames = ['action', 'actorId', 'visitorId', 'from', 'to'] as const;
+type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
+
+/** Entries of one export. */
+const exportedMax = 10_000;
+
+/** Who changed, published or read what, with filters and export. */
+export function AuditPage(): ReactElement {
+  const [search, setSearch] = useSearchParams();
+  const [filters, setFilters] = useState<Filters>(
+    () => Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as Filters,
+  );
+  const path = pathOf(search);
+  const query = useList<AuditEntry>(`${path}limit=50`);
+  const mayListKeys = useScope('key:list');
+  const keys = useList<ApiKey>('/keys?limit=100', { enabled: mayListKeys });
+  const exported = useChange((format: 'csv' | 'json') => download(path, format));
+  const apply = (event: FormEvent): void => {
+    event.preventDefault();
+    setSearch(Object.fromEntries(filterNames.flatMap((name) => (filters[name] === '' ? [] : [[name, filters[name]]]))));
+  };
+  const change = (name: keyof Filters) => (event: { readonly target: { readonly value: string } }) =>
+    setFilters({ ...filters, [name]: event.target.value });
+  return (
+    <Page
+      title="Audit"
+      lead="Who changed, published or read what, newest first."
+      actions={
+        <>
+          {(['csv', 'json'] as const).map((format) => (
+            <button key={format} type="button" disabled={exported.isPending} onClick={() => exported.mutate(format)}>
+              Export {format.toUpperCase()}
+            </button>
+          ))}
+        </>
+      }
+    >
+      <Card>
+        <form className="inline" role="search" onSubmit={apply}>
+          <Field label="Action">
+            {(ids) => <input {...ids} value={filters.action} placeholder="visitor.read" onChange={change('action')} />}
+          </Field>
+          <Field label="API key">
+            {(ids) => (
+              <select {...ids} value={filters.actorId} onChange={change('actorId')}>
+                <option value="">All</option>
+                {keys.entities.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Visitor id">
+            {(ids) => <input {...ids} value={filters.visitorId} onChange={change('visitorId')} />}
+          </Field>
+          <Field label="From (UTC)">
+            {(ids) => <input {...ids} type="date" value={filters.from} onChange={change('from')} />}
+          </Field>
+          <Field label="Before (UTC)">
+            {(ids) => <input {...ids} type="date" value={filters.to} onChange={change('to')} />}
+          </Field>
+          <button type="submit">Filter</button>
+        </form>
+      </Card>
+      <ErrorNote error={exported.error} />
+      <Waiting query={query} />
+      <Card isFlush>
+        {query.isSuccess && query.entities.length === 0 ? <Empty title="No entry matches." /> : null}
+        {query.entities.length === 0 ? null : (
+          <Table
+            label="Audit entries"
+            rows={query.entities}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'At', cell: ({ at }) => <At at={at} /> },
+              {
+                title: 'By',
+                cell: ({ actorName }) => (
+                  <span className="clip" dir="auto">
+                    {actorName}
+                  </span>
+                ),
+              },
+              { title: 'Action', cell: ({ action }) => action },
+              { title: 'Of', cell: ({ collection, entityId }) => collection ?? entityId?.slice(0, 12) ?? '–' },
+              { title: 'Details', cell: ({ details }) => <span className="mono clip">{JSON.stringify(details)}</span> },
+            ]}
+          />
+        )}
+        <More query={query} />
+      </Card>
+    </Page>
+  );
+}
+
+/** The list with the filters of the address; the query goes on after it. */
+function pathOf(search: URLSearchParams): string {
+  const query = new URLSearchParams();
+  for (const name of filterNames) {
+    const value = search.get(name) ?? '';
+    if (value !== '') query.set(name, name === 'from' || name === 'to' ? `${value}T00:00:00Z` : value);
+  }
+  const text = query.toString();
+  return text === '' ? '/audit?' : `/audit?${text}&`;
+}
+
+async function download(path: string, format: 'csv' | 'json'): Promise<void> {
+  const entries: AuditEntry[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null && entries.length < exportedMax) {
+    const at: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: ListPage<AuditEntry> = await request('GET', `${path}limit=100${at}`);
+    entries.push(...page.entities);
+    cursor = page.pagination.nextCursor;
+  }
+  const text = format === 'json' ? JSON.stringify(entries, undefined, 2) : csvOf(entries);
+  const url = URL.createObjectURL(new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `audit.${format}`;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+const columns = ['at', 'actorId', 'actorName', 'action', 'collection', 'entityId', 'details'] as const;
+
+function csvOf(entries: readonly AuditEntry[]): string {
+  const cell = (value: unknown): string => {
+    const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+    // A spreadsheet would run what begins so.
+    return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  };
+  const rows = entries.map((entry) => columns.map((name) => cell(entry[name])).join(','));
+  return [columns.join(','), ...rows, ''].join('\r\n');
+}

@@ -1,0 +1,25 @@
+import { isPlaceholder } from '../../shared/contracts/events/placeholder-identifier.ts';
+import { cleanEmail, cleanText, storedIdentity } from '../../shared/visitors/visitor-identity.ts';
+import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
+
+/** The lists of a request, and what each of their items identifies a visitor by. */
+export const lists = {
+  userIds: { kind: 'visitor', name: 'userId', clean: cleanText, charactersMax: 400 },
+  externalIds: { kind: 'external_id', name: 'externalId', clean: cleanText, charactersMax: 400 },
+  emails: { kind: 'email', name: 'email', clean: cleanEmail, charactersMax: 1_000 },
+} as const;
+
+export type ListName = keyof typeof lists;
+
+export const listNames = Object.keys(lists) as readonly ListName[];
+
+/** Identifiers that one request may have, over its lists. */
+export const identifiersMax = 5_000;
+
+/** What identifies a visitor by an item of a list; undefined where that is nothing, as "null" is. */
+export function identifierOf(name: ListName, text: string): Identifier | undefined {
+  const { kind, clean } = lists[name];
+  const value = clean(text);
+  if (value === undefined || isPlaceholder(value)) return undefined;
+  return { kind, value: kind === 'visitor' ? value : storedIdentity(value) };
+}

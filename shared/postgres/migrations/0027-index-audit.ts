@@ -1,0 +1,25 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Lists what one key did, and what was done to one entity, newest first. Writers do not wait for it. */
+export class IndexAudit extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    for (const [name, column] of indexes) {
+      // An interrupted run leaves an index that is not valid.
+      this.addSql(`drop index concurrently if exists ${name}`);
+      this.addSql(`create index concurrently ${name} on audit_entries (account_id, ${column}, id)`);
+    }
+  }
+
+  override down(): void {
+    for (const [name] of indexes) this.addSql(`drop index ${name}`);
+  }
+}
+
+const indexes = [
+  ['audit_entries_of_actor', 'actor_id'],
+  ['audit_entries_of_entity', 'entity_id'],
+] as const;

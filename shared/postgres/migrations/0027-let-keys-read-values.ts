@@ -1,0 +1,24 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Keys without the scope `pii:read` are shown masked values. Keys that were created before it existed keep reading: they
+ * get it. Reads of a visitor's events are found by the keyed hash of its id, as what is done to a visitor is.
+ */
+export class LetKeysReadValues extends Migration {
+  override up(): void {
+    this.addSql(`update api_keys set scopes = array_append(scopes, 'pii:read')
+      where not scopes && array['all', 'pii:read']`);
+    this.addSql('drop trigger key_audited_visitors on audit_entries');
+    this.addSql(`
+      create trigger key_audited_visitors before insert on audit_entries for each row
+        when ((new.action like 'visitor.%' or new.action = 'event.list') and new.entity_id ~ '^[0-9a-f]{64}$')
+        execute function key_audited_visitor()`);
+  }
+
+  override down(): void {
+    this.addSql('drop trigger key_audited_visitors on audit_entries');
+    this.addSql(`
+      create trigger key_audited_visitors before insert on audit_entries for each row
+        when (new.action like 'visitor.%' and new.entity_id ~ '^[0-9a-f]{64}$') execute function key_audited_visitor()`);
+  }
+}
