@@ -103,11 +103,25 @@ const samples: Readonly<Record<string, () => { body: Record<string, unknown>; ch
       priority: 0,
       triggerIds: [ids.trigger],
       blockingTriggerIds: [],
+      integrity: null,
+      properties: [],
+      purposeIds: [],
+      fires: 'OncePerPage',
     },
     change: { triggerIds: [] },
   }),
   tagManagerTriggers: () => ({
-    body: { name: 'Bought', tagManagerId: ids.manager, type: 'CustomEvent', eventName: 'Purchase', logic: rule },
+    body: {
+      name: 'Bought',
+      tagManagerId: ids.manager,
+      type: 'CustomEvent',
+      eventName: 'Purchase',
+      selector: null,
+      threshold: null,
+      intervalMs: null,
+      limit: 3,
+      logic: { condition: { property: 'event.event_properties.total', operator: 'IsGreaterThan', value: 10 } },
+    },
     change: { logic: null },
   }),
   tagManagerVariables: () => ({
@@ -266,6 +280,26 @@ test.each([
     /logic\.NOT must be an object/,
   ],
   [
+    'tagManagerTriggers',
+    () => ({ name: 'x', tagManagerId: ids.manager, type: 'Click', logic: rule }),
+    /logic\.AND\[1\].*\.property must be variables/,
+  ],
+  [
+    'tagManagerTriggers',
+    () => ({ name: 'x', tagManagerId: ids.manager, type: 'Timer' }),
+    /intervalMs is required for a Timer/,
+  ],
+  [
+    'tagManagerTriggers',
+    () => ({ name: 'x', tagManagerId: ids.manager, type: 'PageView', selector: 'a' }),
+    /selector is of Click and FormSubmission alone/,
+  ],
+  [
+    'tagManagerVariables',
+    () => ({ name: 'x', tagManagerId: ids.manager, type: 'Script', value: 'a()' }),
+    /value must be the dotted path of a global/,
+  ],
+  [
     'dataGovernanceRules',
     { name: 'x', property: 'visitor.a', type: 'Type', expected: 'int' },
     /expected must be one of string/,
@@ -367,4 +401,21 @@ test('experiment settings: the token is made by the service and stays', async ()
   expect(body.token).toMatch(/^exp_[A-Za-z0-9]{32}$/);
   const path = `/collections/experimentSettings/${body.id}`;
   expect((await own.patch(path, { token: 'exp_other', isEnabled: false })).body.token).toBe(body.token);
+});
+
+test.each([
+  ['CustomHtml', '<b>x</b>', /type must not be CustomHtml/],
+  ['CustomScript', 'a("{{Total}}")', /content must not hold \{\{ \}\}/],
+  ['ScriptSource', 'https://a.b/{{Path}}.js', /content must be an https URL without/],
+  ['ImagePixel', 'https://{{Host}}/p', /content must be an https URL whose host is written out/],
+  ['ImagePixel', 'javascript:alert(1)', /content must be an https URL/],
+  ['TrackEvent', '$identify', /content must be the name of an event/],
+])('create tagManagerTags: a %s of %s is refused', async (type, content, message) => {
+  const { status, body } = await client.post('/collections/tagManagerTags', {
+    name: 'x',
+    tagManagerId: ids.manager,
+    type,
+    content,
+  });
+  expect([status, body.error]).toEqual([400, expect.stringMatching(message)]);
 });

@@ -6,6 +6,7 @@ import { refuseIncomplete } from '../destinations/incomplete.ts';
 import { conflict } from '../api/api-error.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { diffSnapshots } from './diff.ts';
+import { refuseBrokenTags } from './refuse-broken-tags.ts';
 import { insertVersion, liveContent, refuseAnother } from './version-store.ts';
 import { collections } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
@@ -30,6 +31,7 @@ export async function createVersion(
     throw conflict('there is nothing to publish: the version would not differ from what is live');
   }
   refuseIncomplete(content, live, accountId, secretBox);
+  refuseBrokenTags(content, live);
   const { name, notes } = request;
   await refuseAnother(em, accountId, limits);
   const row = await insertVersion(em, accountId, { name: name ?? undefined, notes: notes ?? null, content }, now);

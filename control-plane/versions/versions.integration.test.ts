@@ -277,8 +277,8 @@ test('scoped publishing: only what is listed goes live, tag managers only on req
       await client.post('/collections/tagManagerTags', {
         name,
         tagManagerId: manager.id,
-        type: 'CustomHtml',
-        content: '<b></b>',
+        type: 'ImagePixel',
+        content: 'https://a.test/pixel',
       })
     ).body.id as string;
   const [one, two] = [await tag('one'), await tag('two')];
@@ -377,4 +377,28 @@ test('publish: what leaves events waiting says so, is refused unless forced, and
   });
   expect((await client.get(`/versions/${first.id}/rollout`)).body.isLive).toBe(false);
   expect((await client.post(`/versions/${first.id}/publish`)).status).toBe(200);
+});
+
+test('publish: a tag manager that pages could not run is refused, with what is wrong', async () => {
+  const client = await plane.newAccount();
+  const made = async (collection: string, body: object): Promise<string> => {
+    const answer = await client.post(`/collections/${collection}`, body);
+    expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+    return answer.body.id;
+  };
+  const [manager, other] = [await made('tagManagers', { name: 'Shop' }), await made('tagManagers', { name: 'Other' })];
+  const trigger = await made('tagManagerTriggers', { name: 'All', tagManagerId: other, type: 'PageView' });
+  const tag = { tagManagerId: manager, type: 'ImagePixel', content: 'https://a.test/{{Nothing}}' };
+  const [unknown, foreign] = [
+    await made('tagManagerTags', { name: 'Unknown', ...tag }),
+    await made('tagManagerTags', { name: 'Foreign', ...tag, content: 'https://a.test/', triggerIds: [trigger] }),
+  ];
+  const refused = await client.post('/versions', { publish: true, includeTagManagerTags: [unknown, foreign] });
+  expect([refused.status, refused.body.error]).toEqual([
+    400,
+    'tag manager Shop: tag Unknown: {{Nothing}} is no variable of its tag manager, so it cannot be published',
+  ]);
+  expect(refused.body.details).toMatch(/^tag manager Shop: tag Foreign: trigger .* is not one of its tag manager/);
+  await client.patch(`/collections/tagManagerTags/${unknown}`, { content: 'https://a.test/' });
+  expect((await client.post('/versions', { publish: true, includeTagManagerTags: [unknown] })).status).toBe(200);
 });

@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { buildConsole } from './build-console.ts';
 import { bundleTypebox } from './bundle-typebox.ts';
-import { minifyPageScript } from './minify-page-script.ts';
+import { minifyPageScripts } from './minify-page-script.ts';
 import { removeStale } from './remove-stale.ts';
 
 // The second half of a build, run by what the compiler has just written.
 const build = fileURLToPath(new URL('dist/', topFolder));
 await removeStale(fileURLToPath(topFolder), build);
 await bundleTypebox(build);
-await minifyPageScript();
+await minifyPageScripts();
 await buildConsole(fileURLToPath(topFolder), build);

@@ -1,12 +1,20 @@
+import { dirname, join } from 'node:path';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { pageScriptPath } from '../../shared/web-snippet/web-snippet.ts';
+import { pageScriptPath, tagScriptPath } from '../../shared/web-snippet/web-snippet.ts';
 
-/** Makes the script of pages that track small, and a script rather than a module. Does nothing where it has not changed. */
-export async function minifyPageScript(): Promise<void> {
-  const source = pageScriptPath.replace(/\.min$/, '.js');
-  const from = `${pageScriptPath}.from`;
-  const text = await readFile(source, 'utf8');
-  const isThere = await readFile(pageScriptPath).then(
+/** Makes the scripts of pages small, and scripts rather than modules. Does nothing where they have not changed. */
+export async function minifyPageScripts(): Promise<void> {
+  await minify(pageScriptPath, []);
+  await minify(tagScriptPath, ['tags/page-logic.js']);
+}
+
+/** `imported`: beside the script, files that become a part of it. */
+async function minify(path: string, imported: readonly string[]): Promise<void> {
+  const source = path.replace(/\.min$/, '.js');
+  const from = `${path}.from`;
+  const texts = [source, ...imported.map((file) => join(dirname(source), file))].map((file) => readFile(file, 'utf8'));
+  const text = (await Promise.all(texts)).join('');
+  const isThere = await readFile(path).then(
     () => true,
     () => false,
   );
@@ -16,7 +24,7 @@ export async function minifyPageScript(): Promise<void> {
   const { output } = await bundle.generate({ format: 'iife', minify: true });
   await bundle.close();
   // Whole or not at all: a service may be reading it.
-  await writeFile(`${pageScriptPath}.unfinished`, output[0].code);
-  await rename(`${pageScriptPath}.unfinished`, pageScriptPath);
+  await writeFile(`${path}.unfinished`, output[0].code);
+  await rename(`${path}.unfinished`, path);
   await writeFile(from, text);
 }

@@ -38,6 +38,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'routing/tracking-plan',
     'routing',
     'experiments',
+    'web-snippet/tags',
     'web-snippet',
     'egress',
     'egress/oauth',
@@ -238,6 +239,9 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'json',
     'limits',
     'nats',
+    // The logic of a tag manager's triggers is compiled for pages.
+    'routing/predicate',
+    'routing/values',
     'runtime',
     'sources',
     'visitors/clean-json.ts',
@@ -259,6 +263,8 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'sources',
     'visitors',
+    // It checks the collections of tag managers, as it reads every collection.
+    'web-snippet/tags',
   ],
   'control-plane': [
     'admission',

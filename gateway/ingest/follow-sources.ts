@@ -1,5 +1,11 @@
 import { consentSettings } from '../../shared/collections/consent-settings.ts';
 import { replaySettings } from '../../shared/collections/replay-settings.ts';
+import {
+  tagManagerTags,
+  tagManagerTriggers,
+  tagManagerVariables,
+  tagManagers,
+} from '../../shared/collections/tag-managers.ts';
 import { readLiveCollections } from '../../shared/collections/read-live-collections.ts';
 import { sources as sourcesCollection } from '../../shared/collections/sources.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
@@ -10,6 +16,16 @@ import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { PublishedSources } from './published-sources.ts';
+
+const gatewayCollections = [
+  sourcesCollection,
+  consentSettings,
+  replaySettings,
+  tagManagers,
+  tagManagerTags,
+  tagManagerTriggers,
+  tagManagerVariables,
+] as const;
 
 /** The published sources as this gateway has them now. */
 export type SourceFeed = {
@@ -47,7 +63,7 @@ export async function followSources(
   const follow = (from: Bucket): Promise<ConfigFeed> =>
     followConfig(from, {
       trust,
-      read: (config) => readLiveCollections(config, [sourcesCollection, consentSettings, replaySettings]),
+      read: (config) => readLiveCollections(config, gatewayCollections),
       apply(change) {
         sources.apply(change);
         unreadable.note(change);

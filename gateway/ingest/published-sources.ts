@@ -12,13 +12,16 @@ import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { visitorSourceTypes } from '../../shared/collections/source-types.ts';
+import { containersOfSources } from '../../shared/web-snippet/tags/compile-container.ts';
+import type { TagCollections } from '../../shared/web-snippet/tags/compile-container.ts';
+import { hashOf } from '../../shared/web-snippet/web-snippet.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
 import type { AllowedDomains } from '../../shared/admission/allowed-origins.ts';
 
 export type SourceRates = { readonly eventsPerS: number; readonly bytesPerS: number; readonly burstS: number };
 
 /** The collections that a gateway reads. */
-export type GatewayCollection = 'sources' | 'consentSettings' | 'replaySettings';
+export type GatewayCollection = 'sources' | 'consentSettings' | 'replaySettings' | keyof TagCollections;
 
 /** What each key may send. */
 export type KeyLimits = { readonly events: RateLimit; readonly bytes: RateLimit };
@@ -116,6 +119,7 @@ export class PublishedSources {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     const consent = readConsentPurposes(config.collections.consentSettings);
     const recordings = readRecordings(config.collections.replaySettings);
+    const containers = readContainers(config.collections);
     const { accountId } = config;
     const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
@@ -129,6 +133,7 @@ export class PublishedSources {
         tally: key.test ? activity.testTally : activity.tally,
         consent,
         recording: recordings(settings),
+        container: containers.get(settings.id),
         intake,
       };
       return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
@@ -234,6 +239,14 @@ function readRecordings([setting]: LiveCollections['replaySettings']) {
   };
 }
 
+/** The container of a source, as JSON, and the hash that its address has. */
+export type PublishedContainer = { readonly json: string; readonly hash: string };
+
+function readContainers(collections: TagCollections): ReadonlyMap<string, PublishedContainer> {
+  const found = containersOfSources(collections);
+  return new Map([...found].map(([sourceId, json]) => [sourceId, { json, hash: hashOf(json) }]));
+}
+
 /** Events of one source, counted as they are decided. */
 export type EventTally = {
   stored: number;
@@ -287,6 +300,8 @@ export type PublishedSource = {
   readonly consent: readonly ConsentPurpose[];
   /** Undefined: its sessions are not recorded. */
   readonly recording: Recording | undefined;
+  /** What its pages run of a tag manager; undefined where none is published for it. */
+  readonly container: PublishedContainer | undefined;
   /** The owner of its rate limits. */
   readonly keyHash: string;
   readonly limits: KeyLimits;
@@ -303,7 +318,10 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<PublishedSource, 'limits' | 'intake' | 'activity' | 'tally' | 'consent' | 'recording'>;
+type SourceState = Pick<
+  PublishedSource,
+  'limits' | 'intake' | 'activity' | 'tally' | 'consent' | 'recording' | 'container'
+>;
 
 /** Works out all that requests with this key need. */
 function compileSource(
@@ -322,6 +340,7 @@ function compileSource(
     tally: state.tally,
     consent: state.consent,
     recording: state.recording,
+    container: state.container,
     accountId,
     sourceId: settings.id,
     type: settings.type,

@@ -22,7 +22,12 @@ import { createRedirectRoute } from './redirect.ts';
 import type { RememberedRequestsSettings } from '../ingest/remembered-requests.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
 import type { EventLimits } from '../ingest/single-event.ts';
-import { createSnippetRoute, createSnippetSettingsRoute } from './snippet/snippet.ts';
+import {
+  createContainerRoute,
+  createSnippetRoute,
+  createSnippetSettingsRoute,
+  createTagScriptRoute,
+} from './snippet/snippet.ts';
 import { createTrackRoute } from './track.ts';
 import { MadeEvents } from '../ingest/made-events.ts';
 import type { WebhookSettings } from '../webhook/webhook-settings.ts';
@@ -65,6 +70,8 @@ export function createRoutes(options: RoutesOptions): GatewayRoutes {
     ...createExperimentsRoutes(options.experiments),
     createSnippetRoute(),
     createSnippetSettingsRoute(admission),
+    createTagScriptRoute(),
+    createContainerRoute(admission),
     ...createSegmentRoutes(compat, admission, isSecure),
     ...createRudderStackRoutes(compat, admission),
     ...createPostHogRoutes(compat),

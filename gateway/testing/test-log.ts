@@ -1,5 +1,6 @@
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { TestCollections } from '../../shared/testing/test-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
@@ -22,7 +23,8 @@ export const testAccountId = 'account-1';
 /** The log beside a gateway under test: publishes configuration and reads what was stored. */
 export type TestLog = {
   readonly connection: LogConnection;
-  publishSources(sources: readonly TestSource[]): Promise<number>;
+  /** Publishes sources, and other collections where they are given. */
+  publishSources(sources: readonly TestSource[], collections?: TestCollections): Promise<number>;
   /** Every event in the log, in the order of each partition. */
   envelopes(): Promise<Envelope[]>;
   /** The stored bytes of all frames. */
@@ -45,7 +47,8 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   };
   return {
     connection,
-    publishSources: (sources) => config.put(accountKey(testAccountId), Buffer.from(JSON.stringify(document(sources)))),
+    publishSources: (sources, collections) =>
+      config.put(accountKey(testAccountId), Buffer.from(JSON.stringify(document(sources, collections)))),
     async envelopes() {
       return (await frames()).flatMap((frame) => decodeEnvelopes(frame));
     },
@@ -63,10 +66,13 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   };
 }
 
-function document(sources: readonly TestSource[]): AccountConfig {
+function document(sources: readonly TestSource[], collections: TestCollections = {}): AccountConfig {
   const sourceKeys = sources.flatMap(({ token, testToken, entity }) => [
     { keyHash: hashSourceKey(token), sourceId: entity.id, test: false },
     ...(testToken === undefined ? [] : [{ keyHash: hashSourceKey(testToken), sourceId: entity.id, test: true }]),
   ]);
-  return testAccountConfig({ sources: sources.map(({ entity }) => entity) }, { accountId: testAccountId, sourceKeys });
+  return testAccountConfig(
+    { ...collections, sources: sources.map(({ entity }) => entity) },
+    { accountId: testAccountId, sourceKeys },
+  );
 }

@@ -11,7 +11,15 @@ import {
   textOf,
 } from '../contracts/config/define-collection.ts';
 import { logicSchema } from '../routing/predicate/logic-schema.ts';
-import { checkLogic } from '../routing/predicate/predicate.ts';
+import {
+  checkTag,
+  checkTrigger,
+  checkVariable,
+  tagTypes,
+  triggerTypes,
+  variableTypes,
+} from '../web-snippet/tags/check-tags.ts';
+import { pageOperators } from '../web-snippet/tags/compile-page-logic.ts';
 
 /** A container of tags, triggers and variables for one web source. */
 export const tagManagers = defineCollection({
@@ -32,85 +40,148 @@ export const tagManagers = defineCollection({
   describe: ({ status }) => ({ type: '', summary: textOf(status) }),
 });
 
+const tagProperty = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 250 }),
+    value: Type.String({
+      maxLength: 2_000,
+      description: 'Text, in which {{Name}} stands for the value of a variable.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const tagBody = Type.Object({
+  name: nameField,
+  tagManagerId: Type.String({ minLength: 1, maxLength: 64 }),
+  // CustomHtml is a word of earlier builds, which ran no tag: `checkTag` refuses it.
+  type: Type.Enum([...tagTypes, 'CustomHtml']),
+  status: enabledStatus,
+  content: Type.String({
+    maxLength: 60_000,
+    description:
+      'CustomScript: a script, which runs as an element with the nonce of the page. ScriptSource: the https URL of one. ' +
+      'ImagePixel: the https URL of an image; {{Name}} behind its host stands for the value of a variable. TrackEvent: the name of an event.',
+  }),
+  integrity: nullable(
+    Type.String({
+      maxLength: 500,
+      pattern: '^sha(256|384|512)-[A-Za-z0-9+/=]+$',
+      description: 'Of a ScriptSource: its subresource integrity.',
+    }),
+  ),
+  properties: Type.Array(tagProperty, { maxItems: 100, description: 'Properties of a TrackEvent.' }),
+  priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
+  triggerIds: idList(),
+  blockingTriggerIds: idList(),
+  purposeIds: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Purposes (consentSettings) that the visitor has to allow, all of them, when it fires.',
+  }),
+  fires: Type.Enum(['Always', 'OncePerPage'], { description: 'How often it runs on a page.' }),
+});
+
 /** What a page runs when one of its triggers fires. */
 export const tagManagerTags = defineCollection({
   name: 'tagManagerTags',
   noun: 'tag manager tag',
-  body: Type.Object({
-    name: nameField,
-    tagManagerId: Type.String({ minLength: 1, maxLength: 64 }),
-    type: Type.Enum(['CustomHtml', 'CustomScript', 'ImagePixel', 'TrackEvent']),
-    status: enabledStatus,
-    /** Markup, script, URL or event name, as the type says. */
-    content: Type.String({ maxLength: 100_000 }),
-    priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
-    triggerIds: idList(),
-    blockingTriggerIds: idList(),
-  }),
-  defaults: { status: 'Enabled', content: '', priority: 0, triggerIds: [], blockingTriggerIds: [] },
+  body: tagBody,
+  defaults: {
+    status: 'Enabled',
+    content: '',
+    integrity: null,
+    properties: [],
+    priority: 0,
+    triggerIds: [],
+    blockingTriggerIds: [],
+    purposeIds: [],
+    fires: 'Always',
+  },
   filters: ['tagManagerId', 'type', 'status'],
   references: [
     references('tagManagerId', 'tagManagers'),
     references('triggerIds', 'tagManagerTriggers'),
     references('blockingTriggerIds', 'tagManagerTriggers'),
+    references('purposeIds', 'consentSettings'),
   ],
+  check: (tag) => checkTag(tag as Static<typeof tagBody>),
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });
 
-const body = Type.Object({
+const triggerBody = Type.Object({
   name: nameField,
   tagManagerId: Type.String({ minLength: 1, maxLength: 64 }),
-  type: Type.Enum([
-    'PageView',
-    'DomReady',
-    'WindowLoaded',
-    'Click',
-    'FormSubmission',
-    'ScrollDepth',
-    'Timer',
-    'HistoryChange',
-    'CustomEvent',
-  ]),
-  /** Name of the event a CustomEvent waits for. */
-  eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
-  /** What must be true of the page's variables besides. */
-  logic: nullable(logicSchema),
+  type: Type.Enum([...triggerTypes]),
+  eventName: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'Of a CustomEvent: the event that the page sends, or puts into its dataLayer as `event`.',
+    }),
+  ),
+  selector: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Of a Click or a FormSubmission: the CSS selector of the elements it is about; null is all.',
+    }),
+  ),
+  threshold: nullable(
+    Type.Integer({ minimum: 1, maximum: 100, description: 'Of a ScrollDepth: percent of the page that was seen.' }),
+  ),
+  intervalMs: nullable(
+    Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'Of a Timer: how often it fires.' }),
+  ),
+  limit: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'How often it fires on a page at most; null: always.',
+    }),
+  ),
+  logic: nullable({
+    ...logicSchema,
+    description:
+      'What must be true besides. Paths are variables.<name of a variable>, event.event and event.event_properties.<name>; ' +
+      `operators are ${pageOperators.join(', ')}.`,
+  }),
 });
 
 /** When tags fire. */
 export const tagManagerTriggers = defineCollection({
   name: 'tagManagerTriggers',
   noun: 'tag manager trigger',
-  body,
-  defaults: { eventName: null, logic: null },
+  body: triggerBody,
+  defaults: { eventName: null, selector: null, threshold: null, intervalMs: null, limit: null, logic: null },
   filters: ['tagManagerId', 'type'],
   references: [references('tagManagerId', 'tagManagers')],
-  check: (trigger) => {
-    const { type, eventName, logic } = trigger as Static<typeof body>;
-    return [
-      ...(logic === null ? [] : checkLogic(logic)),
-      ...(type === 'CustomEvent' && eventName === null
-        ? [{ field: 'eventName', problem: 'is required for a CustomEvent' }]
-        : []),
-    ];
-  },
+  check: (trigger) => checkTrigger(trigger as Static<typeof triggerBody>),
   describe: ({ type, eventName }) => ({ type: textOf(type), summary: textOf(eventName) }),
+});
+
+const variableBody = Type.Object({
+  name: nameField,
+  tagManagerId: Type.String({ minLength: 1, maxLength: 64 }),
+  type: Type.Enum([...variableTypes]),
+  value: Type.String({
+    maxLength: 2_000,
+    description:
+      'Constant: the text itself. DataLayer: a dotted path. Cookie, UrlParameter: its name. UrlPart: url, host, path, query or fragment. ' +
+      'Element: a CSS selector, with @ and an attribute behind it, or its text. Script: the dotted path of a global, which is read and not ' +
+      'evaluated. EventProperty: the path of a property of the event that fired.',
+  }),
+  defaultValue: nullable(Type.String({ maxLength: 2_000 })),
 });
 
 /** A value that tags and triggers can use. */
 export const tagManagerVariables = defineCollection({
   name: 'tagManagerVariables',
   noun: 'tag manager variable',
-  body: Type.Object({
-    name: nameField,
-    tagManagerId: Type.String({ minLength: 1, maxLength: 64 }),
-    type: Type.Enum(['Constant', 'DataLayer', 'Cookie', 'UrlParameter', 'Element', 'Script']),
-    /** The constant, or the name, path, selector or script that gives the value. */
-    value: Type.String({ maxLength: 20_000 }),
-    defaultValue: nullable(Type.String({ maxLength: 2_000 })),
-  }),
+  body: variableBody,
   defaults: { defaultValue: null },
   filters: ['tagManagerId', 'type'],
   references: [references('tagManagerId', 'tagManagers')],
+  check: (variable) => checkVariable(variable as Static<typeof variableBody>),
   describe: ({ type }) => ({ type: textOf(type), summary: '' }),
 });

@@ -1,5 +1,5 @@
 /*
- * What `/sluice.js` is: the script of a page that tracks. It is minified on its own by the build, so it imports nothing, and
+ * What `/sluice.js` is: the script of a page that tracks. It is minified on its own by the build, so it imports types alone, and
  * what it uses of a browser is declared here. Loaded as
  *
  *   <script>window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}</script>
@@ -9,16 +9,19 @@
  * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
  */
 
+import type { Handover } from './tag-script.ts';
+
 type Fields = Record<string, unknown>;
 type Command = readonly [name: string, ...given: unknown[]];
 type Element = {
   readonly src: string;
   readonly dataset: Readonly<Record<string, string | undefined>>;
+  readonly nonce?: string;
   /** Not of a document. */
   closest?(selector: string): Element | null;
 };
 type Page = {
-  sluice?: ((...command: Command) => void) & { q?: ArrayLike<unknown>[] };
+  sluice?: ((...command: Command) => void) & { q?: ArrayLike<unknown>[]; tags?: Handover };
   readonly document: {
     readonly currentScript: Element | null;
     readonly referrer: string;
@@ -27,6 +30,8 @@ type Page = {
     /** Whether the page was loaded ahead of a visit that may never come. */
     readonly prerendering?: boolean;
     cookie: string;
+    readonly head: { append(element: object): void };
+    createElement(name: 'script'): { src: string; nonce: string };
     addEventListener(type: string, listen: (event: { readonly target: Element }) => void, capture?: boolean): void;
   };
   readonly location: {
@@ -37,15 +42,28 @@ type Page = {
   };
   readonly navigator: { readonly language: string; sendBeacon(url: string, body: string): boolean };
   readonly screen: { readonly width: number; readonly height: number };
+  readonly trustedTypes?: {
+    createPolicy(
+      name: string,
+      rules: { createScriptURL(url: string): string },
+    ): { createScriptURL(url: string): string };
+  };
   readonly history: { pushState(...given: unknown[]): void };
   addEventListener(type: string, listen: (event: { readonly persisted?: boolean }) => void): void;
 };
 type Purpose = { readonly name: string; readonly granted: boolean };
+type Settings = {
+  readonly consent: readonly Purpose[];
+  /** Versions of the source's container of tags and of the script that runs it. */
+  readonly tags?: { readonly container: string; readonly script: string };
+};
 
 const page = globalThis as unknown as Page;
 const { document, location, navigator, screen, history } = page;
 
 const heldMax = 500;
+/** Events that the script of tags hears of though they came before it. */
+const earlyMax = 50;
 const batchMax = 20;
 const lingerMs = 250;
 const triesMax = 6;
@@ -79,6 +97,7 @@ function start(script: Element): void {
   let sending: Fields[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let tries = 0;
+  const early: (readonly [name: string, properties: Fields])[] = [];
 
   const consent = (): Record<string, boolean> =>
     Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, decided[name] ?? granted]));
@@ -96,18 +115,53 @@ function start(script: Element): void {
     return id;
   };
 
-  const add = (event: string, eventProperties: unknown, userProperties?: unknown): void => {
+  const add = (event: string, given: unknown, userProperties?: unknown): void => {
+    const eventProperties = plain(given);
+    put(event, eventProperties, userProperties);
+    hear(event, eventProperties);
+  };
+
+  const put = (event: string, eventProperties: Fields, userProperties?: unknown): void => {
     rows.push({
       event,
       distinctId: newId(),
       time: Date.now(),
-      eventProperties: plain(eventProperties),
+      eventProperties,
       defaultProperties: surroundings(),
       ...(externalId === undefined ? {} : { externalId, userHash }),
       ...(userProperties === undefined ? {} : { userProperties: plain(userProperties) }),
     });
     if (rows.length > heldMax) rows.shift();
     sendSoon(lingerMs);
+  };
+
+  /** The script of tags hears of events, also of those that came before it was there. */
+  const hear = (event: string, properties: Fields): void => {
+    const onEvent = page.sluice?.tags?.onEvent;
+    if (onEvent) onEvent(event, properties);
+    else if (early.push([event, properties]) > earlyMax) early.shift();
+  };
+
+  const loadTags = ({ container, script: version }: NonNullable<Settings['tags']>): void => {
+    const { nonce } = script;
+    const { sluice } = page;
+    if (sluice === undefined) return;
+    sluice.tags = {
+      address: `${base}/sluice/container/${token}?v=${container}`,
+      nonce,
+      events: early,
+      decided: () => decided,
+      defaults: () => Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, granted])),
+      // What a tag sends fires no other tag, so that none goes round in circles.
+      track: put,
+    };
+    const element = document.createElement('script');
+    if (nonce) element.nonce = nonce;
+    const address = `${base}/sluice-tags.js?v=${version}`;
+    // A page that enforces Trusted Types takes no plain text as the address of a script.
+    const types = page.trustedTypes?.createPolicy('sluice', { createScriptURL: (url) => url });
+    element.src = types?.createScriptURL(address) ?? address;
+    document.head.append(element);
   };
 
   const sendSoon = (ms: number): void => {
@@ -193,6 +247,7 @@ function start(script: Element): void {
       writeCookie('sluice_consent', JSON.stringify(decided), yearS);
       withdrawing = before && !isAgreed();
       consentToSend = true;
+      page.sluice?.tags?.onConsent?.();
       // It stands in the first of what is sent: whatever waits was agreed to before, or is now.
       add('$identify', {}, {});
     },
@@ -252,7 +307,9 @@ function start(script: Element): void {
       return;
     }
     tries = 0;
-    purposes = (settings as { readonly consent: readonly Purpose[] }).consent;
+    const { consent: asked, tags } = settings as Settings;
+    purposes = asked;
+    if (tags) loadTags(tags);
     sendSoon(0);
   };
   void askSettings();

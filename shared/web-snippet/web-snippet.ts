@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { compiledPath } from '../runtime/compiled-path.ts';
 
-/** The script of pages that track, as it is served. */
+/** A script of pages, as it is served. */
 export type WebSnippet = {
   readonly script: string;
   /** Of what it says, for its address: who has one of another hash has another script. */
@@ -12,15 +12,29 @@ export type WebSnippet = {
 /** Where the build puts the script, small. */
 export const pageScriptPath = compiledPath(new URL('./page-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
-let known: WebSnippet | undefined;
+/** Where it puts the script that runs the container of a tag manager. */
+export const tagScriptPath = compiledPath(new URL('./tag-script.ts', import.meta.url)).replace(/\.js$/, '.min');
+
+const known = new Map<string, WebSnippet>();
 
 /** The script as it was built. */
-export function readWebSnippet(): WebSnippet {
-  if (known !== undefined) return known;
-  const script = readFileSync(pageScriptPath, 'utf8');
-  known = { script, hash: hash('sha256', script, 'hex').slice(0, 16) };
-  return known;
+export const readWebSnippet = (): WebSnippet => readBuilt(pageScriptPath);
+
+/** The script of tags as it was built. */
+export const readTagScript = (): WebSnippet => readBuilt(tagScriptPath);
+
+function readBuilt(path: string): WebSnippet {
+  let snippet = known.get(path);
+  if (snippet === undefined) {
+    const script = readFileSync(path, 'utf8');
+    snippet = { script, hash: hashOf(script) };
+    known.set(path, snippet);
+  }
+  return snippet;
 }
+
+/** What stands in an address for what is served there. */
+export const hashOf = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
 /** What stands in a page that tracks: a queue for calls made before the script is there, and the script. */
 export function installScript(ingestUrl: string, key: string): string {

@@ -1,6 +1,7 @@
-import { readWebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
+import { readTagScript, readWebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
+import type { WebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
 import { decodeSegment } from '../../http/request-head.ts';
-import { createReply, jsonReply, keptBriefly } from '../../http/reply.ts';
+import { createReply, failure, jsonReply, keptBriefly } from '../../http/reply.ts';
 import type { GetRoute } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
@@ -9,9 +10,24 @@ import { pathParameter, queryParameter } from '../openapi/parts.ts';
 const yearS = 31_536_000;
 const hourS = 3_600;
 
-/** `GET /sluice.js`: the script of pages that track. Under the hash of what it says it is kept for good. */
-export function createSnippetRoute(): GetRoute {
-  const { script, hash } = readWebSnippet();
+/** `GET /sluice.js`: the script of pages that track. */
+export const createSnippetRoute = (): GetRoute =>
+  createScriptRoute(
+    { name: 'snippet', path: '/sluice.js', summary: 'The script of pages that track' },
+    readWebSnippet(),
+  );
+
+/** `GET /sluice-tags.js`: the script that runs the container of a tag manager. */
+export const createTagScriptRoute = (): GetRoute =>
+  createScriptRoute(
+    { name: 'tag-script', path: '/sluice-tags.js', summary: "The script that runs a source's tags" },
+    readTagScript(),
+  );
+
+type ServedScript = { readonly name: string; readonly path: `/${string}`; readonly summary: string };
+
+/** Under the hash of what it says a script is kept for good. */
+function createScriptRoute({ name, path, summary }: ServedScript, { script, hash }: WebSnippet): GetRoute {
   const reply = (caching: string) =>
     createReply(200, Buffer.from(script), {
       headers: [
@@ -26,10 +42,10 @@ export function createSnippetRoute(): GetRoute {
   // Also where the page asks for the script of another build: it gets this one, and asks again.
   const forNow = reply(`public, max-age=${hourS}`);
   return {
-    name: 'snippet',
+    name,
     method: 'get',
-    paths: ['/sluice.js'],
-    openapi: { paths: { '/sluice.js': { get: scriptDescription } } },
+    paths: [path],
+    openapi: { paths: { [path]: { get: describeScript(name, summary) } } },
     accept(exchange, _parameter, query) {
       exchange.send(new URLSearchParams(query).get('v') === hash ? forGood : forNow);
     },
@@ -46,18 +62,72 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
     accept(exchange, segment) {
       const admitted = admission.admitToken(exchange, decodeSegment(segment), 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      const { consent, recording } = admitted.source;
-      exchange.send(jsonReply(200, { consent, ...(recording && { replay: recording }) }, { headers: keptBriefly }));
+      const { consent, recording, container } = admitted.source;
+      const tags = container && { container: container.hash, script: readTagScript().hash };
+      const settings = { consent, ...(recording && { replay: recording }), ...(tags && { tags }) };
+      exchange.send(jsonReply(200, settings, { headers: keptBriefly }));
     },
   };
 }
 
-const scriptDescription = {
-  operationId: 'snippet',
-  summary: 'The script of pages that track',
+/** `GET /sluice/container/{key}`: what the pages of a source run of its tag manager. */
+export function createContainerRoute(admission: Admission): GetRoute {
+  return {
+    name: 'container',
+    method: 'get',
+    paths: ['/sluice/container/:key'],
+    openapi: { paths: { '/sluice/container/{key}': { get: containerDescription } } },
+    accept(exchange, segment, query) {
+      const admitted = admission.admitToken(exchange, decodeSegment(segment), 0);
+      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
+      const { container } = admitted.source;
+      if (container === undefined) return exchange.send(noContainer);
+      const isItsOwn = new URLSearchParams(query).get('v') === container.hash;
+      const headers = [['content-type', 'application/json'] as const, ...(isItsOwn ? keptForGood : keptBriefly)];
+      exchange.send(createReply(200, Buffer.from(container.json), { headers }));
+    },
+  };
+}
+
+const noContainer = failure(404, 'the source has no tag manager that is published and enabled');
+
+const keptForGood = [
+  ['cache-control', `private, max-age=${yearS}, immutable`],
+  ['vary', 'origin'],
+] as const;
+
+const containerDescription = {
+  operationId: 'container',
+  summary: "What the pages of a source run of its tag manager, for the service's own script",
+  parameters: [pathParameter('key', 'Source key'), queryParameter('v')],
+  responses: {
+    200: {
+      description: 'Variables, triggers and tags of the live version',
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              variables: { type: 'object' },
+              triggers: { type: 'array', items: { type: 'object' } },
+              tags: { type: 'array', items: { type: 'object' } },
+            },
+            required: ['variables', 'triggers', 'tags'],
+          },
+        },
+      },
+    },
+    401: { description: 'No such key' },
+    404: { description: 'No tag manager is published for the source' },
+  },
+};
+
+const describeScript = (operationId: string, summary: string) => ({
+  operationId,
+  summary,
   parameters: [queryParameter('v')],
   responses: { 200: { description: 'The script', content: { 'text/javascript': {} } } },
-};
+});
 
 const settingsDescription = {
   operationId: 'snippetSettings',
@@ -78,6 +148,13 @@ const settingsDescription = {
                   properties: { name: { type: 'string' }, granted: { type: 'boolean' } },
                   required: ['name', 'granted'],
                 },
+              },
+              tags: {
+                type: 'object',
+                description:
+                  'Versions of the tag container of the source and of the script that runs it. Absent: it has none.',
+                properties: { container: { type: 'string' }, script: { type: 'string' } },
+                required: ['container', 'script'],
               },
               replay: {
                 type: 'object',
