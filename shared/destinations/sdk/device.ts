@@ -46,9 +46,9 @@ function trackingIn(context: JsonObject): boolean | undefined {
   const status = numberOf(context['device_att_tracking_status']);
   if (status === 3) return true;
   if (status === 1 || status === 2) return false;
-  const told = context['device_ad_tracking_enabled'];
-  if (typeof told === 'boolean') return told;
-  const text = String(told).toLowerCase();
+  const setting = context['device_ad_tracking_enabled'];
+  if (typeof setting === 'boolean') return setting;
+  const text = String(setting).toLowerCase();
   return ['true', '1'].includes(text) ? true : ['false', '0'].includes(text) ? false : undefined;
 }
 

@@ -28,7 +28,7 @@ export type KindFacts = {
   readonly namesElsewhere?: readonly string[];
 };
 
-/** Calls beside those that say what somebody did. */
+/** Calls that name a person or a group, and no action. */
 export type SkippedCall = 'identify' | 'group' | 'alias';
 
 /** Why a platform does not get such a call, unless its kind says otherwise. */

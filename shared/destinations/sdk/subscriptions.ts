@@ -4,10 +4,10 @@ import { choice, optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** How somebody is written to. */
+/** By what messages reach a person. */
 export type Channel = 'email' | 'sms';
 
-/** That somebody agrees to marketing messages, or no longer does. */
+/** A person's consent to marketing messages, given or withdrawn. */
 export type Subscription = { readonly action: 'subscribe' | 'unsubscribe'; readonly channels: readonly Channel[] };
 
 /** What settings say of it. */
@@ -18,14 +18,14 @@ export type SubscriptionSettings = {
 };
 
 /**
- * Only an event subscribes: it is the moment somebody agreed. What a profile says of consent may be older than what its
- * person has told the platform since.
+ * Only an event subscribes: it is the moment of consent. What a profile says of it may be older than what its person has
+ * chosen at the platform since (`decisions/subscriptions.md`).
  */
 export const subscriptionSettings = {
   subscribeEvents: eventNames({
     label: 'Subscribing events',
     placeholder: 'User Subscribed, Newsletter Signup',
-    sublabel: 'Names of events by which somebody consents to marketing messages, separated by commas.',
+    sublabel: 'Names of events that give consent to marketing messages, separated by commas.',
   }),
   unsubscribeEvents: eventNames({
     label: 'Unsubscribing events',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
 import { definePlatform, noCredentials } from '../sdk/platform.ts';
 import { anyRows, currencyCode, oneOf, someText, webAddress } from '../sdk/platform-schemas.ts';
 
@@ -42,7 +43,16 @@ export const theTradeDeskPlatform = definePlatform({
       credentials: noCredentials,
       content: 'json',
       body: Type.Object({ data: anyRows }),
-      rows: [{ at: 'data', schema: row }],
+      rows: [
+        {
+          at: 'data',
+          schema: row,
+          check: (given) =>
+            isJsonObject(given) && 'adid' in given !== 'adid_type' in given
+              ? { field: 'adid_type', message: 'goes with adid' }
+              : undefined,
+        },
+      ],
     },
   ],
   answers: {
