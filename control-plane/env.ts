@@ -23,7 +23,6 @@ import { refusalLimitsEnv } from './keys/refusal-limits.ts';
 import { scopesEnv } from './keys/scopes.ts';
 import { alertsEnv } from './operate/read-alerts.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
-import { deadLettersEnv } from './replays/replay-service.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { accountLimitsEnv } from './store/account-limits.ts';
 import { databasesEnv } from './store/databases-settings.ts';
@@ -57,7 +56,6 @@ export const controlPlaneEnv = {
   ...experimentLimitsEnv,
   ...accountLimitsEnv,
   ...databaseRolesEnv,
-  ...deadLettersEnv,
   ...sessionEnv,
   ...bootstrapEnv,
 };

@@ -25,7 +25,6 @@ beforeAll(async () => {
     EXPERIMENT_ASSIGNMENTS_MAX: 2,
     EXPERIMENT_IMPRESSIONS_PER_S: 1,
     // Nothing here ends by itself: what is answered was not waited for.
-    DATABASE_LOCK_TIMEOUT_MS: 600_000,
     DATABASE_STATEMENT_TIMEOUT_MS: 600_000,
   });
   [busy, quiet] = [await plane.newAccount(), await plane.newAccount()];

@@ -18,7 +18,6 @@ import { provideSystem } from './operate/provide-system.ts';
 import type { LogBuckets } from './publishing/log-buckets.ts';
 import { createQuarantineService, quarantine } from './quarantine/quarantine-service.ts';
 import { provideReplays } from './replays/provide-replays.ts';
-import { signInLinkMs } from './sessions/endpoints.ts';
 import { ingestUrl } from './sources/ingest-url.ts';
 import { sourceSecrets } from './sources/source-secrets.ts';
 import type { LogFollowers } from './log-followers.ts';
@@ -56,15 +55,14 @@ export function provideServices(
   services.provide(recheckStreams, (accountId) => eventStreams.recheck(accountId));
   services.provide(guardsBacklogs, env.PUBLISH_GUARDS_BACKLOGS);
   services.provide(backlogAgeMs, env.PUBLISH_BACKLOG_AGE_MS);
-  services.provide(signInLinkMs, env.CONSOLE_SIGN_IN_LINK_MS);
   services.provide(sourceSecrets, createSourceSecretBox(env));
   services.provide(ingestUrl, env.INGEST_URL);
   services.provide(quarantine, createQuarantineService(connection, pool));
-  provideReplays(env, { logBuckets, logger }, services, scope);
+  provideReplays({ logBuckets, logger }, services, scope);
   const { leases, plans, work } = followers;
   const read = { storage, pool, liveValues: followers.liveValues, leases, logFigures: figures, now };
-  provideActivity(env, { ...read, onFailure }, services, scope);
-  provideEvents(env, { pool, now, onFailure }, services, scope);
+  provideActivity({ ...read, onFailure }, services, scope);
+  provideEvents({ pool, now, onFailure }, services, scope);
   provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);
   const tokens = createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) });
   return {

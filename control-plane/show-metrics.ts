@@ -37,7 +37,6 @@ export type MetricsSources = {
 
 type PageVariables = {
   readonly NATS_MONITOR_URL?: Parameters<typeof watchLogServers>[0];
-  readonly CLOCK_JUMP_MS: number;
 };
 
 export type PageParts = MetricsSources & {
@@ -51,7 +50,7 @@ export type PageParts = MetricsSources & {
 export function openMetricsPage(env: PageVariables, parts: PageParts, scope: Scope): MetricsPage {
   const { connection, unreadable, logger, configRevision } = parts;
   const logServers = scope.use('log servers', watchLogServers(env.NATS_MONITOR_URL), (one) => one.stop());
-  const clock = scope.use('clock', watchClock(env.CLOCK_JUMP_MS, logJump(logger)), (one) => one.stop());
+  const clock = scope.use('clock', watchClock(logJump(logger)), (one) => one.stop());
   const page = new MetricsPage();
   showProcess(page, { component: 'control-plane', clock, configRevision });
   showLog(page, { connection, logServers });

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/client-address.ts';
-import { activityEnv } from '../shared/contracts/activity-settings.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
 import { configTrustEnv } from '../shared/contracts/config/signed-config.ts';
@@ -12,10 +11,7 @@ import { commitEnv } from './commit/commit-settings.ts';
 import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
 import { admissionEnv } from './ingest/admission.ts';
 import { experimentsEnv } from './routes/experiments/control-plane.ts';
-import { rememberedRequestsEnv } from './ingest/remembered-requests.ts';
-import { compatEnv } from './routes/compat/compat-settings.ts';
 import { routesEnv } from './routes/routes-settings.ts';
-import { webhookEnv } from './webhook/webhook-settings.ts';
 import { gatewayStatusEnv } from './status/status-settings.ts';
 
 /** Every variable of the gateway. */
@@ -27,16 +23,12 @@ export const gatewayEnv = {
   ...servingEnv,
   ...gatewayHttpEnv,
   ...gatewayStatusEnv,
-  ...activityEnv,
   ...trustedProxiesEnv,
   ...experimentsEnv,
   ...routesEnv,
-  ...compatEnv,
-  ...rememberedRequestsEnv,
   ...admissionEnv,
   ...sourceSecretsEnv,
   ...configTrustEnv,
-  ...webhookEnv,
   ...commitEnv,
 };
 

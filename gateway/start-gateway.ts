@@ -10,7 +10,7 @@ import { awaitTrusted } from '../shared/nats/buckets/config-feed.ts';
 import { openGatewayBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { ensureTopology, refuseFewerCopies, streams } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
-import { CrowdPace } from '../shared/runtime/crowd-pace.ts';
+import { CrowdPace } from './commit/crowd-pace.ts';
 import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
@@ -26,11 +26,11 @@ import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
+import { activityHoursKept } from '../shared/contracts/activity-settings.ts';
 import { Admission } from './ingest/admission.ts';
 import { followBackpressure } from './ingest/backpressure.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
-import { readRememberedRequestsSettings } from './ingest/remembered-requests.ts';
 import { PublishedSources } from './ingest/published-sources.ts';
 import { WaitingBytes } from './ingest/waiting-bytes.ts';
 import { createSecretOpener } from './ingest/source-secrets.ts';
@@ -86,12 +86,12 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
     logger.warn({ messageBytesMax }, 'bodies are limited below TRACK_BODY_BYTES_MAX by max_payload of the log');
   }
 
+  const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);
   const gate = new LogGate(() => connection.connected);
-  const storeSettings = { writerId, timeoutMs: env.PUBLISH_TIMEOUT_MS };
+  const storeSettings = { writerId, timeoutMs: committing.publishTimeoutMs };
   const publisher = createFramePublisher(connection);
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
-  const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const pace = new CrowdPace(committing.rounds);
   const waiting = new WaitingBytes();
   const commit = new GroupCommit(committing, pace, gate, store, (partition, accountId, bytes) =>
@@ -111,7 +111,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
     bucket: buckets.health,
     instanceId,
     sources,
-    hoursKept: env.ACTIVITY_HOURS_KEPT,
+    hoursKept: activityHoursKept,
     onError: (error) => logger.warn({ err: error }, 'writing source activity failed'),
   });
   scope.use('source activity', activity, (one) => withDeadline(one.stop(), stepMs));
@@ -163,7 +163,6 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
     commit,
     experiments: { controlPlane, clientAddress },
     isSecure: tls !== undefined,
-    remembering: readRememberedRequestsSettings(env),
     ...readRoutesSettings(env, partitions, messageBytesMax, unpacking),
   });
   const requests = new RequestCounts(routes.length);
@@ -190,13 +189,13 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   });
   scope.use('http', server, (one) => one.close());
 
-  const canarySettings = { instanceId, writerId, everyMs: env.CANARY_EVERY_MS, timeoutMs: env.PUBLISH_TIMEOUT_MS };
+  const canarySettings = { instanceId, writerId, everyMs: env.CANARY_EVERY_MS, timeoutMs: committing.publishTimeoutMs };
   const canary = startCanary(connection, canarySettings, () => gate.noteAlive());
   scope.use('canary', canary, (one) => one.stop());
 
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
   scope.use('log servers', logServers, (one) => one.stop());
-  const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
+  const clock = watchClock(logJump(logger));
   scope.use('clock', clock, (one) => one.stop());
   const page = new MetricsPage();
   const configRevision = (): number => feed.revision;

@@ -10,7 +10,7 @@ import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { EnvError, readEnv, serviceEnv } from '../shared/runtime/env.ts';
 import { backpressureEnv } from './jobs/backlog/backpressure-settings.ts';
-import { membershipEnv, membershipProblems } from './cluster/membership-settings.ts';
+import { membershipEnv } from './cluster/membership-settings.ts';
 import { retentionEnv, retentionProblems } from './jobs/retention/retention-settings.ts';
 import { quotaEnv } from '../shared/limits/index.ts';
 import { pipelineStatusEnv } from './status/status-settings.ts';
@@ -20,7 +20,6 @@ import { dispatcherEnv } from './workers/dispatch/dispatcher-settings.ts';
 import { fetchEnv } from './workers/dispatch/fetch-settings.ts';
 import { recentEnv } from './workers/recent/recent-settings.ts';
 import { resolverEnv } from './workers/resolve/resolver-settings.ts';
-import { resultsEnv } from './workers/results/results-settings.ts';
 
 /** Every variable of the pipeline. */
 export const pipelineEnv = {
@@ -39,7 +38,6 @@ export const pipelineEnv = {
   ...fetchEnv,
   ...egressEnv,
   ...recentEnv,
-  ...resultsEnv,
   ...retentionEnv,
   ...quotaEnv,
   ...backpressureEnv,
@@ -53,7 +51,7 @@ export type PipelineEnv = Static<typeof schema>;
 export function readPipelineEnv(source: Readonly<Record<string, string | undefined>> = process.env): PipelineEnv {
   const rules = [...logEnvRules, ...databaseRules];
   const env = readEnv(schema, source, (path) => readFileSync(path, 'utf8'), rules);
-  const problems = [...rangeProblems(env), ...membershipProblems(env), ...retentionProblems(env)];
+  const problems = [...rangeProblems(env), ...retentionProblems(env)];
   if (problems.length > 0) throw new EnvError(problems);
   return env;
 }

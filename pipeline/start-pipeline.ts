@@ -24,6 +24,7 @@ import { awaitDeploymentId, readDeploymentId } from '../shared/postgres/deployme
 import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
 import { instanceIdOf } from './env.ts';
 import type { PipelineEnv } from './env.ts';
+import { activityHoursKept } from '../shared/contracts/activity-settings.ts';
 import { readMembershipTimes } from './cluster/membership-settings.ts';
 import { readHostSettings } from './threads/host-settings.ts';
 import { watchBacklog } from './jobs/backlog/backlog-watch.ts';
@@ -124,11 +125,12 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     scope.use('deployment', awaiting, (one) => one.stop());
   }
 
+  const times = readMembershipTimes(env);
   const lease = holdProcessLease(
     buckets.leases,
     { ...instance, holder },
     (error) => logger.warn({ err: error }, 'renewing the lease failed'),
-    env.PIPELINE_LEASE_RENEW_MS,
+    times.renewEveryMs,
   );
   scope.use('lease', lease, (one) => withDeadline(one.release(), stepMs), handOver);
 
@@ -141,8 +143,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     settings,
     stats,
     logger,
-    stopDeadlineMs: env.PIPELINE_HAND_OVER_MS,
-    silenceMaxMs: env.PIPELINE_THREAD_SILENT_MS,
+    stopDeadlineMs: times.handOverMs,
+    silenceMaxMs: poolSettings.silenceMaxMs,
   });
   const actorsDeadlineMs = Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs);
   scope.use('actors', supervisor, (one) => one.stop(actorsDeadlineMs), handOver);
@@ -154,7 +156,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     bucket: buckets.leases,
     connection,
     instanceId,
-    times: readMembershipTimes(env),
+    times,
     lease,
     supervisor,
     logger,
@@ -242,19 +244,20 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   };
   scope.use('retirement', retirement, stopRetiring, handOver);
 
+  const backpressureSettings = readBackpressureSettings(env);
   const backlog = watchBacklog({
     connection,
     logger,
-    everyMs: env.BACKLOG_EVERY_MS,
+    everyMs: backpressureSettings.backlogEveryMs,
     owns: () => membership.owns('backlog'),
     framesRead: () => stats.framesRead(),
-    resolveLag: createResolveLag({ bucket: buckets.health, instanceId, hoursKept: env.ACTIVITY_HOURS_KEPT }),
+    resolveLag: createResolveLag({ bucket: buckets.health, instanceId, hoursKept: activityHoursKept }),
   });
   scope.use('backlog', backlog, (one) => withDeadline(one.stop(), stepMs));
   const backpressure = tellBackpressure({
     bucket: buckets.leases,
     instanceId,
-    settings: readBackpressureSettings(env),
+    settings: backpressureSettings,
     waits: () => destinationWaits(stats),
     resolveLagMs: () => backlog.resolveLagMs,
     queuedBytes: () => stats.accountValues('resolver', 'queue_bytes'),
@@ -265,8 +268,6 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   const work = tellWork({
     bucket: buckets.leases,
     instanceId,
-    everyMs: env.WORK_TOLD_EVERY_MS,
-    actorsMax: env.WORK_ACTORS_TOLD_MAX,
     placed: () => supervisor.placed,
     threads: () => stats.threads,
     readyThreads: () => supervisor.readyThreads,
@@ -275,7 +276,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   scope.use('work', work, (one) => withDeadline(one.stop(), stepMs));
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
   scope.use('log servers', logServers, (one) => one.stop());
-  const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
+  const clock = watchClock(logJump(logger));
   scope.use('clock', clock, (one) => one.stop());
   const page = showMetrics({
     stats,

@@ -33,15 +33,8 @@ import { benchAccountId, sourceIdOf, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 import { batchBody, trackBody } from '../load/bodies.ts';
 import { RequestTemplate } from '../load/slots.ts';
-
-/** One piece of a hot path. */
-export type MicroTask = {
-  readonly name: string;
-  /** Events one call of `run` handles. */
-  readonly events: number;
-  /** What came of it, so that no compiler may leave it out. */
-  run(): unknown;
-};
+import { compatTasks } from './compat-tasks.ts';
+import type { MicroTask } from './micro-task.ts';
 
 const frameEvents = 256;
 const batchRows = 1_000;
@@ -63,7 +56,7 @@ function inTurn<Value>(make: (index: number) => Value): () => Value {
 
 /** The pieces, in the order in which an event passes them. */
 export function microTasks(): readonly MicroTask[] {
-  return [...validationTasks(), ...codecTasks(), ...admitTasks(), ...windowTasks(), ...ruleTasks()];
+  return [...validationTasks(), ...compatTasks(), ...codecTasks(), ...admitTasks(), ...windowTasks(), ...ruleTasks()];
 }
 
 function filled(body: string, index = 1): Buffer {

@@ -15,15 +15,13 @@ const ratePerS = 20_000;
 /** A request that waited this long for a connection is dropped: waits before the gateway are not its delay. */
 const givesUpAfterMs = 100;
 const ageMaxMs = 2_000;
-/** The wait for the resolver is known as often as it is looked for. */
-const backlogEveryMs = 500;
 
 type Arm = { readonly name: string; readonly env: Readonly<Record<string, string>> };
 
 const unbounded: Arm = { name: 'no limit', env: {} };
 const bounded: Arm = {
   name: `BACKPRESSURE_AGE_MAX_MS=${ageMaxMs}`,
-  env: { BACKPRESSURE_AGE_MAX_MS: String(ageMaxMs), BACKLOG_EVERY_MS: String(backlogEveryMs) },
+  env: { BACKPRESSURE_AGE_MAX_MS: String(ageMaxMs) },
 };
 
 /** What becomes of delivery where more comes in than goes out, with and without holding sources back. */
@@ -55,7 +53,6 @@ export const overload: Scenario = {
         ratePerS,
         givesUpAfterMs,
         ageMaxMs,
-        backlogEveryMs,
         syncInterval: 'always',
         destinations: 1,
       },

@@ -47,8 +47,6 @@ export const startWithHistory: Scenario = {
     const env = {
       LOG_PARTITIONS: String(partitions),
       LOG_EVENTS_BYTES_MAX: String(2 * bytes),
-      // As many ids as ten seconds bring at a thousand events a second, shared out among the partitions.
-      RESOLVER_CHECKPOINT_BYTES_MAX: String((10_000 / partitions) * 8),
     };
     return stage.scoped(async (own) => {
       const storeDir = await mkdtemp(join(own.folder, 'nats-history-'));

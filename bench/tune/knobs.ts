@@ -17,7 +17,6 @@ export type Knob = {
   readonly isShownOnly?: boolean;
 };
 
-const kibibyte = 1024;
 const variables = { ...gatewayEnv, ...pipelineEnv };
 const fitted = fitToMachine(readMachine());
 /** What is made for the machine. */
@@ -31,8 +30,6 @@ export const knobs: readonly Knob[] = [
   turn('LOG_PARTITIONS', [1, 2, 4, 8], 'delivered'),
   turn('PIPELINE_THREADS', [1, 2, 4], 'delivered'),
   turn('FRAMES_IN_FLIGHT_MAX', [1, 2, 4], 'accepted'),
-  turn('FRAME_BYTES_MAX', [128 * kibibyte, 512 * kibibyte, 1_024 * kibibyte], 'accepted'),
-  turn('FRAME_LINGER_MS', [0, 2, 5, 10], 'accepted'),
   turn('FRAME_ROUND_MS', [0, 5, 10, 20], 'delivered'),
   turn('RESOLVER_TAKE_EVERY_MS', [0, 4, 8], 'delivered'),
   turn('RESOLVER_ACCOUNT_EVENTS_MAX', [64, 256, 1_024], 'delivered'),

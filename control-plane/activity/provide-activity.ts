@@ -6,14 +6,16 @@ import type { ActivityKey } from './endpoints.ts';
 import { readActivity } from './read-activity.ts';
 import type { ActivityServices } from './read-activity.ts';
 
+/** How often the overview is read while a page shows it. */
+const everyMs = 2_000;
+
 export function provideActivity(
-  env: { readonly CONSOLE_ACTIVITY_EVERY_MS: number },
   { onFailure, ...read }: ActivityServices & { onFailure(error: unknown): void },
   services: Services,
   scope: Scope,
 ): void {
   const feeds = createPolledFeeds<ActivityKey, unknown>({
-    everyMs: env.CONSOLE_ACTIVITY_EVERY_MS,
+    everyMs,
     load: ({ accountId, range }) => readActivity(read, accountId, range),
     onFailure,
   });

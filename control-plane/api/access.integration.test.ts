@@ -24,7 +24,7 @@ let otherIds: FilledIds;
 let stranger: Client;
 
 beforeAll(async () => {
-  plane = await startTestControlPlane({ ADDRESS_REFUSED_KEYS_BURST: 10_000, ADDRESS_REFUSED_KEYS_PER_S: 10_000 });
+  plane = await startTestControlPlane({ ADDRESS_REFUSED_KEYS_BURST: 10_000 });
   pool = new Pool({ connectionString: plane.databaseUrl, max: 2 });
   owner = await plane.newAccount();
   other = await plane.newAccount();

@@ -42,14 +42,6 @@ export const eventStreamsEnv = {
       minimum: 1_000,
     },
   ),
-  CONSOLE_ACTIVITY_EVERY_MS: count('How often the overview is looked up while somebody has it open', 2_000, {
-    unit: 'ms',
-    minimum: 100,
-  }),
-  CONSOLE_EVENTS_EVERY_MS: count('How often new events are looked up while somebody follows them', 1_000, {
-    unit: 'ms',
-    minimum: 100,
-  }),
 };
 
 export type EventStreamSettings = {

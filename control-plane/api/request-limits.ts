@@ -132,25 +132,24 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   };
 }
 
+/** Time that costly work of one account may take at once before it waits. */
+const costlyBurstMs = 5_000;
+/** Costly work that would have to wait for longer is refused. */
+const costlyWaitMaxMs = 10_000;
+/** Keys of one address that are looked up at a time: fewer than there are connections for that. */
+const loginsRunningMax = 2;
+
 export const requestLimitsEnv = {
   ACCOUNT_REQUESTS_RUNNING_MAX: count(
     'Requests of one account worked on at a time, the others wait; below CONTROL_PLANE_DATABASE_CONNECTIONS_MAX, so that no account has all connections',
     5,
   ),
   ACCOUNT_COSTLY_PERCENT: count(
-    'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait',
+    'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait, and one that would wait for over 10 seconds gets a 429 with Retry-After',
     20,
     { unit: '%', maximum: 100 },
   ),
-  ACCOUNT_COSTLY_BURST_MS: count('Of that, what may be taken at once before anything waits', 5_000, { unit: 'ms' }),
-  ACCOUNT_COSTLY_WAIT_MAX_MS: count('What would have to wait for longer gets a 429 with Retry-After', 10_000, {
-    unit: 'ms',
-  }),
   ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
-  ADDRESS_LOGINS_RUNNING_MAX: count(
-    'API keys that one address has looked up at a time, the others wait; below CONTROL_PLANE_LOGIN_CONNECTIONS_MAX',
-    2,
-  ),
   ADDRESS_LOGINS_MAX: count('Requests of one address whose API key is looked up or waits for it; more get a 429', 500),
 };
 
@@ -164,8 +163,8 @@ export function createAccountLimits(env: RequestLimitVariables): RequestLimits {
     refusal: () => tooMany(`${env.ACCOUNT_REQUESTS_MAX} requests of the account are under way, try again`),
     costly: {
       share: env.ACCOUNT_COSTLY_PERCENT / 100,
-      burstMs: env.ACCOUNT_COSTLY_BURST_MS,
-      waitMaxMs: env.ACCOUNT_COSTLY_WAIT_MAX_MS,
+      burstMs: costlyBurstMs,
+      waitMaxMs: costlyWaitMaxMs,
       refusal: (retryAfterS) =>
         tooMany(
           `publishing and replaying have taken more time than one account may have, try again in ${retryAfterS} s`,
@@ -178,7 +177,7 @@ export function createAccountLimits(env: RequestLimitVariables): RequestLimits {
 /** Limits by address, for requests whose key is yet to be looked up. */
 export function createLoginLimits(env: RequestLimitVariables): RequestLimits {
   return createRequestLimits({
-    runningMax: env.ADDRESS_LOGINS_RUNNING_MAX,
+    runningMax: loginsRunningMax,
     inFlightMax: env.ADDRESS_LOGINS_MAX,
     refusal: () => tooMany(`${env.ADDRESS_LOGINS_MAX} requests of this address wait for their API key, try again`),
   });

@@ -28,8 +28,6 @@ export type DestinationTestsOptions = {
   readonly egress: EgressRanges;
   /** From the first byte of a request to the last one of its answer. */
   readonly timeoutMs: number;
-  /** Under way at a time. Of these a quarter may be of one account, so that none keeps the others waiting. */
-  readonly runningMax: number;
   /** Those of the pipeline: a refresh token may be good for one use. */
   readonly tokens: TokenSource;
 };
@@ -39,15 +37,16 @@ export const destinationTestsEnv = {
     unit: 'ms',
     minimum: 100,
   }),
-  DESTINATION_TESTS_MAX: count('Tests of destinations at a time; a quarter of them of one account', 8),
 };
 
 const connectTimeoutMs = 3_000;
+/** Tests at a time, and those of one account. */
+const runningMax = 8;
+const runningOfAccountMax = 2;
 
 /** Every test has a connection of its own: it is to say what a new one meets. */
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
-  const { timeoutMs, runningMax, tokens } = options;
-  const runningOfAccountMax = Math.ceil(runningMax / 4);
+  const { timeoutMs, tokens } = options;
   const rules = createEgressRules(options.egress.allowed, options.egress.denied);
   const lookupFor = createGuardedLookup(rules);
   const limits = {

@@ -7,7 +7,6 @@ import type { DestinationTests } from './destination-tests.ts';
 
 type DestinationVariables = Parameters<typeof readEgressRanges>[0] & {
   readonly DESTINATION_TEST_TIMEOUT_MS: number;
-  readonly DESTINATION_TESTS_MAX: number;
 };
 
 export function provideDestinations(
@@ -19,7 +18,6 @@ export function provideDestinations(
   const tests = createDestinationTests({
     egress: readEgressRanges(env),
     timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
-    runningMax: env.DESTINATION_TESTS_MAX,
     tokens,
   });
   services.provide(destinationTests, tests);

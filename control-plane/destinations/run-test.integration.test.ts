@@ -145,21 +145,21 @@ test('destination test: a platform that does not answer, in bounded time', async
 });
 
 test('destination test: no more than a few at once, and a stop ends those under way', async () => {
-  const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 60_000, DESTINATION_TESTS_MAX: 4 });
+  const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 60_000 });
   const id = await createDestination();
   let asked = 0;
   platform.answer(() => {
     asked += 1;
     return 'hang';
   });
-  const first = testAt(another.baseUrl, id);
-  await expect.poll(() => asked, { timeout: 45_000 }).toBe(1);
+  const first = [testAt(another.baseUrl, id), testAt(another.baseUrl, id)];
+  await expect.poll(() => asked, { timeout: 45_000 }).toBe(2);
   expect(await testAt(another.baseUrl, id)).toMatchObject({
     status: 429,
     body: { error: expect.stringContaining('too many') },
   });
   await another.stop();
-  expect(await first).toMatchObject({ status: 200, body: { outcome: 'retry', answer: null } });
+  for (const test of first) expect(await test).toMatchObject({ status: 200, body: { outcome: 'retry', answer: null } });
 });
 
 test('destination test: a long answer is cut', async () => {

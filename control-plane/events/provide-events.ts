@@ -5,14 +5,16 @@ import type { Services } from '../api/services.ts';
 import { eventFeeds } from './endpoints.ts';
 import { readNewestEvents } from './read-newest-events.ts';
 
+/** How often new events are read while a page shows them. */
+const everyMs = 1_000;
+
 export function provideEvents(
-  env: { readonly CONSOLE_EVENTS_EVERY_MS: number },
   { pool, now, onFailure }: { readonly pool: Pool; now(): Date; onFailure(error: unknown): void },
   services: Services,
   scope: Scope,
 ): void {
   const feeds = createPolledFeeds<string, unknown>({
-    everyMs: env.CONSOLE_EVENTS_EVERY_MS,
+    everyMs,
     load: (accountId) => readNewestEvents(pool, accountId, now().getTime()),
     onFailure,
   });

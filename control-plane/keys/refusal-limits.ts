@@ -44,14 +44,15 @@ export function createRefusalLimits({ perS, burst, now }: RefusalLimitsOptions):
 /** No key is kept as it is. */
 const digestOf = (authorization: string): string => createHash('sha256').update(authorization).digest('base64');
 
+const refusedKeysPerS = 5;
+
 export const refusalLimitsEnv = {
-  ADDRESS_REFUSED_KEYS_PER_S: count(
-    'API keys a second that may be refused to one address; beyond ADDRESS_REFUSED_KEYS_BURST keys that were not used lately get a 429 without being looked up',
-    5,
+  ADDRESS_REFUSED_KEYS_BURST: count(
+    'API keys that may be refused to one address at once, and five a second over time; past that keys that were not used lately get a 429 without being looked up',
+    1_000,
   ),
-  ADDRESS_REFUSED_KEYS_BURST: count('API keys that may be refused to one address at once', 1_000),
 };
 
 export function readRefusalLimits(env: Static<TObject<typeof refusalLimitsEnv>>): RefusalLimitsOptions {
-  return { perS: env.ADDRESS_REFUSED_KEYS_PER_S, burst: env.ADDRESS_REFUSED_KEYS_BURST };
+  return { perS: refusedKeysPerS, burst: env.ADDRESS_REFUSED_KEYS_BURST };
 }

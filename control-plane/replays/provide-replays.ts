@@ -3,10 +3,9 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Services } from '../api/services.ts';
 import type { LogBuckets } from '../publishing/log-buckets.ts';
-import { createReplayService, readDeadLetterBounds, replays } from './replay-service.ts';
+import { createReplayService, replays } from './replay-service.ts';
 
 export function provideReplays(
-  env: Parameters<typeof readDeadLetterBounds>[0],
   { logBuckets, logger }: { readonly logBuckets: LogBuckets; readonly logger: Logger },
   services: Services,
   scope: Scope,
@@ -15,5 +14,5 @@ export function provideReplays(
   const onError = (err: unknown): void =>
     logger.warn({ err }, 'reading erasures failed; dead letters are not shown until it succeeds');
   const erasures = scope.use('erasures', followErasures({ connection, onError }), (one) => one.stop());
-  services.provide(replays, createReplayService(logBuckets, readDeadLetterBounds(env), erasures));
+  services.provide(replays, createReplayService(logBuckets, erasures));
 }

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LogBuckets } from '../publishing/log-buckets.ts';
-import { defaultsOf } from '../../shared/runtime/env.ts';
-import { createReplayService, deadLettersEnv, readDeadLetterBounds } from './replay-service.ts';
-
-const bounds = readDeadLetterBounds(defaultsOf(deadLettersEnv));
+import { createReplayService } from './replay-service.ts';
 
 /** A log whose bucket of replays holds nothing, or fails. */
 function linkTo(connected: boolean, answer: () => Promise<void>): Pick<LogBuckets, 'connection' | 'buckets'> {
@@ -19,16 +16,15 @@ const noErasures = { isEventErased: () => false, untilCurrent: () => Promise.res
 const nothing = (): Promise<void> => Promise.resolve();
 
 test('replay service: a log that is away, or does not answer, is a 503', async () => {
-  const away = createReplayService(linkTo(false, nothing), bounds, noErasures);
+  const away = createReplayService(linkTo(false, nothing), noErasures);
   await expect(away.list('destination')).rejects.toMatchObject({
     status: 503,
     message: expect.stringContaining('log'),
   });
   const silent = createReplayService(
     linkTo(true, () => Promise.reject(new Error('TIMEOUT'))),
-    bounds,
     noErasures,
   );
   await expect(silent.list('destination')).rejects.toMatchObject({ status: 503 });
-  expect(await createReplayService(linkTo(true, nothing), bounds, noErasures).list('destination')).toEqual([]);
+  expect(await createReplayService(linkTo(true, nothing), noErasures).list('destination')).toEqual([]);
 });

@@ -1,4 +1,3 @@
-import type { Static, TObject } from 'typebox';
 import { listDeadLetters } from '../../shared/nats/messages/list-dead-letters.ts';
 import type {
   DeadLetterBounds,
@@ -9,7 +8,6 @@ import type { DeadLetterFilter } from '../../shared/contracts/events/dead-letter
 import type { FollowedErasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import { deleteDeadLetters } from '../../shared/nats/messages/delete-dead-letters.ts';
 import type { DeletedDeadLetters, DeletionRange } from '../../shared/nats/messages/delete-dead-letters.ts';
-import { count } from '../../shared/runtime/variables.ts';
 import { TooManyReplaysError, createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import { defineService } from '../api/services.ts';
@@ -28,31 +26,16 @@ export type ReplayService = ReplayStore & {
 
 export const replays = defineService<ReplayService>('replays');
 
-export const deadLettersEnv = {
-  DEAD_LETTERS_PAGE_BYTES_MAX: count(
-    'What a page of dead letters, or a call that deletes some, may read from the log; one that would read more is short, and the next goes on',
-    8 * 1024 ** 2,
-    { unit: 'bytes' },
-  ),
-  DEAD_LETTERS_PAGE_MS: count(
-    'What a page of dead letters, or a call that deletes some, may take; one that would take longer is short',
-    3_000,
-    {
-      unit: 'ms',
-      minimum: 100,
-    },
-  ),
-};
+/**
+ * What a page of dead letters, or a call that deletes some, may read from the log, and how long it may take. One that would
+ * take more is short, and the next one continues.
+ */
+const usualBounds: DeadLetterBounds = { bytesMax: 8 * 1024 ** 2, timeMs: 3_000 };
 
-export function readDeadLetterBounds(env: Static<TObject<typeof deadLettersEnv>>): DeadLetterBounds {
-  return { bytesMax: env.DEAD_LETTERS_PAGE_BYTES_MAX, timeMs: env.DEAD_LETTERS_PAGE_MS };
-}
-
-/** `bounds` are those of a page of dead letters. */
 export function createReplayService(
   logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>,
-  bounds: DeadLetterBounds,
   erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>,
+  bounds: DeadLetterBounds = usualBounds,
 ): ReplayService {
   // The buckets are opened anew where the log was lost.
   const store = (): ReplayStore => createReplayStore(logBuckets.buckets.replays);

@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import { defineService } from '../api/services.ts';
 import { badRequest } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 import { makeSignInLink } from './sign-in-links.ts';
 import { signedInReply, viewSignedIn } from './session-view.ts';
 
-/** How long a sign-in link is valid, in ms. */
-export const signInLinkMs = defineService<number>('time of sign-in links');
+/** How long a sign-in link is valid. */
+const signInLinkMs = 3_600_000;
 
 export const sessionEndpoints = [
   defineEndpoint({
@@ -26,7 +25,6 @@ export const sessionEndpoints = [
     path: '/rest/v1/sign-in-links',
     scope: 'key:create',
     id: 'createSignInLink',
-    uses: { signInLinkMs },
     tag: 'Sessions',
     summary: 'Make a code that signs a browser in to the console with the key given, once: /sign-in#<code>',
     body: Type.Object({ key: Type.String({ minLength: 1, maxLength: 200 }) }, { additionalProperties: false }),
@@ -35,7 +33,7 @@ export const sessionEndpoints = [
       const { key } = body;
       return edit(services, principal, async ({ em, now }) => {
         const [, kid] = key.split('_');
-        const expiresAt = new Date(now.getTime() + services.signInLinkMs);
+        const expiresAt = new Date(now.getTime() + signInLinkMs);
         const owned = await em.execute<unknown[]>('select 1 from api_keys where account_id = ? and kid = ?', [
           principal.accountId,
           kid ?? '',

@@ -6,9 +6,4 @@ export const sessionEnv = {
     minimum: 60_000,
     maximum: 30 * 86_400_000,
   }),
-  CONSOLE_SIGN_IN_LINK_MS: count('How long a link that signs in to the console works; it does so once', 3_600_000, {
-    unit: 'ms',
-    minimum: 1_000,
-    maximum: 7 * 86_400_000,
-  }),
 };

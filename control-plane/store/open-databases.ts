@@ -38,6 +38,9 @@ export type Databases = {
 const visitorConnectionsMax = 4;
 const assignmentConnectionsMax = 4;
 
+/** For looking up API keys, beside all others: whatever accounts do, a key is looked up. */
+const loginConnectionsMax = 4;
+
 export async function openDatabases(env: DatabasesVariables, logger: Logger, scope: Scope): Promise<Databases> {
   const access = databaseAccess(env);
   if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls, migrationList, readRoles(env));
@@ -56,7 +59,7 @@ export async function openDatabases(env: DatabasesVariables, logger: Logger, sco
       (pool) => pool.end(),
     );
   const storage = await openNamed('database', env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX);
-  const logins = await openNamed('logins', env.CONTROL_PLANE_LOGIN_CONNECTIONS_MAX);
+  const logins = await openNamed('logins', loginConnectionsMax);
   const visitors = openPool('sluice control plane', visitorConnectionsMax, false);
   const assignments = openPool('sluice assignments', assignmentConnectionsMax, true);
   const { check } = scope.use('database monitor', monitorDatabase(storage), (monitor) => monitor.stop());

@@ -25,7 +25,6 @@ import { refusalLimitsEnv } from '../keys/refusal-limits.ts';
 import { erasuresEnv } from '../erasures/erasure-settings.ts';
 import { experimentLimitsEnv } from '../experiments/assignment/experiment-limits.ts';
 import { publishingEnv } from '../publishing/publishing-service.ts';
-import { deadLettersEnv } from '../replays/replay-service.ts';
 import { startControlPlane } from '../start-control-plane.ts';
 import { accountLimitsEnv } from '../store/account-limits.ts';
 import { createClient } from './client.ts';
@@ -120,7 +119,6 @@ function testEnv(): ControlPlaneEnv {
     ...defaultsOf(connectionLimitsEnv),
     ...defaultsOf(experimentLimitsEnv),
     ...defaultsOf(accountLimitsEnv),
-    ...defaultsOf(deadLettersEnv),
     ...defaultsOf(historyEnv),
     ...defaultsOf(erasuresEnv),
     NATS_URL: '',
@@ -136,10 +134,8 @@ function testEnv(): ControlPlaneEnv {
     LOG_DEAD_LETTERS_AGE_MS: 30 * 86_400_000,
     LOG_INGEST_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: 8 * mebibyte,
-    LOG_CONSUMERS_MAX: 2_000,
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
-    CLOCK_JUMP_MS: 1_000,
     SHUTDOWN_ACCEPT_MS: 0,
     // Tests leave connections behind that nobody asks on any more.
     SHUTDOWN_IDLE_MS: 0,
@@ -148,7 +144,6 @@ function testEnv(): ControlPlaneEnv {
     METRICS_HOST: '127.0.0.1',
     CONTROL_PLANE_HOST: '127.0.0.1',
     CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: 10,
-    CONTROL_PLANE_LOGIN_CONNECTIONS_MAX: 4,
     TRUSTED_PROXIES: '',
     MIGRATE_ON_START: true,
     ...defaultsOf(publishingEnv),
@@ -159,12 +154,8 @@ function testEnv(): ControlPlaneEnv {
     EGRESS_DENY: '',
     INGEST_URL: 'https://ingest.example.com',
     DESTINATION_TEST_TIMEOUT_MS: 10_000,
-    DESTINATION_TESTS_MAX: 8,
     // What an account may take of a machine says nothing where all of the suite shares it.
     ACCOUNT_COSTLY_PERCENT: 100,
-    CONSOLE_ACTIVITY_EVERY_MS: 100,
-    CONSOLE_EVENTS_EVERY_MS: 100,
     CONSOLE_SESSION_MS: 3_600_000,
-    CONSOLE_SIGN_IN_LINK_MS: 3_600_000,
   };
 }

@@ -46,9 +46,7 @@ const percent = (part: number, whole: number): string => `${((part / whole) * 10
 /** What a difference of this kind may come from; nothing where there is none. */
 function hintsOf({ verdict, isSampled }: Compared): readonly string[] {
   const sampled = isSampled
-    ? [
-        'Our side kept a sample of busy seconds: set RECENT_EVENTS_PER_S_MAX and RECENT_EVENTS_BURST_MAX higher to count them all.',
-      ]
+    ? ['Our side kept a sample of busy seconds: set RECENT_EVENTS_PER_S_MAX higher to count them all.']
     : [];
   return [...sampled, ...hints[verdict]];
 }

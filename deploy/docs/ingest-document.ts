@@ -1,5 +1,4 @@
 import { readGatewayEnv } from '../../gateway/env.ts';
-import { readRememberedRequestsSettings } from '../../gateway/ingest/remembered-requests.ts';
 import { describeOwn } from '../../gateway/routes/openapi/openapi.ts';
 import { createRoutes } from '../../gateway/routes/registry.ts';
 import type { RoutesOptions } from '../../gateway/routes/registry.ts';
@@ -13,7 +12,6 @@ export function ingestDocument(): JsonObject {
   const { routes } = createRoutes({
     ...answersNothing,
     isSecure: false,
-    remembering: readRememberedRequestsSettings(env),
     ...readRoutesSettings(env, 1, messageBytesMax, createUnpackingLimit(env)),
   });
   return describeOwn(routes) as JsonObject;

@@ -59,7 +59,6 @@ beforeAll(async () => {
     LOG_DEAD_LETTERS_BYTES_MAX: String(topology.deadLetterBytesMax),
     LOG_INGEST_DEAD_LETTERS_BYTES_MAX: String(topology.ingestDeadLetterBytesMax),
     LOG_DEDUPLICATION_BYTES_MAX: String(topology.deduplicationBytesMax),
-    LOG_CONSUMERS_MAX: String(topology.consumersMax),
   };
 });
 

@@ -15,7 +15,6 @@ test('memory of services: follows what bounds it', () => {
   expect(sumOf(usual, 'control plane')).toBe(512 + 64);
   const one = sumOf(usual, 'pipeline');
   expect(sumOf({ ...usual, PIPELINE_THREADS: 3 }, 'pipeline') - one).toBe(1_024 + 24 + 64);
-  expect(sumOf({ ...usual, DOCTOR_BUSY_DESTINATIONS: 9 }, 'pipeline') - one).toBe(16);
   expect(sumOf(usual, 'pipeline', 8) - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
 });
 

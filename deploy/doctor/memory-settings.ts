@@ -8,6 +8,8 @@ import { resolverEnv } from '../../pipeline/workers/resolve/resolver-settings.ts
 import type { MemoryUse } from '../../shared/doctor/judge-memory.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
+/** Destinations of one pipeline that hold DISPATCH_BYTES_HELD_MAX at a time; all of a thread hold DISPATCH_FRAMES_BYTES_MAX. */
+const busyDestinations = 8;
 const none = { minimum: 0 } as const;
 
 /** What memory is bounded by, of the services, and what of them runs on this machine. */
@@ -15,18 +17,13 @@ export const memoryEnv = {
   DOCTOR_GATEWAYS: count('Gateways of this machine, whose memory the doctor adds up', 1, none),
   DOCTOR_PIPELINES: count('Pipelines of this machine', 1, none),
   DOCTOR_CONTROL_PLANES: count('Control planes of this machine', 1, none),
-  DOCTOR_BUSY_DESTINATIONS: count(
-    'Destinations that one pipeline holds as much for as it may (DISPATCH_BYTES_HELD_MAX) at a time; all of a thread together hold DISPATCH_FRAMES_BYTES_MAX',
-    8,
-    none,
-  ),
   BODIES_BYTES_MAX: gatewayHttpEnv.BODIES_BYTES_MAX,
   QUEUE_BYTES_MAX: commitEnv.QUEUE_BYTES_MAX,
   ...poolEnv,
   PIPELINE_VISITOR_CACHE_BYTES_MAX: hostEnv.PIPELINE_VISITOR_CACHE_BYTES_MAX,
   RESOLVER_DEDUPLICATION_IDS_MAX: resolverEnv.RESOLVER_DEDUPLICATION_IDS_MAX,
   DISPATCH_BYTES_HELD_MAX: dispatcherEnv.DISPATCH_BYTES_HELD_MAX,
-  DISPATCH_FRAMES_BYTES_MAX: dispatcherEnv.DISPATCH_FRAMES_BYTES_MAX,
+  DISPATCH_FRAMES_BYTES_MAX: hostEnv.DISPATCH_FRAMES_BYTES_MAX,
 };
 
 type MemoryVariables = Static<TObject<typeof memoryEnv>>;
@@ -46,12 +43,9 @@ export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: M
     { what: 'heap', bytes: heapBytes },
     { what: 'of Node itself', bytes: nodeBytes },
   ];
-  const { threads, heapMaxMib } = readPoolSettings(env);
-  const threadBytes = (heapMaxMib + env.PIPELINE_THREAD_YOUNG_HEAP_MIB) * mebibyte;
-  const heldBytes = Math.min(
-    env.DOCTOR_BUSY_DESTINATIONS * env.DISPATCH_BYTES_HELD_MAX,
-    threads * env.DISPATCH_FRAMES_BYTES_MAX,
-  );
+  const { threads, heapMaxMib, youngHeapMaxMib } = readPoolSettings(env);
+  const threadBytes = (heapMaxMib + youngHeapMaxMib) * mebibyte;
+  const heldBytes = Math.min(busyDestinations * env.DISPATCH_BYTES_HELD_MAX, threads * env.DISPATCH_FRAMES_BYTES_MAX);
   const idsBytes = partitions * env.RESOLVER_DEDUPLICATION_IDS_MAX * deduplicationBytesAnId;
   return [
     {
@@ -71,7 +65,7 @@ export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: M
         { what: `heaps of ${threads} threads`, bytes: threads * threadBytes },
         { what: 'caches of visitors', bytes: threads * env.PIPELINE_VISITOR_CACHE_BYTES_MAX },
         { what: `ids of ${partitions} partitions`, bytes: idsBytes },
-        { what: `frames for ${env.DOCTOR_BUSY_DESTINATIONS} destinations`, bytes: heldBytes },
+        { what: `frames for ${busyDestinations} destinations`, bytes: heldBytes },
       ],
     },
     { of: 'control plane', processes: env.DOCTOR_CONTROL_PLANES, parts: main },

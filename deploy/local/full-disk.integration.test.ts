@@ -62,7 +62,7 @@ beforeAll(async () => {
     LOG_DEAD_LETTERS_BYTES_MAX: mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: mebibyte,
     SINK_REQUESTS_MAX: '200000',
-    PUBLISH_TIMEOUT_MS: '1000',
+    REQUEST_DEADLINE_MS: '2500',
   });
   client = createStackClient(stack.credentials);
 }, 240_000);

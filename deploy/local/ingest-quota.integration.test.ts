@@ -53,9 +53,7 @@ async function openRig(): Promise<PipelineRig> {
     ...log,
     // As little as a partition may hold, so that a small backlog is a large one.
     RESOLVER_WAITING_BYTES_MAX: String(1024 ** 2),
-    RESOLVER_FRAMES_IN_FLIGHT_MAX: '64',
     DATABASE_STATEMENT_TIMEOUT_MS: '600000',
-    DATABASE_LOCK_TIMEOUT_MS: '600000',
   });
   onTestFinished(() => rig.close());
   const { config } = await openBuckets(rig.connection, 1);

@@ -24,7 +24,6 @@ const env = {
   LOG_DEAD_LETTERS_AGE_MS: 3_600_000,
   LOG_INGEST_DEAD_LETTERS_BYTES_MAX: 1,
   LOG_DEDUPLICATION_BYTES_MAX: 1,
-  LOG_CONSUMERS_MAX: 1_000,
 } as const;
 const at = {
   folder: '/x',

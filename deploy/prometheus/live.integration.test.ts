@@ -49,7 +49,7 @@ async function send(): Promise<void> {
 beforeAll(async () => {
   folder = await makeStackFolder();
   const ports = await chooseStackPorts();
-  const own = { BACKLOG_EVERY_MS: '500', RETENTION_EVERY_MS: '1000' };
+  const own = { RETENTION_EVERY_MS: '1000' };
   const program = await find('prometheus');
   promtool = await find('promtool');
   stack = await runStack(folder, ports, own);

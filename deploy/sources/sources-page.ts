@@ -20,7 +20,7 @@ that leads to a value counts. A source of the type \`Webhook\` takes any JSON.
 - **Time**: a time outside the window (\`TIME_PAST_MS_MAX\`, \`TIME_AHEAD_MS_MAX\`) is kept as \`original_time\` in the context, and the time
   of arrival is used.
 - **Signature**: with \`signingSecret\` set on the source, requests without the provider's signature get 401, and the source takes nothing at
-  other addresses. A signature with a time must be within \`WEBHOOK_SIGNATURE_AGE_MS_MAX\`. The secret needs \`SOURCE_SECRETS_KEY\`, the same
+  other addresses. A signature with a time must be within five minutes of now. The secret needs \`SOURCE_SECRETS_KEY\`, the same
   in the control plane and the gateway.
 - **Fetched**: some providers send a notice only. With \`accessToken\` set on the source, the pipeline fetches what the notice points to
   after the request was answered; that is an event of its own. The token is sealed with \`SECRETS_KEY\`: no gateway can open it.

@@ -1,6 +1,6 @@
 import type { EventSlice, FrameOutcome, FrameWaiter } from './frame.ts';
 import { Frame } from './frame.ts';
-import type { Pace } from '../../shared/runtime/crowd-pace.ts';
+import type { Pace } from './crowd-pace.ts';
 import type { LogGate } from './log-gate.ts';
 
 export type GroupCommitSettings = {

@@ -1,23 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Static, TObject } from 'typebox';
-import { count } from '../../shared/runtime/variables.ts';
 
-export const rememberedRequestsEnv = {
-  REMEMBERED_REQUESTS_MAX: count(
-    'Requests without an id that a library counts its tries of, remembered so that a repeated one is the same event; 0 remembers none',
-    10_000,
-    { minimum: 0 },
-  ),
-  REMEMBERED_REQUESTS_MS: count('How long such a request is remembered', 120_000, { unit: 'ms' }),
-};
+/** Requests without an id that are remembered, and for how long. */
+const usual = { requestsMax: 10_000, ageMsMax: 120_000 };
 
-export type RememberedRequestsSettings = { readonly requestsMax: number; readonly ageMsMax: number };
-
-export function readRememberedRequestsSettings(
-  env: Static<TObject<typeof rememberedRequestsEnv>>,
-): RememberedRequestsSettings {
-  return { requestsMax: env.REMEMBERED_REQUESTS_MAX, ageMsMax: env.REMEMBERED_REQUESTS_MS };
-}
+type RememberedRequestsSettings = Readonly<typeof usual>;
 
 /** One event and the tries at sending it. */
 export type RememberedRequest = {
@@ -42,7 +28,7 @@ export class RememberedRequests {
   readonly #requests = new Set<RememberedRequest>();
   readonly #byKey = new Map<string, RememberedRequest[]>();
 
-  constructor(settings: RememberedRequestsSettings) {
+  constructor(settings: RememberedRequestsSettings = usual) {
     this.#settings = settings;
   }
 

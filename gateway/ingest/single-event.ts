@@ -21,7 +21,7 @@ import { blankToken } from './blank-token.ts';
 import type { Intake } from './intake.ts';
 import type { PublishedSource } from './published-sources.ts';
 import { RememberedRequests } from './remembered-requests.ts';
-import type { RememberedRequest, RememberedRequestsSettings } from './remembered-requests.ts';
+import type { RememberedRequest } from './remembered-requests.ts';
 
 export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 
@@ -32,13 +32,12 @@ export class SingleEvent {
   readonly #admission: Admission;
   readonly #intake: Intake;
   readonly #limits: EventLimits;
-  readonly #requests: RememberedRequests;
+  readonly #requests = new RememberedRequests();
   // One request is handled at a time, so one scan serves all.
   readonly #scan = new BodyScan();
   readonly #plain = new PlainEvent();
 
-  constructor(admission: Admission, intake: Intake, limits: EventLimits, remembering: RememberedRequestsSettings) {
-    this.#requests = new RememberedRequests(remembering);
+  constructor(admission: Admission, intake: Intake, limits: EventLimits) {
     this.#admission = admission;
     this.#intake = intake;
     this.#limits = limits;

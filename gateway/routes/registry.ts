@@ -19,7 +19,6 @@ import { Intake } from '../ingest/intake.ts';
 import { createOpenApiRoutes } from './openapi/openapi.ts';
 import { createPixelRoute } from './pixel.ts';
 import { createRedirectRoute } from './redirect.ts';
-import type { RememberedRequestsSettings } from '../ingest/remembered-requests.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
 import type { EventLimits } from '../ingest/single-event.ts';
 import {
@@ -44,7 +43,6 @@ export type RoutesOptions = {
   readonly batch: BatchSettings;
   readonly webhook: WebhookSettings;
   readonly experiments: ExperimentsProxyOptions;
-  readonly remembering: RememberedRequestsSettings;
   readonly compat: CompatSettings;
   /** Whether the gateway itself speaks TLS. */
   readonly isSecure: boolean;
@@ -56,7 +54,7 @@ export type GatewayRoutes = { readonly routes: readonly Route[]; readonly compat
 export function createRoutes(options: RoutesOptions): GatewayRoutes {
   const { admission, sources, commit, limits, bodyBytesMax, batch, isSecure } = options;
   const intake = new Intake(admission, commit, options.partitions);
-  const events = new SingleEvent(admission, intake, limits, options.remembering);
+  const events = new SingleEvent(admission, intake, limits);
   const made = new MadeEvents(intake, { timeWindow: limits.timeWindow, bytesMax: bodyBytesMax });
   const compat = new CompatIntake(admission, intake, options.compat);
   const routes: readonly Route[] = [

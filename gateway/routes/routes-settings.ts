@@ -2,9 +2,9 @@ import type { Static, TObject } from 'typebox';
 import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
-import type { webhookEnv } from '../webhook/webhook-settings.ts';
+import { multipartInFlightMax, signatureAgeMsMax } from '../webhook/webhook-settings.ts';
 import { ConcurrencyLimit } from '../../shared/limits/index.ts';
-import type { CompatVariables } from './compat/compat-settings.ts';
+import { compatRowsMax } from './compat/compat-settings.ts';
 import type { RoutesOptions } from './registry.ts';
 
 const kibibyte = 1024;
@@ -12,6 +12,12 @@ const mebibyte = 1024 ** 2;
 
 /** Room beside an event's body for its envelope and the log's own header, in bytes. */
 const envelopeBytesMax = 32 * kibibyte;
+/** The context that a batch gives once for all of its events travels with each of them. */
+const contextBytesMax = 8 * kibibyte;
+/** A compressed body of a batch or a webhook may grow by this factor. */
+const gzipRatioMax = 200;
+/** Object keys of one event, and of one batch or of a webhook with several events. */
+const keysMax = { event: 10_000, batch: 100_000 };
 
 export const routesEnv = {
   TRACK_BODY_BYTES_MAX: count('Size of a body of track, identify or a webhook', mebibyte, {
@@ -22,28 +28,19 @@ export const routesEnv = {
     unit: 'bytes',
     minimum: kibibyte,
   }),
-  BATCH_ROWS_MAX: count('Events of one batch', 1_000),
+  BATCH_ROWS_MAX: count('Events of one batch, or of one request of a webhook', 1_000),
   ROW_BYTES_MAX: count('Size of one event of a batch', 64 * kibibyte, { unit: 'bytes', minimum: 256 }),
-  BATCH_CONTEXT_BYTES_MAX: count(
-    'Size of the context that a batch gives once for all of its events; it travels with each of them',
-    8 * kibibyte,
-    { unit: 'bytes', minimum: 2 },
-  ),
-  GZIP_RATIO_MAX: count('A compressed body of a batch or a webhook may grow by this factor', 200),
   GZIP_IN_FLIGHT_MAX: count(
-    'Bodies decompressed at a time: of batches, webhooks and libraries of other services together',
+    'Bodies decompressed at a time: of batches, webhooks and libraries of other services together; half of them of one address, see TRUSTED_PROXIES',
     16,
   ),
-  GZIP_ADDRESS_IN_FLIGHT_MAX: count('Of those, bodies of one address, see TRUSTED_PROXIES', 8),
   JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
     minimum: 4,
     maximum: jsonDepthCeiling,
   }),
-  JSON_KEYS_MAX: count('Object keys of one event', 10_000),
-  BATCH_KEYS_MAX: count('Object keys of one batch, or of a webhook with several events', 100_000),
 };
 
-type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv & typeof webhookEnv>> & CompatVariables;
+type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
 type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook' | 'compat'>;
 
 /** The largest body of one event that a message of the log can carry. */
@@ -52,7 +49,7 @@ export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number)
 
 /** Bodies decompressed at a time, by all routes together. */
 export const createUnpackingLimit = (env: RoutesVariables): ConcurrencyLimit =>
-  new ConcurrencyLimit({ max: env.GZIP_IN_FLIGHT_MAX, ofOwnerMax: env.GZIP_ADDRESS_IN_FLIGHT_MAX });
+  new ConcurrencyLimit({ max: env.GZIP_IN_FLIGHT_MAX, ofOwnerMax: Math.ceil(env.GZIP_IN_FLIGHT_MAX / 2) });
 
 export function readRoutesSettings(
   env: RoutesVariables,
@@ -61,8 +58,8 @@ export function readRoutesSettings(
   unpacking: ConcurrencyLimit,
 ): RoutesSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
-  const gzip = { ratioMax: env.GZIP_RATIO_MAX, inFlight: unpacking };
-  const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX, timeWindow };
+  const gzip = { ratioMax: gzipRatioMax, inFlight: unpacking };
+  const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: keysMax.event, timeWindow };
   const bodyBytesMax = readEventBytesMax(env, messageBytesMax);
   return {
     partitions,
@@ -71,24 +68,24 @@ export function readRoutesSettings(
     batch: {
       bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
       rowsMax: env.BATCH_ROWS_MAX,
-      keysMax: env.BATCH_KEYS_MAX,
-      contextBytesMax: env.BATCH_CONTEXT_BYTES_MAX,
+      keysMax: keysMax.batch,
+      contextBytesMax,
       row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax) },
       gzip,
     },
     webhook: {
-      eventsMax: env.WEBHOOK_EVENTS_MAX,
-      arrayKeysMax: env.BATCH_KEYS_MAX,
-      signatureAgeMsMax: env.WEBHOOK_SIGNATURE_AGE_MS_MAX,
-      multipartInFlightMax: env.WEBHOOK_MULTIPART_IN_FLIGHT_MAX,
+      eventsMax: env.BATCH_ROWS_MAX,
+      arrayKeysMax: keysMax.batch,
+      signatureAgeMsMax,
+      multipartInFlightMax,
       gzip,
     },
     compat: {
       bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
-      rowsMax: env.COMPAT_BATCH_ROWS_MAX,
+      rowsMax: compatRowsMax,
       eventBytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax),
       // Two levels stand around each message of a batch.
-      limits: { depthMax: env.JSON_DEPTH_MAX + 2, keysMax: env.BATCH_KEYS_MAX },
+      limits: { depthMax: env.JSON_DEPTH_MAX + 2, keysMax: keysMax.batch },
       timeWindow,
       inflate: {
         bytesMax: env.BATCH_BODY_BYTES_MAX,

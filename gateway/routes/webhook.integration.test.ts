@@ -43,7 +43,7 @@ beforeAll(async () => {
   stopNats = () => nats.stop();
   log = await openTestLog(nats.url);
   await log.publishSources([...plain.values(), ...signed.values(), unopenedSource, testSources.hook]);
-  gateway = await startGatewayHere(nats.url, { SOURCE_SECRETS_KEY: secretsKey, WEBHOOK_EVENTS_MAX: '50' });
+  gateway = await startGatewayHere(nats.url, { SOURCE_SECRETS_KEY: secretsKey, BATCH_ROWS_MAX: '50' });
 });
 afterAll(async () => {
   await gateway.stop();

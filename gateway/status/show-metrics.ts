@@ -1,5 +1,5 @@
 import { sourceTypes } from '../../shared/collections/source-types.ts';
-import type { Pace } from '../../shared/runtime/crowd-pace.ts';
+import type { Pace } from '../commit/crowd-pace.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { Backpressure } from '../ingest/backpressure.ts';

@@ -11,19 +11,20 @@ export type WorkSources = {
   readonly readyThreads: () => readonly number[];
 };
 
+const everyMs = 4_000;
+/** Actors in a report, about 100 bytes each: those that do not run come first, the rest is a number. */
+const actorsMax = 1_000;
+
 export type TellWorkOptions = WorkSources & {
   /** That of leases, which forgets what is not told again. */
   readonly bucket: Bucket;
   readonly instanceId: string;
-  readonly everyMs: number;
-  /** Actors it tells of, at most. */
-  readonly actorsMax: number;
   readonly onError: (error: unknown) => void;
 };
 
-/** Tells which thread runs which actor, for whoever looks at the installation. */
+/** Reports which thread runs which actor, for the console's view of the installation. */
 export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
-  const { bucket, instanceId, everyMs, actorsMax, onError } = options;
+  const { bucket, instanceId, onError } = options;
   let writing: Promise<void> = Promise.resolve();
   const tell = async (): Promise<void> => {
     const report = describeWork(options, { actorsMax, nowMs: performance.now() });

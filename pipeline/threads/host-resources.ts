@@ -6,8 +6,6 @@ import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import type { Erasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
-import { CrowdPace } from '../../shared/runtime/crowd-pace.ts';
-import type { Pace } from '../../shared/runtime/crowd-pace.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
@@ -51,8 +49,6 @@ export type HostResources = {
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
   readonly costBudget: CostBudget;
-  /** How far apart resolvers take frames. */
-  readonly takePace: Pace;
   readonly frameShares: FrameShares;
   readonly openedFrames: OpenedFrames;
   readonly referencedEvents: ReferencedEvents;
@@ -122,7 +118,6 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     timings: createDeliveryTimings(),
     shares: new AccountShares(settings.roundWorkMax, costBudget),
     costBudget,
-    takePace: new CrowdPace(settings.resolver.takes),
     frameShares: new FrameShares(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),

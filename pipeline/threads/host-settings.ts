@@ -2,128 +2,112 @@ import type { Static, TObject } from 'typebox';
 import { readSecretKeys } from '../../shared/contracts/config/secrets.ts';
 import type { secretsEnv } from '../../shared/contracts/config/secrets.ts';
 import { logAccess } from '../../shared/nats/connection/log-access.ts';
-import type { LogAccess, logEnv } from '../../shared/nats/connection/log-access.ts';
+import type { logEnv } from '../../shared/nats/connection/log-access.ts';
 import type { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEgressRanges } from '../../shared/egress/egress-rules.ts';
-import type { EgressRanges, egressEnv } from '../../shared/egress/egress-rules.ts';
+import type { egressEnv } from '../../shared/egress/egress-rules.ts';
 import { databaseAccess } from '../../shared/postgres/database-access.ts';
-import type { DatabaseAccess, databaseEnv } from '../../shared/postgres/database-access.ts';
+import type { databaseEnv } from '../../shared/postgres/database-access.ts';
 import type { serviceEnv } from '../../shared/runtime/env.ts';
-import { count } from '../../shared/runtime/variables.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
+import { count, optionalText } from '../../shared/runtime/variables.ts';
 import { readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';
-import type { DispatcherSettings, dispatcherEnv } from '../workers/dispatch/dispatcher-settings.ts';
+import type { dispatcherEnv } from '../workers/dispatch/dispatcher-settings.ts';
 import { readFetchUrls } from '../workers/dispatch/fetch-settings.ts';
-import type { FetchUrls, fetchEnv } from '../workers/dispatch/fetch-settings.ts';
+import type { fetchEnv } from '../workers/dispatch/fetch-settings.ts';
 import { readRecentSettings } from '../workers/recent/recent-settings.ts';
-import type { RecentSettings, recentEnv } from '../workers/recent/recent-settings.ts';
+import type { recentEnv } from '../workers/recent/recent-settings.ts';
 import { readResolverSettings } from '../workers/resolve/resolver-settings.ts';
-import type { ResolverSettings, resolverEnv } from '../workers/resolve/resolver-settings.ts';
-import { readResultsSettings } from '../workers/results/results-settings.ts';
-import type { ResultsSettings, resultsEnv } from '../workers/results/results-settings.ts';
+import type { resolverEnv } from '../workers/resolve/resolver-settings.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
-/** Plain data that a thread gets when it starts. */
-export type HostSettings = {
-  readonly instanceId: string;
-  /** Index of the thread, for names in logs and of connections. */
-  readonly thread: number;
-  readonly logLevel: string;
-  readonly log: LogAccess;
-  readonly replicas: number;
-  /** Size of the retry log, in bytes. */
-  readonly retryLogBytesMax: number;
-  /** Partitions of the ingest stream, as it was made. */
-  readonly partitions: number;
-  readonly database: DatabaseAccess;
-  readonly databaseConnectionsMax: number;
-  readonly visitorCacheBytesMax: number;
-  /** Maximum size of one visitor's properties. */
-  readonly visitorBytesMax: number;
-  /** Keys that open secrets: see createSecretBox. */
-  readonly secretKeys: readonly [string, ...string[]];
-  /** CIDR ranges open to destinations on top of public addresses. */
-  readonly egress: EgressRanges;
-  readonly resolver: ResolverSettings;
-  readonly recent: RecentSettings;
-  readonly results: ResultsSettings;
-  readonly dispatcher: DispatcherSettings;
-  /** Cost budget for the rules of one account in a round of the thread, in units of work. */
-  readonly roundWorkMax: number;
-  /** Cost budget of one account per millisecond of the thread while another account has work, in units of work. */
-  readonly accountWorkPerMs: number;
-  /** Approximate bytes of opened frames that several dispatchers of an account on the thread read. */
-  /** Approximate bytes of frames that all dispatchers of a thread hold. */
-  readonly framesBytesMax: number;
-  readonly openedFramesBytesMax: number;
-  readonly fetchUrls: FetchUrls;
-  /** Path of a database that maps addresses to locations. */
-  readonly geoDatabase: string | undefined;
-};
-
 /** Settings of every thread. */
-export const hostEnv = {
-  PIPELINE_DATABASE_CONNECTIONS_MAX: count(
-    'Connections to PostgreSQL of one thread. With more than one, one is reserved for looking up visitors',
-    4,
-  ),
-  PIPELINE_VISITOR_CACHE_BYTES_MAX: count("Memory of one thread's cache of visitors", 64 * mebibyte, {
-    unit: 'bytes',
-    minimum: mebibyte,
+export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
+  databaseConnectionsMax: fromEnv({
+    PIPELINE_DATABASE_CONNECTIONS_MAX: count(
+      'Connections to PostgreSQL of one thread. With more than one, one is reserved for looking up visitors',
+      4,
+    ),
   }),
-  PIPELINE_ACCOUNT_WORK_PER_S: count(
-    'Cost budget of one account per second of a thread while another account has work there, for its rules and requests, in units of work as in DISPATCH_EVENT_WORK_MAX: about 100 million occupy the whole thread. Work beyond it waits',
-    30_000_000,
-    { minimum: 1_000_000 },
-  ),
-  VISITOR_BYTES_MAX: count(
-    "Maximum size of a visitor's properties as JSON. A change that exceeds it is skipped and the profile stays unchanged",
-    32 * kibibyte,
-    { unit: 'bytes', minimum: kibibyte, maximum: 128 * kibibyte },
-  ),
-};
+  visitorCacheBytesMax: fromEnv({
+    PIPELINE_VISITOR_CACHE_BYTES_MAX: count("Memory of one thread's cache of visitors", 64 * mebibyte, {
+      unit: 'bytes',
+      minimum: mebibyte,
+    }),
+  }),
+  visitorBytesMax: fromEnv({
+    VISITOR_BYTES_MAX: count(
+      "Maximum size of a visitor's properties as JSON. A change that exceeds it is skipped and the profile stays unchanged",
+      32 * kibibyte,
+      { unit: 'bytes', minimum: kibibyte, maximum: 128 * kibibyte },
+    ),
+  }),
+  /** Cost budget of one account in a round of the thread, in units of work, for its rules and requests. */
+  roundWorkMax: 100_000,
+  /**
+   * Cost budget of one account per millisecond of the thread while another account has work there, in units of work: about
+   * 100,000 occupy the whole thread.
+   */
+  accountWorkPerMs: 30_000,
+  framesBytesMax: fromEnv({
+    DISPATCH_FRAMES_BYTES_MAX: count(
+      'Bytes of frames that all destinations of one thread hold in memory together, about: of many each holds and fetches less, one frame at least',
+      128 * mebibyte,
+      { unit: 'bytes', minimum: mebibyte },
+    ),
+  }),
+  /** Opened frames that the thread keeps for a moment: each is opened once for all destinations of its account there. */
+  openedFramesBytesMax: 16 * mebibyte,
+  geoDatabase: fromEnv({
+    GEOIP_DATABASE: optionalText(
+      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy: the region of a visitor who does not say it is looked up by the address, for purposes that hold in some regions only. Without it such a region is unknown, and counts as covered",
+    ),
+  }),
+});
 
-type HostSlices = typeof hostEnv &
-  typeof logEnv &
-  typeof topologyEnv &
-  typeof databaseEnv &
-  typeof secretsEnv &
-  Pick<typeof serviceEnv, 'LOG_LEVEL'> &
-  typeof resolverEnv &
-  typeof recentEnv &
-  typeof resultsEnv &
-  typeof dispatcherEnv &
-  typeof egressEnv &
-  typeof fetchEnv;
-type HostVariables = Static<TObject<HostSlices>>;
+type HostVariables = Static<
+  TObject<
+    typeof hostEnv &
+      typeof logEnv &
+      typeof topologyEnv &
+      typeof databaseEnv &
+      typeof secretsEnv &
+      Pick<typeof serviceEnv, 'LOG_LEVEL'> &
+      typeof resolverEnv &
+      typeof recentEnv &
+      typeof dispatcherEnv &
+      typeof egressEnv &
+      typeof fetchEnv
+  >
+>;
 
+/** Plain data that a thread gets when it starts, but for its index. */
 export function readHostSettings(
   env: HostVariables,
-  { instanceId, partitions }: Pick<HostSettings, 'instanceId' | 'partitions'>,
-): Omit<HostSettings, 'thread'> {
+  { instanceId, partitions }: { readonly instanceId: string; readonly partitions: number },
+) {
   return {
+    ...readThreadSettings(env),
     instanceId,
-    logLevel: env.LOG_LEVEL,
+    /** Partitions of the ingest stream, as it was made. */
+    partitions,
+    logLevel: env.LOG_LEVEL as string,
     log: logAccess(env),
     replicas: env.LOG_REPLICAS,
     retryLogBytesMax: env.LOG_RETRY_BYTES_MAX,
-    partitions,
     database: databaseAccess(env),
-    databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,
-    visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
-    visitorBytesMax: env.VISITOR_BYTES_MAX,
     secretKeys: readSecretKeys(env),
     egress: readEgressRanges(env),
     resolver: readResolverSettings(env),
     recent: readRecentSettings(env),
-    results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
-    roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
-    accountWorkPerMs: env.PIPELINE_ACCOUNT_WORK_PER_S / 1_000,
-    framesBytesMax: env.DISPATCH_FRAMES_BYTES_MAX,
-    geoDatabase: env.GEOIP_DATABASE,
-    openedFramesBytesMax: env.DISPATCH_OPENED_FRAMES_BYTES_MAX,
     fetchUrls: readFetchUrls(env),
   };
 }
+
+export type HostSettings = Readonly<ReturnType<typeof readHostSettings>> & {
+  /** Index of the thread, for names in logs and of connections. */
+  readonly thread: number;
+};

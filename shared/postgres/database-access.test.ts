@@ -33,8 +33,8 @@ const problemsOf = (variables: Record<string, string>): readonly string[] => {
 
 test('database: the address alone is not encrypted, as before', () => {
   expect(read({})).toEqual({ databaseUrl: address, databaseTimeouts: databaseTimeoutDefaults });
-  const bounded = read({ DATABASE_STATEMENT_TIMEOUT_MS: '2000', DATABASE_LOCK_TIMEOUT_MS: '700' });
-  expect(bounded.databaseTimeouts).toMatchObject({ statementMs: 2_000, lockMs: 700 });
+  const bounded = read({ DATABASE_STATEMENT_TIMEOUT_MS: '2000' });
+  expect(bounded.databaseTimeouts).toMatchObject({ statementMs: 2_000, lockMs: 1_000 });
   expect(sslOptions(undefined)).toBe(false);
 });
 

@@ -26,14 +26,9 @@ export const databaseTimeoutDefaults: DatabaseTimeouts = {
 /** Timeout of a statement. */
 export const databaseTimeoutsEnv = {
   DATABASE_STATEMENT_TIMEOUT_MS: count(
-    'PostgreSQL ends a statement that takes longer; migrations take what they need',
+    'PostgreSQL ends a statement that takes longer, or waits half as long for a lock; migrations take what they need',
     databaseTimeoutDefaults.statementMs,
     { unit: 'ms', minimum: 100, maximum: 600_000 },
-  ),
-  DATABASE_LOCK_TIMEOUT_MS: count(
-    'PostgreSQL ends a statement that waits longer for a lock; migrations wait as long as it takes',
-    databaseTimeoutDefaults.lockMs,
-    { unit: 'ms', minimum: 10, maximum: 600_000 },
   ),
 };
 
@@ -113,7 +108,7 @@ export function databaseAccess(env: DatabaseVariables): DatabaseAccess {
   const databaseTimeouts = {
     ...databaseTimeoutDefaults,
     statementMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
-    lockMs: env.DATABASE_LOCK_TIMEOUT_MS,
+    lockMs: Math.ceil(env.DATABASE_STATEMENT_TIMEOUT_MS / 2),
   };
   const verify = verifyOf(mode, ca !== undefined);
   if (verify === undefined) return { databaseUrl, databaseTimeouts };

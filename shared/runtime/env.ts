@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { CannotStartError } from './cannot-start.ts';
 import { heapEnv } from './heap-option.ts';
+import { removedVariables } from './removed-variables.ts';
 import { count, optionalText } from './variables.ts';
 
 /** All problems of a process's environment, found together. */
@@ -55,13 +56,15 @@ export function readEnv<Properties extends TProperties>(
   return converted as Static<TObject<Properties>>;
 }
 
+const isRemoved = (name: string): boolean => name.replace(/_FILE$/, '') in removedVariables;
+
 /** Names that are set, unknown, and a slip away from a known one that is not set. */
 function misspelt(names: readonly string[], source: VariableSource): string[] {
   const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
   const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
   const unset = [...known].filter((name) => !isSet(name));
   return Object.keys(source).flatMap((name) => {
-    if (known.has(name) || !isSet(name)) return [];
+    if (known.has(name) || !isSet(name) || isRemoved(name)) return [];
     const meant = similarName(name, unset);
     return meant === undefined ? [] : [`${name} is not known; did you mean ${meant}?`];
   });
@@ -91,10 +94,6 @@ export const serviceEnv = {
   SHUTDOWN_DEADLINE_MS: count('How long a shutdown may take before the process exits anyway', 8_000, {
     unit: 'ms',
     minimum: 100,
-  }),
-  CLOCK_JUMP_MS: count('A change of the wall clock by at least this much is counted and logged', 1_000, {
-    unit: 'ms',
-    minimum: 10,
   }),
   ...heapEnv,
   INSTANCE_ID: optionalText('Name of this process among its peers, the same after a restart; else one is made up', {

@@ -4,6 +4,7 @@ import { EnvError } from './env.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
 import { readMachine } from './machine.ts';
+import { findRemovedVariables } from './removed-variables.ts';
 import { createScope, exitOnSignals } from './scope.ts';
 import type { Scope } from './scope.ts';
 
@@ -23,6 +24,9 @@ export async function runService<Env extends ServiceEnv>(
   const logger = createLogger(name, env.LOG_LEVEL);
   const scope = createScope(logger, env.SHUTDOWN_DEADLINE_MS);
   exitOnSignals(scope, logger);
+  for (const removed of findRemovedVariables(process.env)) {
+    logger.warn(removed, 'this variable is not read any more; remove it');
+  }
   logger.info(describeMachine(), 'starting');
   try {
     await start(env, logger, scope);

@@ -9,12 +9,14 @@ export type ClockWatch = {
 };
 
 const everyMs = 1_000;
+/** Smaller changes of the clock are not counted. */
+const jumpMinMs = 1_000;
 
 /**
- * Compares the two clocks each second and reports every change of more than `jumpMinMs`. Waits in this process use the
+ * Compares the two clocks each second and reports every change of a second or more. Waits in this process use the
  * monotonic clock; times that are data (of events, health, expiry) come from the wall clock and are wrong while it is.
  */
-export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void): ClockWatch {
+export function watchClock(onJump: (jumpMs: number) => void): ClockWatch {
   let apartMs = Date.now() - performance.now();
   let jumps = 0;
   let lastJumpMs = 0;

@@ -67,6 +67,11 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
   };
 }
 
+/** Cost of one page, in characters read, each some nanoseconds. */
+const pageWorkMax = 2_000_000;
+/** Visitors of all accounts that wait to be looked up or assigned; more get a 503. */
+export const visitorsWaitingMax = 5_000;
+
 export const experimentLimitsEnv = {
   EXPERIMENT_LOOKUPS_PER_S: count(
     'Visitors of one account looked up a second for their variants: those not asked for in the last half minute, and every personalization. More get a 429',
@@ -74,23 +79,14 @@ export const experimentLimitsEnv = {
   ),
   EXPERIMENT_ASSIGNMENTS_PER_S: count('First assignments of one account a second; more get a 429', 1_000),
   EXPERIMENT_IMPRESSIONS_PER_S: count('Impressions of one account a second; more get a 429', 20_000),
-  EXPERIMENT_PAGE_WORK_MAX: count(
-    'What the experiments of an account may cost of the page of one request, in characters looked at, each some nanoseconds; a request that takes more gets a 400',
-    2_000_000,
-    { minimum: 100_000 },
-  ),
   EXPERIMENT_WORK_PER_S: count(
-    'What they may cost of all pages of one account a second, in the same unit; past this its requests get a 429',
+    'What the experiments of an account may cost of all pages a second, in characters looked at, each some nanoseconds; past this its requests get a 429. One page may cost 2,000,000',
     20_000_000,
     { minimum: 100_000 },
   ),
   EXPERIMENT_ASSIGNMENTS_MAX: count(
     'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',
     10_000_000,
-  ),
-  EXPERIMENT_WAITING_MAX: count(
-    'Visitors that wait to be looked up or assigned, of all accounts; more get a 503',
-    5_000,
   ),
 };
 
@@ -100,6 +96,6 @@ export function readExperimentRates(env: Static<TObject<typeof experimentLimitsE
     assignments: env.EXPERIMENT_ASSIGNMENTS_PER_S,
     impressions: env.EXPERIMENT_IMPRESSIONS_PER_S,
     work: env.EXPERIMENT_WORK_PER_S,
-    pageWorkMax: env.EXPERIMENT_PAGE_WORK_MAX,
+    pageWorkMax,
   };
 }

@@ -4,7 +4,7 @@ import { createAssigner } from './assigner.ts';
 import { createAssignmentQuota } from './assignment-quota.ts';
 import type { AssignmentQuota } from './assignment-quota.ts';
 import { countAssignments } from './assignment-store.ts';
-import { createExperimentLimits, readExperimentRates } from './experiment-limits.ts';
+import { createExperimentLimits, readExperimentRates, visitorsWaitingMax } from './experiment-limits.ts';
 import type { ExperimentLimits } from './experiment-limits.ts';
 import type { ExperimentPlans } from './experiment-plans.ts';
 import { createExperimentService } from './experiment-service.ts';
@@ -13,7 +13,6 @@ import { createImpressionLog } from './impression-log.ts';
 
 type ExperimentVariables = Parameters<typeof readExperimentRates>[0] & {
   readonly EXPERIMENT_ASSIGNMENTS_MAX: number;
-  readonly EXPERIMENT_WAITING_MAX: number;
 };
 
 export type Experiments = {
@@ -45,7 +44,7 @@ export function openExperiments(
     impressions: createImpressionLog({ connection, partitions: () => logBuckets.partitions }),
     limits: experimentLimits,
     quota: assignmentQuota,
-    waitingMax: env.EXPERIMENT_WAITING_MAX,
+    waitingMax: visitorsWaitingMax,
     now,
   });
   return { service: createExperimentService(plans, assigner), experimentLimits, assignmentQuota };

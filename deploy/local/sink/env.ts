@@ -4,18 +4,11 @@ import type { Static } from 'typebox';
 import { readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
 import { count, optionalText, port, text } from '../../../shared/runtime/variables.ts';
 
-const mebibyte = 1024 ** 2;
-
 /** Every variable of the demo sink. */
 export const sinkEnv = {
   SINK_PORT: port('The demo sink', 8090),
   SINK_HOST: text('Address the demo sink listens on', { default: '127.0.0.1' }),
-  SINK_REQUESTS_MAX: count('Requests kept, the newest', 10_000),
-  SINK_BYTES_MAX: count('Size of all kept bodies; the oldest requests go first', 256 * mebibyte, {
-    unit: 'bytes',
-    minimum: 1024,
-  }),
-  SINK_BODY_BYTES_MAX: count('Size of one body', 16 * mebibyte, { unit: 'bytes', minimum: 1024 }),
+  SINK_REQUESTS_MAX: count('Requests kept, the newest, of 256 MiB together', 10_000),
   SINK_CREDENTIALS_FILE: optionalText(
     '`credentials.json` of the local stack: where the demo site sends to, and with which key',
   ),

@@ -3,14 +3,16 @@ import { runService } from '../../../shared/runtime/run-service.ts';
 import { readSinkEnv } from './env.ts';
 import { createSink } from './server.ts';
 
+const mebibyte = 1024 ** 2;
+
 await runService(
   'sink',
   () => readSinkEnv(),
   async (env, logger, scope) => {
     const server = createSink({
       requestsMax: env.SINK_REQUESTS_MAX,
-      bytesMax: env.SINK_BYTES_MAX,
-      bodyBytesMax: env.SINK_BODY_BYTES_MAX,
+      bytesMax: 256 * mebibyte,
+      bodyBytesMax: 16 * mebibyte,
       credentialsFile: env.SINK_CREDENTIALS_FILE,
     });
     const port = await listen(server, env.SINK_PORT, env.SINK_HOST, 'SINK_PORT');

@@ -1,15 +1,9 @@
-import type { Static, TObject } from 'typebox';
-import { count } from '../../../shared/runtime/variables.ts';
 import type { JsonLimits } from '../../payload/read-json.ts';
 import type { TimeWindow } from '../../payload/time-window.ts';
 import type { InflateSettings } from '../../http/inflate.ts';
 
-export const compatEnv = {
-  COMPAT_BATCH_ROWS_MAX: count(
-    'Messages in one request of a library of another service: some of them know no limit of their own',
-    10_000,
-  ),
-};
+/** Messages in one request: some of these libraries know no limit of their own. */
+export const compatRowsMax = 10_000;
 
 export type CompatSettings = {
   /** Of a whole request, after decompression. */
@@ -21,5 +15,3 @@ export type CompatSettings = {
   readonly timeWindow: TimeWindow;
   readonly inflate: InflateSettings;
 };
-
-export type CompatVariables = Static<TObject<typeof compatEnv>>;

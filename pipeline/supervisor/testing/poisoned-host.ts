@@ -60,7 +60,6 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           visitors: resolvedBy(resolveVisitors),
           withdrawals: noWithdrawals,
           costBudget,
-          takePace: { msAt: () => settings.resolver.takes.usualMs },
           plans: () => undefined,
           isOnlyAccount: () => false,
           settings: settings.resolver,

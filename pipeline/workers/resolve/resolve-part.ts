@@ -73,10 +73,7 @@ export type ResolvedApart = { readonly resolved: ResolvedPart; readonly isWell: 
 export type Turn = <Result>(statement: () => Promise<Result>) => Promise<Result>;
 
 /** What the steps need of their resolver. */
-export type StepContext = Omit<
-  ResolverContext,
-  'connection' | 'partition' | 'writer' | 'takePace' | 'isOnlyAccount'
-> & {
+export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'writer' | 'isOnlyAccount'> & {
   readonly connection: { readonly messageBytesMax: number };
 };
 

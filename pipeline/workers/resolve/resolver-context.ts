@@ -6,7 +6,6 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import { ReusedWriters } from '../../../shared/json/reused-writers.ts';
-import type { Pace } from '../../../shared/runtime/crowd-pace.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { AccountCounts } from './account-counts.ts';
@@ -102,8 +101,6 @@ export const resolverGauges = {
   accounts_queued:
     'Accounts with so many accepted events that these wait in a queue of their own in INGEST, so that others do not wait behind them',
   accounts_writing: 'Accounts whose new or changed visitors are being written; their events wait for that',
-  take_distance_seconds:
-    'Least time between two takes that are not full now: RESOLVER_TAKE_EVERY_MS, up to RESOLVER_TAKE_CROWDED_MS where processors are short',
   checkpoint_ids_waiting: 'Event ids that no checkpoint has yet; a start has to read the frames they are in',
   rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',
   rebuild_frames: 'Frames of EVENTS the start of the resolver had to read, because no checkpoint had their ids',
@@ -143,8 +140,6 @@ export type ResolverContext = {
   readonly plan: PlanFigures;
   /** Of the thread: told which accounts have something to do. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;
-  /** Of the thread: how far apart frames are taken. */
-  readonly takePace: Pace;
   readonly counts: ResolverCounts;
   /** What has the events of a part as JSON until they are in frames. */
   readonly eventWriters: ReusedWriters<ByteWriter>;

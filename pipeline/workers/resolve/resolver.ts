@@ -235,13 +235,12 @@ class Resolver {
   }
 
   gauges(): Record<ResolverGauge, number> {
-    const { deduplication, takePace } = this.#context;
+    const { deduplication } = this.#context;
     return {
       ...this.#recorder.gauges(),
       accounts_apart: this.#apart.size,
       accounts_queued: this.#queues.size,
       accounts_writing: this.#writing.size,
-      take_distance_seconds: takePace.msAt(performance.now()) / 1_000,
       checkpoint_ids_waiting: this.#rebuilt.checkpoints.idsWaiting,
       rebuild_seconds: this.#rebuilt.tookMs / 1_000,
       rebuild_frames: this.#rebuilt.frames,
@@ -380,10 +379,9 @@ class Resolver {
   }
 
   async #take(): Promise<readonly LogMessage[]> {
-    const { counts, settings, takePace } = this.#context;
+    const { counts, settings } = this.#context;
     const reader = this.#reader;
-    const nowMs = performance.now();
-    const earlyMs = this.#tookAtMs + takePace.msAt(nowMs) - nowMs;
+    const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
     // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
     if (earlyMs >= 1 && this.#waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
     const messages = await reader.take(settings.framesPerTake);

@@ -83,6 +83,4 @@ test('visitor rate limit: with the defaults a profile of up to 8 KiB travels who
     expect(properties.bytes).toBe(8 * 1024);
     expect(limit.spend('a', properties)).toBe(properties);
   }
-  const low = readResolverSettings({ ...defaultsOf(resolverEnv), RESOLVER_VISITOR_ALWAYS_BYTES: 1_024 });
-  expect(low.visitorRate.alwaysBytes).toBe(8 * 1024);
 });

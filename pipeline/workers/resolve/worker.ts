@@ -22,10 +22,7 @@ import { startResolver } from './resolver.ts';
 /** Resolves the events of one partition. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
-type ResolverHost = Pick<
-  ResolverContext,
-  'connection' | 'costBudget' | 'takePace' | 'logger' | 'beginTurn' | 'suspicion'
-> & {
+type ResolverHost = Pick<ResolverContext, 'connection' | 'costBudget' | 'logger' | 'beginTurn' | 'suspicion'> & {
   readonly visitors: VisitorStore;
   readonly erasures: Erasures;
   readonly pool: RecorderContext['pool'];
@@ -64,7 +61,6 @@ export const resolverWorker = defineWorker({
       connection: host.connection,
       visitors: host.visitors,
       costBudget: host.costBudget,
-      takePace: host.takePace,
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
       withdrawals: createWithdrawals({ ...host, plans: (accountId) => plans.resolvePlan(accountId) }),

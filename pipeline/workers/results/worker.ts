@@ -4,7 +4,7 @@ import { resultsCounters, resultsGauges } from './results-context.ts';
 import type { ResultsContext } from './results-context.ts';
 import { runsExperiments } from './results-plan.ts';
 import type { ResultsPlan } from './results-plan.ts';
-import type { ResultsSettings } from './results-settings.ts';
+import { resultsSettings } from './results-settings.ts';
 import { startResultsCounter } from './results-counter.ts';
 
 /** Counts the results of an account's experiments. */
@@ -16,7 +16,6 @@ export type ResultsSpec = {
 };
 
 type ResultsHost = Pick<ResultsContext, 'connection' | 'pool' | 'logger' | 'beginTurn' | 'suspicion'> & {
-  readonly settings: { readonly results: ResultsSettings };
   readonly plans: { resultsPlan(accountId: string): ResultsPlan | undefined };
 };
 
@@ -42,7 +41,7 @@ export const resultsWorker = defineWorker({
   framesRead: undefined,
   start: (
     { accountId, publishedAtMs }: ResultsSpec,
-    { connection, pool, logger, settings, plans, beginTurn, suspicion }: ResultsHost,
+    { connection, pool, logger, plans, beginTurn, suspicion }: ResultsHost,
   ) =>
     startResultsCounter({
       accountId,
@@ -50,7 +49,7 @@ export const resultsWorker = defineWorker({
       connection,
       pool,
       logger,
-      settings: settings.results,
+      settings: resultsSettings,
       plan: () => plans.resultsPlan(accountId),
       beginTurn,
       suspicion,

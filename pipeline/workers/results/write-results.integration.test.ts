@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { migrate } from '../../../shared/postgres/migrate.ts';
-import { defaultsOf } from '../../../shared/runtime/env.ts';
 import { rowsLookedAt } from '../../../shared/testing/rows-looked-at.ts';
 import { createTestDatabase } from '../../../shared/testing/servers.ts';
 import { openTestPool } from '../../../shared/testing/test-pool.ts';
 import { ResultsBatch } from './results-batch.ts';
 import { createResultsCounts } from './results-context.ts';
-import { readResultsSettings, resultsEnv } from './results-settings.ts';
+import { resultsSettings } from './results-settings.ts';
 import { storeResults } from './write-results.ts';
 
 test('results: plans made while the tables are empty look at no other rows once they are full', async () => {
@@ -22,7 +21,7 @@ test('results: plans made while the tables are empty look at no other rows once 
       accountId: account,
       pool,
       counts: createResultsCounts(),
-      settings: readResultsSettings(defaultsOf(resultsEnv)),
+      settings: resultsSettings,
       logger: pino({ level: 'silent' }),
       signal: new AbortController().signal,
     };

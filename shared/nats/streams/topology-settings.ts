@@ -22,6 +22,8 @@ export type TopologySettings = {
 };
 
 const gibibyte = 1024 ** 3;
+/** Of each stream: one of EVENTS and one of RETRY for each destination, and a few more. */
+const consumersMax = 100_000;
 const dayMs = 86_400_000;
 const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
 
@@ -55,11 +57,6 @@ export const topologyEnv = {
     gibibyte,
     streamBytes,
   ),
-  LOG_CONSUMERS_MAX: count(
-    'Readers that each stream admits: one of EVENTS and one of RETRY for each destination, and a few more',
-    100_000,
-    { minimum: 1_000 },
-  ),
 };
 
 export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): TopologySettings {
@@ -74,6 +71,6 @@ export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): 
     deadLetterAgeMs: env.LOG_DEAD_LETTERS_AGE_MS,
     ingestDeadLetterBytesMax: env.LOG_INGEST_DEAD_LETTERS_BYTES_MAX,
     deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
-    consumersMax: env.LOG_CONSUMERS_MAX,
+    consumersMax,
   };
 }

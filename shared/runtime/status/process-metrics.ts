@@ -13,7 +13,7 @@ export const processMetrics = {
   configRevision: gauge('sluice_config_revision', 'Revision of the configuration in force'),
   readyCheck: gauge('sluice_ready_check', '1 while a condition of readiness holds, else 0', ['check']),
   eventLoopBusy: counter('sluice_event_loop_busy_seconds_total', 'Time the event loop of the main thread was busy'),
-  clockJumps: counter('sluice_clock_jumps_total', 'Times the wall clock was changed by CLOCK_JUMP_MS or more'),
+  clockJumps: counter('sluice_clock_jumps_total', 'Times the wall clock was changed by a second or more'),
   clockLastJump: gauge(
     'sluice_clock_last_jump_seconds',
     'Size of the last change of the wall clock: negative if it was set back, 0 before the first',

@@ -62,6 +62,7 @@ import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** Nobody else is there to wait for. */
+const mebibyte = 1024 ** 2;
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
 /** What a dispatcher runs with where nothing is set. */
@@ -112,9 +113,9 @@ export async function createDispatcherRig(
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
-  const frameShares = new FrameShares(defaultsOf(dispatcherEnv).DISPATCH_FRAMES_BYTES_MAX);
+  const frameShares = new FrameShares(128 * mebibyte);
   const referencedEvents = new ReferencedEvents(16 * 1024 ** 2);
-  const openedFrames = new OpenedFrames({ bytesMax: defaultsOf(dispatcherEnv).DISPATCH_OPENED_FRAMES_BYTES_MAX });
+  const openedFrames = new OpenedFrames({ bytesMax: 16 * mebibyte });
   const notes: OutcomeNote[] = [];
   const followed: FollowedErasures[] = [];
   const follow = (of: LogConnection): FollowedErasures => {

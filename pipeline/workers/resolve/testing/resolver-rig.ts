@@ -80,7 +80,6 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         visitors: createVisitorStore(pool),
         withdrawals: noWithdrawals,
         costBudget: { recordActivity: () => undefined },
-        takePace: { msAt: () => defaultSettings.takes.usualMs },
         plans: () => undefined,
         violationStore: createViolationStore(pool),
         isOnlyAccount: () => false,

@@ -15,8 +15,7 @@ import { createTestDatabase, startTestNats } from '../../../../shared/testing/se
 import type { Actor } from '../../worker/define-worker.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { resolvedFrame } from '../../recent/testing/resolved.ts';
-import { defaultsOf } from '../../../../shared/runtime/env.ts';
-import { readResultsSettings, resultsEnv } from '../results-settings.ts';
+import { resultsSettings } from '../results-settings.ts';
 import { startResultsCounter } from '../results-counter.ts';
 
 /** The one experiment that is counted, and the event it is about. */
@@ -54,7 +53,7 @@ export async function createResultsRig() {
         publishedAtMs: startedAtMs,
         connection,
         pool: pipelinePool,
-        settings: { ...readResultsSettings(defaultsOf(resultsEnv)), framesPerTake: 4, lingerMs: 1 },
+        settings: { ...resultsSettings, framesPerTake: 4, lingerMs: 1 },
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
         suspicion: noSuspicion,

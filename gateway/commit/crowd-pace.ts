@@ -1,5 +1,5 @@
-import { cpuUseOf, ownTaskId } from './cpu-use.ts';
-import type { CpuUse } from './cpu-use.ts';
+import { cpuUseOf, ownTaskId } from '../../shared/runtime/cpu-use.ts';
+import type { CpuUse } from '../../shared/runtime/cpu-use.ts';
 
 export type CrowdPaceSettings = {
   /** Time from the start of one to the start of the next while processors are free, in ms. */

@@ -1,0 +1,89 @@
+import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
+
+/** A setting that variables of the environment decide; what is not one of these is a constant. */
+export class FromEnv<Variables extends TProperties, Value> {
+  readonly variables: Variables;
+  /** Called with the values of `variables`, among others. */
+  readonly read: (env: never) => Value;
+
+  constructor(variables: Variables, read: (env: never) => Value) {
+    this.variables = variables;
+    this.read = read;
+  }
+}
+
+/** A setting that is the value of a variable, or what `read` makes of it. */
+export function fromEnv<Name extends string, Variable extends TSchema>(
+  variables: Readonly<Record<Name, Variable>>,
+): FromEnv<Record<Name, Variable>, Static<Variable> | (Variable extends TOptional ? undefined : never)>;
+export function fromEnv<Variables extends TProperties, Value>(
+  variables: Variables,
+  read: (env: Static<TObject<Variables>>) => Value,
+): FromEnv<Variables, Value>;
+export function fromEnv(
+  variables: TProperties,
+  read: (env: Readonly<Record<string, unknown>>) => unknown = (env) => env[Object.keys(variables)[0] ?? ''],
+): FromEnv<TProperties, unknown> {
+  return new FromEnv(variables, read);
+}
+
+/**
+ * The settings of a module, each declared once: a constant, or `fromEnv`. The variables of its environment, the reader and
+ * the type follow from the declaration.
+ *
+ * ```ts
+ * export const { variables: recentEnv, read: readRecentSettings } = defineSettings({
+ *   eventsMax: fromEnv({ RECENT_EVENTS_MAX: count('Events of one account in the view', 200_000) }),
+ *   rowsPerInsert: 500,
+ * });
+ * export type RecentSettings = ReturnType<typeof readRecentSettings>;
+ * ```
+ */
+export function defineSettings<Declared extends object>(declared: Declared): Settings<Declared> {
+  return {
+    variables: variablesOf(declared) as VariablesOf<Declared>,
+    read: (env) => read(declared, env) as ValuesOf<Declared>,
+  };
+}
+
+export type Settings<Declared> = {
+  readonly variables: VariablesOf<Declared>;
+  readonly read: (env: Static<TObject<VariablesOf<Declared>>>) => ValuesOf<Declared>;
+};
+
+type ValuesOf<Declared> =
+  Declared extends FromEnv<TProperties, infer Value>
+    ? Value
+    : Declared extends readonly unknown[]
+      ? Declared
+      : Declared extends object
+        ? { readonly [Name in keyof Declared]: ValuesOf<Declared[Name]> }
+        : Declared;
+
+/** The variables of all parts, as a union. */
+type Parts<Declared> =
+  Declared extends FromEnv<infer Variables, unknown>
+    ? Variables
+    : Declared extends readonly unknown[]
+      ? never
+      : Declared extends object
+        ? Parts<Declared[keyof Declared]>
+        : never;
+
+type Intersection<Union> = (Union extends unknown ? (part: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+type VariablesOf<Declared> = Intersection<Parts<Declared>> extends infer All extends TProperties ? All : never;
+
+function variablesOf(declared: unknown): TProperties {
+  if (declared instanceof FromEnv) return declared.variables as TProperties;
+  if (typeof declared !== 'object' || declared === null || Array.isArray(declared)) return {};
+  return Object.assign({}, ...Object.values(declared).map(variablesOf)) as TProperties;
+}
+
+function read(declared: unknown, env: object): unknown {
+  if (declared instanceof FromEnv) return declared.read(env as never);
+  if (typeof declared !== 'object' || declared === null || Array.isArray(declared)) return declared;
+  return Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, read(one, env)]));
+}
