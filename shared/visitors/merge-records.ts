@@ -37,6 +37,9 @@ export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[
       rows.map(({ record }) => record.survivor.setByServer),
       rows.map(({ record }) => uuidArray(record.survivor.apart)),
       rows.map(({ record }) => record.mergedProperties.text),
+      rows.map(({ record }) => record.loser.properties?.timesText ?? null),
+      rows.map(({ record }) => record.survivor.properties?.timesText ?? null),
+      rows.map(({ record }) => record.mergedProperties.timesText),
     ],
   });
   await db.query({ name: 'trim-merges', text: trimStatement, values: [accountIds, survivors] });
@@ -46,22 +49,26 @@ export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[
 const insertStatement = `
   insert into visitor_merges (account_id, id, survivor, loser, cause,
     loser_properties, loser_updated_at, loser_set_by_server, loser_identities,
-    survivor_properties, survivor_updated_at, survivor_set_by_server, survivor_apart, merged_properties)
+    survivor_properties, survivor_updated_at, survivor_set_by_server, survivor_apart, merged_properties,
+    loser_times, survivor_times, merged_times)
   select k.account_id, k.id, k.survivor, k.loser, k.cause::jsonb,
     coalesce(k.loser_properties::jsonb, l.properties), case when k.loser_properties is null then l.updated_at else now() end,
     k.loser_bits, i.identities || k.loser_identities::jsonb,
     coalesce(k.survivor_properties::jsonb, s.properties),
     case when k.survivor_properties is null then s.updated_at else now() end, k.survivor_bits, k.survivor_apart::uuid[],
-    k.merged_properties::jsonb
+    k.merged_properties::jsonb,
+    case when k.loser_properties is null then l.property_times else k.loser_times end,
+    case when k.survivor_properties is null then s.property_times else k.survivor_times end, k.merged_times
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::text[], $9::text[],
-      $10::smallint[], $11::text[], $12::text[])
+      $10::smallint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
     with ordinality as k (account_id, id, survivor, loser, cause, loser_properties, loser_bits, loser_identities,
-      survivor_properties, survivor_bits, survivor_apart, merged_properties, place)
+      survivor_properties, survivor_bits, survivor_apart, merged_properties, loser_times, survivor_times, merged_times,
+      place)
   left join lateral (
-    select properties, updated_at from visitors v where v.account_id = k.account_id and v.id = k.loser offset 0
+    select properties, property_times, updated_at from visitors v where v.account_id = k.account_id and v.id = k.loser offset 0
   ) l on true
   left join lateral (
-    select properties, updated_at from visitors v where v.account_id = k.account_id and v.id = k.survivor offset 0
+    select properties, property_times, updated_at from visitors v where v.account_id = k.account_id and v.id = k.survivor offset 0
   ) s on true
   cross join lateral (
     select coalesce(jsonb_agg(jsonb_build_object('kind', o.kind, 'value', o.value)), '[]') as identities

@@ -17,6 +17,7 @@ import {
   isServerSet,
   isSignedInByServer,
   keptFromPublic,
+  setByPublicOnly,
   tiesAsServer,
 } from './server-set.ts';
 import { OwnedIdentities } from './owned-identities.ts';
@@ -113,6 +114,8 @@ class AccountBatch {
   #cause: MergeCause = { kind: 'signIn' };
   /** How many externalIds a visitor may have, by the event at hand. */
   #externalIdsMax = 1;
+  /** When the event at hand says what it says. */
+  #saidAtMs = 0;
   /** What the event at hand asked for in vain. */
   #leftOut: Record<LeftOutReason, number> | undefined;
 
@@ -124,8 +127,10 @@ class AccountBatch {
     this.#identities = new OwnedIdentities(known, this.#visitors);
   }
 
-  touch({ claim, given, receivedAtMs, sentWith, event, externalIdsMax = 1 }: VisitorTouch): VisitorOutcome {
-    this.#externalIdsMax = externalIdsMax;
+  touch(touch: VisitorTouch): VisitorOutcome {
+    const { claim, given, receivedAtMs, sentWith, event } = touch;
+    this.#externalIdsMax = touch.externalIdsMax ?? 1;
+    this.#saidAtMs = Math.floor(touch.saidAtMs ?? receivedAtMs);
     if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
     const mayTie = tiesAsServer(sentWith, claim);
     const found = this.#find(claim, mayTie);
@@ -305,7 +310,7 @@ class AccountBatch {
   #view(found: Working | undefined, claim: VisitorClaim, given: readonly JsonObject[]): VisitorOutcome {
     let properties = found?.properties ?? VisitorProperties.none;
     for (const layer of given) {
-      const next = properties.with(layer);
+      const next = properties.with(layer, this.#saidAtMs);
       if (!this.#isTooLarge(next)) properties = next;
     }
     return { kind: 'resolved', id: found?.id ?? this.#unstoredId(claim), properties, created: false };
@@ -337,7 +342,7 @@ class AccountBatch {
   #tieExternalId(visitor: Working, externalId: string): boolean {
     if (this.#isFull(visitor)) return false;
     if (!isKnown(visitor)) {
-      const next = visitor.properties.with({ external_id: externalId });
+      const next = visitor.properties.with({ external_id: externalId }, this.#saidAtMs, tiedName);
       if (this.#isTooLarge(next)) {
         this.#leaveOut('oversized');
         return false;
@@ -398,20 +403,24 @@ class AccountBatch {
   #apply(visitor: Working, layer: JsonObject, isServer: boolean): void {
     const given = isServer ? layer : this.#withoutProtected(visitor, layer);
     const before = visitor.properties;
-    const next = before.with(given);
+    const next = before.with(
+      given,
+      this.#saidAtMs,
+      isServer ? setByPublicOnly(visitor.setByServer, before.value) : undefined,
+    );
     if (this.#isTooLarge(next) && next.bytes > before.bytes) {
       this.#leaveOut('oversized');
       return;
     }
     if (next !== before) {
       for (const kind of identityKinds) {
-        if (given[kind] === null && Object.hasOwn(before.value, kind))
+        if (given[kind] === null && Object.hasOwn(before.value, kind) && !Object.hasOwn(next.value, kind))
           this.#identities.release(kind, visitor, this.#losers);
       }
       this.#visitors.change(visitor, next);
     }
     if (!isServer) return;
-    const setByServer = afterServerGave(visitor.setByServer, given);
+    const setByServer = afterServerGave(visitor.setByServer, given, next.value);
     if (setByServer === visitor.setByServer) return;
     visitor.setByServer = setByServer;
     visitor.changed = true;
@@ -436,6 +445,9 @@ class AccountBatch {
     this.#leftOut[reason] += times;
   }
 }
+
+/** An identifier that is tied is a visitor's, whatever was cleared when. */
+const tiedName: ReadonlySet<string> = new Set(['external_id']);
 
 /** Whether an event names an identifier that was erased after the event was received, or that is suppressed. */
 function isErased(claim: VisitorClaim, receivedAtMs: number, known: KnownVisitors): boolean {

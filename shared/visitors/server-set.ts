@@ -9,7 +9,7 @@ import type { KeyTrust } from './visitor-store.ts';
  */
 export const bitOfProperty = { external_id: 1, email: 2, phone_number: 4 } as const;
 
-type ProtectedProperty = keyof typeof bitOfProperty;
+export type ProtectedProperty = keyof typeof bitOfProperty;
 
 export const protectedProperties = Object.keys(bitOfProperty) as readonly ProtectedProperty[];
 
@@ -41,15 +41,24 @@ export const tiesAsServer = (sentWith: KeyTrust, { externalIds }: VisitorClaim):
 
 export const isServerSet = (bits: number, name: ProtectedProperty): boolean => (bits & bitOfProperty[name]) !== 0;
 
-/** The bits after a server source gave some properties: a value is set by it, and what null clears is set by nobody. */
-export function afterServerGave(bits: number, given: JsonObject): number {
-  let after = bits;
+/**
+ * The bits after a server source gave some properties, and what they are then: a value is set by it, and what null clears is
+ * set by nobody. What was given by others since it was said is not.
+ */
+export function afterServerGave(bits: number, given: JsonObject, after: JsonObject): number {
+  let next = bits;
   for (const name of protectedProperties) {
     const value = given[name];
     if (value === undefined || value === '') continue;
-    after = value === null ? after & ~bitOfProperty[name] : after | bitOfProperty[name];
+    if (value === null && !Object.hasOwn(after, name)) next &= ~bitOfProperty[name];
+    else if (value !== null && isSameValue(name, after[name], value)) next |= bitOfProperty[name];
   }
-  return after;
+  return next;
+}
+
+/** What only public keys have set: a server's value is put over it, whenever it was said. */
+export function setByPublicOnly(bits: number, current: JsonObject): ReadonlySet<string> {
+  return new Set(protectedProperties.filter((name) => !isServerSet(bits, name) && Object.hasOwn(current, name)));
 }
 
 /** Which of the given properties a public key may not change, as a server source has set them to something else. */

@@ -50,10 +50,13 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
   }
   if (found === undefined || found.row.isUnreadable === true) return undefined;
   const { properties } = found.row;
-  for (const layer of given) if (properties.with(layer) !== properties) return undefined;
+  const saidAtMs = Math.floor(touch.saidAtMs ?? touch.receivedAtMs);
+  for (const layer of given) if (properties.with(layer, saidAtMs) !== properties) return undefined;
   if (sentWith === 'public' || sentWith === 'test') return found;
   const { setByServer } = found.row;
-  return given.every((layer) => afterServerGave(setByServer, layer) === setByServer) ? found : undefined;
+  return given.every((layer) => afterServerGave(setByServer, layer, properties.value) === setByServer)
+    ? found
+    : undefined;
 }
 
 /** The visitor that events with the id of a row belong to. */

@@ -73,12 +73,14 @@ export const restoreSurvivor = `
     version = v.version + 1
   from visitor_merges m
   join visitors l on l.account_id = m.account_id and l.id = m.loser
-  where m.account_id = $1 and m.id = $3 and v.account_id = $1 and v.id = $2 and v.merged_into is null`;
+  where m.account_id = $1 and m.id = $3 and v.account_id = $1 and v.id = $2 and v.merged_into is null
+  returning v.properties`;
 
 /** `$1`: the account, `$2`: the loser, `$3`: the merge. */
 export const restoreLoser = `
   update visitors v set
     properties = m.loser_properties,
+    property_times = m.loser_times,
     merged_into = null, joined_to = null,
     set_by_server = ((m.loser_set_by_server & ~${signedInBit}) | (v.set_by_server & ${signedInBit}))::smallint,
     apart = ${newest('select unnest(v.apart) union select m.id')},

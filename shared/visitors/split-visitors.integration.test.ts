@@ -59,7 +59,8 @@ async function newestMerge(accountId: string, id: string): Promise<string> {
 /** All that is stored of the visitors, but for versions and what was undone. */
 async function rowsOf(accountId: string): Promise<unknown> {
   const { rows } = await pool.query(
-    `select id, properties::text, coalesce(joined_to, merged_into) as merged_into, signed_in_as, set_by_server, created_at::text, updated_at::text
+    `select id, properties::text, coalesce(joined_to, merged_into) as merged_into, signed_in_as, set_by_server, created_at::text, updated_at::text,
+        property_times, external_ids, emails, aliases
       from visitors where account_id = $1 order by id`,
     [accountId],
   );

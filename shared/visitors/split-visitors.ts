@@ -1,10 +1,12 @@
 import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../postgres/in-transaction.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { rootOf } from './alias-chains.ts';
 import { selectChain } from './alias-statements.ts';
 import { holdForErasure } from './erasure-lock.ts';
 import { restoreAliases, restoreLoser, restoreSurvivor } from './split-statements.ts';
 import type { IdentityKind } from './visitor-identity.ts';
+import { selectTimesBefore } from './split-times.ts';
 import { lockVisitors } from './visitor-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
 
@@ -62,9 +64,16 @@ export async function splitVisitors(
     ]);
     const later = await laterMerge(client, accountId, { survivor, mergeId });
     if (later !== undefined) return { kind: 'later', mergeId: later };
+    const timesBefore = await selectTimesBefore(client, accountId, { survivor, mergeId });
     // It reads the loser's row as the merge left it.
-    const { rowCount } = await client.query(restoreSurvivor, [accountId, survivor, mergeId]);
-    if (rowCount !== 1) return { kind: 'stuck' };
+    const { rows } = await client.query<{ properties: JsonObject }>(restoreSurvivor, [accountId, survivor, mergeId]);
+    const [restored] = rows;
+    if (restored === undefined) return { kind: 'stuck' };
+    await client.query('update visitors set property_times = $3 where account_id = $1 and id = $2', [
+      accountId,
+      survivor,
+      timesBefore(restored.properties),
+    ]);
     await client.query(restoreLoser, [accountId, loser, mergeId]);
     await client.query(restoreAliases, [accountId, loser]);
     const taken = await restoreIdentities(client, accountId, { loser, mergeId });

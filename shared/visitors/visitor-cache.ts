@@ -260,8 +260,9 @@ export type CacheFigures = {
 const entryBytes = 500;
 const identityBytes = 150;
 
-/** The text, what lines have of it, and about three bytes a character for the object. */
-const bytesOf = ({ id, properties }: StoredVisitor): number => entryBytes + id.length * 3 + properties.text.length * 5;
+/** The text, what lines have of it, and about three bytes a character for the object; the times, and their map. */
+const bytesOf = ({ id, properties }: StoredVisitor): number =>
+  entryBytes + id.length * 3 + properties.text.length * 5 + (properties.timesText?.length ?? 0) * 3;
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
-import { applyProperties, mergeVisitorProperties, VisitorProperties } from './visitor-properties.ts';
+import { applyTimed } from './apply-properties.ts';
+import { noTimes } from './property-times.ts';
+import { VisitorProperties } from './visitor-properties.ts';
+
+const applyProperties = (current: JsonObject, given: JsonObject): JsonObject =>
+  applyTimed({ value: current, times: noTimes }, given, { atMs: 0 }).value;
 
 const rows: readonly [name: string, current: JsonObject, given: JsonObject, expected: JsonObject][] = [
   ['a value sets', {}, { city: 'Oslo' }, { city: 'Oslo' }],
@@ -109,10 +114,10 @@ describe('applyProperties', () => {
   });
 });
 
-test('mergeVisitorProperties: what was written later wins, custom properties one by one', () => {
+test('merged properties: what was written later wins, custom properties one by one', () => {
   const earlier = { city: 'Oslo', zip: '1', custom_properties: { a: 1, b: 1 }, consent: { ads: true } };
   const later = { city: 'Rome', custom_properties: { b: 2, c: 2 }, consent: { mail: true } };
-  expect(mergeVisitorProperties(earlier, later)).toEqual({
+  expect(new VisitorProperties(earlier).mergedWith(new VisitorProperties(later)).value).toEqual({
     city: 'Rome',
     zip: '1',
     custom_properties: { a: 1, b: 2, c: 2 },

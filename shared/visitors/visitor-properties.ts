@@ -1,8 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../runtime/json.ts';
-import { isJsonObject } from '../runtime/json.ts';
-import { clickIdsProperty, mergeClickIds } from '../contracts/events/click-ids.ts';
 import { textNestsDeeper } from '../runtime/json-depth.ts';
+import { applyTimed } from './apply-properties.ts';
+import type { TimedProperties } from './apply-properties.ts';
+import { joinTimed } from './join-properties.ts';
+import { decodeTimes, encodeTimes, noTimes } from './property-times.ts';
+import type { PropertyTimes } from './property-times.ts';
 
 /** What a line of the log has of its visitor: text that stands before and behind the event, and how many bytes that is. */
 export type VisitorLine = {
@@ -14,19 +16,24 @@ export type VisitorLine = {
   readonly characters: number;
 };
 
-/** A visitor's properties with their JSON text, which is made at most once. Never changes. */
-export class VisitorProperties {
+/** A visitor's properties with their JSON text, which is made at most once, and when each was given. Never changes. */
+export class VisitorProperties implements TimedProperties {
   static readonly none = new VisitorProperties({}, '{}');
   readonly value: JsonObject;
   #text: string | undefined;
   #bytes: number | undefined;
   #levels: number | undefined;
   #line: VisitorLine | undefined;
+  #times: PropertyTimes | undefined;
+  #timesText: string | undefined | null;
 
-  /** `text` is the JSON of `value`, where it is known. */
-  constructor(value: JsonObject, text?: string) {
+  /** `text` is the JSON of `value`, where it is known; `times` as they are stored, see `encodeTimes`. */
+  constructor(value: JsonObject, text?: string, times?: string | PropertyTimes) {
     this.value = value;
     this.#text = text;
+    this.#times = typeof times === 'string' ? undefined : (times ?? noTimes);
+    // Undefined: yet to be made.
+    this.#timesText = typeof times === 'string' ? times : undefined;
   }
 
   get text(): string {
@@ -36,6 +43,17 @@ export class VisitorProperties {
   /** What the text weighs. */
   get bytes(): number {
     return (this.#bytes ??= Buffer.byteLength(this.text));
+  }
+
+  /** Read when they are first needed: an event that brings nothing new needs none. */
+  get times(): PropertyTimes {
+    return (this.#times ??= decodeTimes(this.#timesText ?? undefined, this.value));
+  }
+
+  /** The times as they are stored; they do not travel. */
+  get timesText(): string | null {
+    if (this.#timesText === undefined) this.#timesText = encodeTimes(this.times, this.value) ?? null;
+    return this.#timesText;
   }
 
   /** Whether they nest deeper. */
@@ -53,93 +71,19 @@ export class VisitorProperties {
     return this.#line;
   }
 
-  /** The properties after an event gave some; the same ones when nothing changes. */
-  with(given: JsonObject): VisitorProperties {
-    const next = applyProperties(this.value, given);
-    return next === this.value ? this : new VisitorProperties(next);
+  /**
+   * The properties after an event gave some at a time, in ms since the epoch; the same ones when nothing changes. Names in
+   * `forced` are set whatever was given when.
+   */
+  with(given: JsonObject, atMs = 0, forced?: ReadonlySet<string>): VisitorProperties {
+    return become(this, applyTimed(this, given, forced === undefined ? { atMs } : { atMs, forced }));
   }
 
-  /** Those of this visitor and of one written later that turned out to be the same. */
-  mergedWith(later: VisitorProperties): VisitorProperties {
-    return new VisitorProperties(mergeVisitorProperties(this.value, later.value));
+  /** Those of this visitor and of one that turned out to be the same: of each the last write, of two at one time the other's. */
+  mergedWith(other: VisitorProperties): VisitorProperties {
+    return become(this, joinTimed(this, other));
   }
 }
 
-/**
- * Properties of a visitor after an event gave it some. At the top level a value sets, null clears, absent and `""` are
- * ignored; inside `custom_properties` and `consent` null, absent and `""` are all ignored, so they only merge. Of the ids of
- * clicks see `mergeClickIds`.
- * Returns `current` itself when nothing changes.
- */
-export function applyProperties(current: JsonObject, given: JsonObject): JsonObject {
-  let next: Record<string, unknown> | undefined;
-  for (const name of Object.keys(given)) {
-    const value = given[name];
-    if (value === undefined || value === '') continue;
-    const merged = mergedValue(name, current[name], value);
-    if (merged === undefined) continue;
-    if (merged === null) {
-      if (!Object.hasOwn(next ?? current, name)) continue;
-      next ??= { ...current };
-      delete next[name];
-    } else if (!isSame(current[name], merged) || !Object.hasOwn(current, name)) {
-      next ??= { ...current };
-      define(next, name, merged);
-    }
-  }
-  return next ?? current;
-}
-
-/** Properties of one visitor that was two: those written later win, `custom_properties` and `consent` member by member. */
-export function mergeVisitorProperties(earlier: JsonObject, later: JsonObject): JsonObject {
-  const merged: Record<string, unknown> = { ...earlier };
-  for (const [name, value] of Object.entries(later)) {
-    const before = earlier[name];
-    const both = isJsonObject(before) && isJsonObject(value);
-    if (both && name === clickIdsProperty) define(merged, name, mergeClickIds(before, value));
-    else define(merged, name, both && mergeOnlyNames.has(name) ? { ...before, ...value } : value);
-  }
-  return merged;
-}
-
-/** What a property becomes; undefined where nothing of it changes. */
-function mergedValue(name: string, current: unknown, given: unknown): unknown {
-  if (isMergeOnly(name, given)) return mergeMembers(current, given);
-  if (name !== clickIdsProperty || !isJsonObject(given)) return given;
-  const ids = mergeClickIds(current, given);
-  return ids === current || Object.keys(ids).length === 0 ? undefined : ids;
-}
-
-const mergeOnlyNames: ReadonlySet<string> = new Set(['custom_properties', 'consent']);
-
-// A consent that is a plain text is a property like any other; custom_properties that are null merge nothing.
-function isMergeOnly(name: string, value: unknown): boolean {
-  return name === 'custom_properties' || (name === 'consent' && isJsonObject(value));
-}
-
-/** The members after a merge, or undefined when the given ones change nothing. */
-function mergeMembers(current: unknown, given: unknown): JsonObject | undefined {
-  if (!isJsonObject(given)) return undefined;
-  const before = isJsonObject(current) ? current : {};
-  let next: Record<string, unknown> | undefined;
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || value === null || value === '') continue;
-    if (Object.hasOwn(before, name) && isSame(before[name], value)) continue;
-    next ??= { ...before };
-    define(next, name, value);
-  }
-  return next;
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === 'object' && isDeepStrictEqual(a, b));
-}
-
-// An assignment to `__proto__` would set the prototype; a definition makes an ordinary member.
-function define(target: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__') {
-    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
-  } else {
-    target[name] = value;
-  }
-}
+const become = (current: VisitorProperties, next: TimedProperties): VisitorProperties =>
+  next === current ? current : new VisitorProperties(next.value, undefined, next.times);

@@ -27,6 +27,7 @@ type VisitorRecord = {
   id: string;
   version: number;
   properties: string | null;
+  property_times: string | null;
   created_us: string;
   updated_us: string;
   merged_into: string | null;
@@ -43,7 +44,7 @@ const storedBytesMax = 256 * 1024;
 
 // The account is given back as it was asked for: a uuid has more than one spelling.
 const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_in_as, v.set_by_server,
-  v.apart::text[] as apart, v.external_ids, v.emails, v.aliases,
+  v.apart::text[] as apart, v.external_ids, v.emails, v.aliases, v.property_times,
   case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
@@ -239,12 +240,13 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   const { rows } = await db.query<WrittenRecord>({
     name: 'insert-visitors',
     text: `insert into visitors as v (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart, external_ids,
-        emails, aliases)
+        emails, aliases, property_times)
       select k.account_id, k.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart::uuid[],
-        k.external_ids, k.emails, k.aliases
+        k.external_ids, k.emails, k.aliases, k.property_times
       from unnest($1::uuid[], $2::text[], ${jsonbOfLines('$3')}, $4::text[], $5::text[], $6::smallint[], $7::text[],
-          $8::int[], $9::int[], $10::int[])
-        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart, external_ids, emails, aliases)
+          $8::int[], $9::int[], $10::int[], $11::text[])
+        as k (account_id, id, properties, merged_into, signed_in_as, set_by_server, apart, external_ids, emails, aliases,
+          property_times)
       order by 1, 2
       on conflict do nothing
       returning ${writtenColumns}`,
@@ -259,6 +261,7 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.externalIds),
       writes.map((write) => write.emails),
       writes.map((write) => write.aliases),
+      writes.map((write) => write.properties.timesText),
     ],
   });
   return rows.map(readWritten);
@@ -272,11 +275,11 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
     // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
     text: `with locked as materialized (
         select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart, k.external_ids,
-          k.emails, k.aliases
+          k.emails, k.aliases, k.property_times
         from unnest($1::uuid[], $2::text[], $3::int[], ${jsonbOfLines('$4')}, $5::text[], $6::text[], $7::smallint[],
-            $8::text[], $9::int[], $10::int[], $11::int[])
+            $8::text[], $9::int[], $10::int[], $11::int[], $12::text[])
           as k (account_id, id, version, properties, merged_into, signed_in_as, set_by_server, apart, external_ids, emails,
-            aliases)
+            aliases, property_times)
         join visitors v on v.account_id = k.account_id and v.id = k.id and v.version = k.version
         order by v.account_id, v.id
         for update of v
@@ -284,7 +287,7 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       update visitors v
       set properties = k.properties, merged_into = k.merged_into, signed_in_as = k.signed_in_as,
         set_by_server = k.set_by_server, apart = k.apart::uuid[], external_ids = k.external_ids, emails = k.emails,
-        aliases = k.aliases, version = v.version + 1, updated_at = now()
+        aliases = k.aliases, property_times = k.property_times, version = v.version + 1, updated_at = now()
       from locked k where v.account_id = k.account_id and v.id = k.id
       returning ${writtenColumns}`,
     values: [
@@ -299,6 +302,7 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.externalIds),
       writes.map((write) => write.emails),
       writes.map((write) => write.aliases),
+      writes.map((write) => write.properties.timesText),
     ],
   });
   return rows.map(readWritten);
@@ -346,7 +350,7 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
     properties:
       row.properties === null
         ? VisitorProperties.none
-        : new VisitorProperties(JSON.parse(row.properties) as JsonObject),
+        : new VisitorProperties(JSON.parse(row.properties) as JsonObject, undefined, row.property_times ?? undefined),
     mergedInto: row.merged_into ?? undefined,
     signedInAs: row.signed_in_as ?? undefined,
     setByServer: row.set_by_server,

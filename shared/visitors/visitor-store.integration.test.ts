@@ -654,10 +654,10 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
       `"select-identities"(${accounts}, '{external_id,external_id}', '{x,x-7}')`,
       `"select-account-erasures"(${accounts})`,
       `"select-erasures"(${accounts}, '{visitor,visitor}', ${ids})`,
-      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}', '{null,null}', '{1,1}', '{0,0}', '{0,0}')`,
+      `"insert-visitors"(${accounts}, '{u,new}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}', '{null,null}', '{1,1}', '{0,0}', '{0,0}', '{null,null}')`,
       `"insert-identities"(${accounts}, '{external_id,external_id}', '{x,new}', ${ids})`,
-      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}', '{null,null}', '{1,1}', '{0,0}', '{0,0}')`,
-      `"insert-merges"('{${account}}', '{${randomUUID()}}', '{u}', '{w}', '{"{}"}', null, '{0}', '{[]}', null, '{0}', null, '{"{}"}')`,
+      `"update-visitors"(${accounts}, ${ids}, '{2,1}', E'{}\\n{}', '{null,null}', '{null,null}', '{0,0}', '{null,null}', '{1,1}', '{0,0}', '{0,0}', '{null,null}')`,
+      `"insert-merges"('{${account}}', '{${randomUUID()}}', '{u}', '{w}', '{"{}"}', null, '{0}', '{[]}', null, '{0}', null, '{"{}"}', null, null, null)`,
       `"trim-merges"('{${account}}', '{u}')`,
     ];
     for (const statement of statements) {

@@ -8,6 +8,8 @@ export type VisitorTouch = {
   readonly claim: VisitorClaim;
   /** When the event was received, in ms since the epoch. */
   readonly receivedAtMs: number;
+  /** When it says what it gives, in ms since the epoch, not after its receipt. Default: then. */
+  readonly saidAtMs?: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
   /** How many externalIds the account allows for one visitor. Default 1. */

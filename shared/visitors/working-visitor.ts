@@ -1,4 +1,6 @@
-import { mergedBits, ruledByServer } from './server-set.ts';
+import { isServerSet, mergedBits, ruledByServer } from './server-set.ts';
+import type { ProtectedProperty } from './server-set.ts';
+import { timeKey } from './property-times.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { MergeCause, MergedState, StoredVisitor } from './visitor-rows.ts';
@@ -50,10 +52,17 @@ export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined
 export function mergeOf(a: Working, b: Working) {
   const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
   const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
-  const properties = earlier.properties
-    .mergedWith(later.properties)
-    .with(ruledByServer(serverSetOf(earlier), serverSetOf(later)));
-  return { survivor, loser, properties };
+  const joined = earlier.properties.mergedWith(later.properties);
+  return { survivor, loser, properties: withServerSet(joined, earlier, later) };
+}
+
+/** What a server has set for one of two visitors only stays, with its time. */
+function withServerSet(joined: VisitorProperties, a: Working, b: Working): VisitorProperties {
+  const ruled = Object.entries(ruledByServer(serverSetOf(a), serverSetOf(b)));
+  return ruled.reduce((properties, [name, value]) => {
+    const from = isServerSet(a.setByServer, name as ProtectedProperty) ? a : b;
+    return properties.with({ [name]: value }, from.properties.times.get(timeKey(name)), new Set([name]));
+  }, joined);
 }
 
 /** Makes an alias of the loser; the survivor has the properties already. */

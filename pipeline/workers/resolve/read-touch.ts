@@ -59,6 +59,7 @@ export function readTouch(
     event: { id, sourceId: envelope.source },
     claim,
     receivedAtMs: at,
+    saidAtMs: Math.min(timeOf(envelope), at),
     given,
     sentWith: trustOf(keyTrust, test === true, isVerified),
     externalIdsMax: identity.externalIdsMax,

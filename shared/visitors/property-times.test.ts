@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../runtime/json.ts';
+import { boundedTimes, decodeTimes, encodeTimes } from './property-times.ts';
+import { VisitorProperties } from './visitor-properties.ts';
+
+/**
+ * A write of one property or member at a time of its own, that gives a value of its own, or clears: once each, as what is given or
+ * cleared again is no write.
+ */
+type Write = { readonly atMs: number; readonly given: JsonObject };
+
+const paths = [
+  'city',
+  'zip',
+  '__proto__',
+  'custom_properties:a',
+  'custom_properties:city',
+  'consent:ads',
+  'consent:mail',
+];
+const writes: fc.Arbitrary<readonly Write[]> = fc
+  .tuple(
+    fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(...paths, 'consent')), {
+      selector: ([atMs]) => atMs,
+      minLength: 1,
+      maxLength: 14,
+    }),
+    fc.subarray(['city', 'zip', '__proto__', 'consent']),
+  )
+  .map(([all, cleared]) => {
+    const left = new Set(cleared);
+    return all.map(([atMs, path]): Write => {
+      const [name = '', member] = path.split(':');
+      const value = left.delete(path) ? null : `v${atMs}`;
+      return { atMs, given: Object.fromEntries([[name, member === undefined ? value : { [member]: value }]]) };
+    });
+  });
+
+const apply = (all: readonly Write[], start = VisitorProperties.none): VisitorProperties =>
+  all.reduce((properties, { given, atMs }) => properties.with(given, atMs), start);
+
+const stateOf = (properties: VisitorProperties) => ({
+  value: Object.fromEntries(Object.entries(properties.value)),
+  times: Object.fromEntries(properties.times),
+});
+
+test('property times: any order of delivery, each any number of times, converges to the same profile', () => {
+  fc.assert(
+    fc.property(
+      writes.chain((all) =>
+        fc.tuple(
+          fc.constant(all),
+          fc.shuffledSubarray([...all], { minLength: all.length }),
+          fc.shuffledSubarray([...all]),
+        ),
+      ),
+      ([all, shuffled, again]) => {
+        const inOrder = apply(all.toSorted((a, b) => a.atMs - b.atMs));
+        expect(stateOf(apply([...shuffled, ...again]))).toEqual(stateOf(inOrder));
+      },
+    ),
+  );
+});
+
+test('property times: visitors that turn out to be one have what one visitor would have, whichever is which', () => {
+  fc.assert(
+    fc.property(writes, fc.array(fc.boolean()), (all, toFirst) => {
+      const first = apply(all.filter((_, index) => toFirst[index] === true));
+      const second = apply(all.filter((_, index) => toFirst[index] !== true));
+      const one = stateOf(apply(all.toSorted((a, b) => a.atMs - b.atMs)));
+      expect(stateOf(first.mergedWith(second)).value).toEqual(one.value);
+      expect(stateOf(second.mergedWith(first)).value).toEqual(one.value);
+      expect(stateOf(first.mergedWith(second).mergedWith(second)).value).toEqual(one.value);
+    }),
+  );
+});
+
+test('property times: what is stored is read again as it was', () => {
+  fc.assert(
+    fc.property(writes, (all) => {
+      const { value, times, timesText } = apply(all);
+      expect(Object.fromEntries(decodeTimes(timesText ?? undefined, value))).toEqual(Object.fromEntries(times));
+      // A visitor that is read again goes on as the one in memory does.
+      const read = new VisitorProperties(value, undefined, timesText ?? undefined);
+      const late = { atMs: 20, given: { city: 'late', custom_properties: { a: 'late' }, consent: { ads: 'late' } } };
+      expect(stateOf(apply([late], read))).toEqual(stateOf(apply([late], apply(all))));
+    }),
+  );
+});
+
+test('property times: a value that is given again is no write, and one without a time is older than any', () => {
+  const known = VisitorProperties.none.with({ city: 'Oslo', custom_properties: { a: 1 } }, 5);
+  expect(known.with({ city: 'Oslo', custom_properties: { a: 1, b: null }, zip: '' }, 9)).toBe(known);
+  expect(known.with({ city: 'Rome' }, 4)).toBe(known);
+  const old = new VisitorProperties({ city: 'Oslo' });
+  expect(old.with({ city: 'Rome' }, 1).value).toEqual({ city: 'Rome' });
+  // Of two writes at one time the one that is applied later wins: rows of one batch have one time of receipt.
+  expect(known.with({ city: 'Rome' }, 5).value['city']).toBe('Rome');
+});
+
+test('property times: a visitor from one event takes 15 bytes, and a hostile one no more than is bounded', () => {
+  const { timesText } = VisitorProperties.none.with(
+    { email: 'a@b.c', city: 'Oslo', custom_properties: { plan: 'pro', seats: 4 }, consent: { ads: true } },
+    1_764_230_400_123,
+  );
+  expect(timesText).toBe('[1764230400123]');
+  let hostile = VisitorProperties.none;
+  for (let n = 1; n <= 900; n += 1) {
+    hostile = hostile.with({ [`gone-${n}`]: null, custom_properties: { [`k${n}`]: n } }, 1_764_230_400_000 + n);
+  }
+  hostile = hostile.with({ [`gone-${'x'.repeat(5_000)}`]: null }, 1_764_230_500_000);
+  expect(hostile.times.size).toBe(900 + 64);
+  expect(Buffer.byteLength(hostile.timesText ?? '')).toBeLessThan(24 * 1024);
+  // The newest keep their own, the older ones are not overwritten by what is older than they are.
+  expect(hostile.with({ custom_properties: { k900: 'late' } }, 1_764_230_400_899)).toBe(hostile);
+  expect(hostile.with({ custom_properties: { k1: 'late' } }, 1_764_230_400_000)).toBe(hostile);
+  expect(boundedTimes(hostile.times, hostile.value)).toEqual(hostile.times);
+  expect(encodeTimes(new Map(), { city: 'Oslo' })).toBeUndefined();
+});
