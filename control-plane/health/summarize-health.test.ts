@@ -57,11 +57,24 @@ test('health: a destination that refuses its key is UNHEALTHY, whatever it took 
   expect(summarizeHealth([refused, report(1_000, 0)], nowMs).status).toBe('HEALTHY');
 });
 
-test('health: what a destination was passed over for is told of, by all instances together', () => {
+test('health: skipped ranges of all instances are shown by their reasons, those of earlier builds without one', () => {
   const [from, to] = [nowMs - 7_200_000, nowMs - 3_600_000];
-  const missed = (range: readonly [number, number, number]) => ({ ...report(1, 0), missed: [range] });
-  expect(summarizeHealth([missed([from, to, 20]), missed([from + 1, to + 1, 5])], nowMs).missed).toEqual([
-    { from: new Date(from).toISOString(), to: new Date(to + 1).toISOString(), events: 25 },
+  const range = (own: number, events: number) => [from + own, to + own, events] as const;
+  const reports = [
+    { ...report(1, 0), skipped: { retention: [range(0, 20)], dead_letters_full: [range(3, 1)] } },
+    { ...report(1, 0), skipped: { retention: [range(1, 5)] } },
+    { ...report(1, 0), missed: [range(2, 7)] },
+  ];
+  const shown = (own: number, end: number, events: number, reason: string | null) => ({
+    from: new Date(from + own).toISOString(),
+    to: new Date(to + end).toISOString(),
+    events,
+    reason,
+  });
+  expect(summarizeHealth(reports, nowMs).missed).toEqual([
+    shown(0, 1, 25, 'retention'),
+    shown(2, 2, 7, null),
+    shown(3, 3, 1, 'dead_letters_full'),
   ]);
   expect(summarizeHealth([report(1, 0)], nowMs).missed).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import { joinMissed } from '../../shared/contracts/missed-ranges.ts';
+import { joinMissed, joinSkipped, skipReasons } from '../../shared/contracts/missed-ranges.ts';
+import type { MissedRange, SkipReason } from '../../shared/contracts/missed-ranges.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -26,11 +27,19 @@ export const healthReply = Type.Object({
         minimum: 1,
         description: 'Events of the account resolved then, whether or not for the destination.',
       }),
+      reason: nullable(
+        Type.Enum([...skipReasons], {
+          description:
+            'retention: they waited too long or exceeded the quota of the account. position_lost: the position of the ' +
+            'destination was missing. event_removed: a retry was due after its event had left the log. ' +
+            'dead_letters_full: the dead letters had no room. null where an earlier version recorded it.',
+        }),
+      ),
     }),
     {
       description:
-        'Ranges that were skipped because they waited too long or exceeded the quota of the account. A replay of the ' +
-        'log from and to these times sends it, as long as the log keeps it.',
+        'Ranges that were skipped for the destination. A replay of the log from and to these times sends them, as long as ' +
+        'the log keeps them.',
     },
   ),
 });
@@ -75,12 +84,26 @@ export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number)
     globalStopCount: sums.globalStop,
     successRate,
     lastDispatchedAt: Number.isFinite(lastDispatchedAtMs) ? new Date(lastDispatchedAtMs).toISOString() : null,
-    missed: joinMissed(reports.flatMap(({ missed = [] }) => missed)).map(([fromMs, toMs, events]) => ({
+    missed: viewSkipped(reports),
+  };
+}
+
+function viewSkipped(reports: readonly HealthRecord[]): DestinationHealth['missed'] {
+  const skipped = joinSkipped(reports.map((report) => report.skipped ?? {}));
+  const earlier = joinMissed(reports.flatMap(({ missed = [] }) => missed));
+  const view =
+    (reason: SkipReason | null) =>
+    ([fromMs, toMs, events]: MissedRange) => ({
       from: new Date(fromMs).toISOString(),
       to: new Date(toMs).toISOString(),
       events,
-    })),
-  };
+      reason,
+    });
+  const all = [
+    ...earlier.map(view(null)),
+    ...skipReasons.flatMap((reason) => (skipped[reason] ?? []).map(view(reason))),
+  ];
+  return all.toSorted((a, b) => (a.from < b.from ? -1 : 1));
 }
 
 function statusOf(successRate: number | null): DestinationHealth['status'] {

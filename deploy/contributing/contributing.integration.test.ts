@@ -84,6 +84,7 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
     'shared/destinations/contract.test.ts',
     'shared/destinations/common-settings.test.ts',
     'pipeline/workers/dispatch/sending/platforms.test.ts',
+    'pipeline/workers/dispatch/settlement/retry-policy.test.ts',
     'shared/collections/registry.test.ts',
     'shared/contracts/round-trips.test.ts',
     'shared/contracts/events/resolved-event.test.ts',

@@ -3,7 +3,8 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { isWrittenPlace } from './destination-position.ts';
 import type { WrittenPlace } from './destination-position.ts';
-import type { MissedRange } from './missed-ranges.ts';
+import { skipReasons } from './missed-ranges.ts';
+import type { MissedRange, SkippedRanges } from './missed-ranges.ts';
 import { assertId } from './subjects.ts';
 
 /** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
@@ -27,9 +28,11 @@ export type HealthRecord = {
   readonly accessRefused?: true;
   /** In the recent entry: how sending went when it was written. */
   readonly sending?: SendingState;
-  /** In the recent entry: what the destination was passed over for. */
+  /** In the recent entry: what was skipped for the destination. */
+  readonly skipped?: SkippedRanges;
+  /** The same as earlier builds wrote it, without reasons. */
   readonly missed?: readonly MissedRange[];
-  /** In the recent entry: the position as builds keep it here that know no POSITIONS. Written for the way back to them. */
+  /** In the recent entry of a build that knows no POSITIONS: where the destination stands. */
   readonly place?: WrittenPlace;
 };
 
@@ -47,6 +50,7 @@ export type SendingState = {
 };
 
 const count = Type.Number({ minimum: 0 });
+const ranges = Type.Array(Type.Tuple([count, count, count]));
 const steps = Type.Array(Type.Tuple([Type.Integer(), count, count, count, count]));
 const isRecord = Compile(
   Type.Object({
@@ -63,7 +67,10 @@ const isRecord = Compile(
         answerMs: Type.Optional(Type.Object({ half: count, most: count })),
       }),
     ),
-    missed: Type.Optional(Type.Array(Type.Tuple([count, count, count]))),
+    skipped: Type.Optional(
+      Type.Object(Object.fromEntries(skipReasons.map((reason) => [reason, Type.Optional(ranges)]))),
+    ),
+    missed: Type.Optional(ranges),
     place: Type.Optional(Type.Unknown()),
   }),
 );

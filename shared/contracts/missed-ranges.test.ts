@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addMissed, joinMissed } from './missed-ranges.ts';
+import { joinMissed, joinSkipped } from './missed-ranges.ts';
 import type { MissedRange } from './missed-ranges.ts';
 
 const minuteMs = 60_000;
@@ -8,13 +8,19 @@ const minuteMs = 60_000;
 test('missed ranges: what lies close together is one, and what has ended long ago is left out', () => {
   let ranges: readonly MissedRange[] = [];
   for (const minute of [0, 5, 2, 60, 61]) {
-    ranges = addMissed(ranges, [minute * minuteMs, minute * minuteMs + 1, 10]);
+    ranges = joinMissed([...ranges, [minute * minuteMs, minute * minuteMs + 1, 10]]);
   }
   expect(ranges).toEqual([
     [0, 5 * minuteMs + 1, 30],
     [60 * minuteMs, 61 * minuteMs + 1, 20],
   ]);
   expect(joinMissed(ranges, 30 * minuteMs)).toEqual([[60 * minuteMs, 61 * minuteMs + 1, 20]]);
+});
+
+test('skipped ranges: those of one reason are joined, and end with their time', () => {
+  const all = [{ retention: [[0, 1, 2]] }, { retention: [[5, 6, 3]], position_lost: [[0, 9, 1]] }] as const;
+  expect(joinSkipped(all)).toEqual({ retention: [[0, 6, 5]], position_lost: [[0, 9, 1]] });
+  expect(joinSkipped(all, 7)).toEqual({ position_lost: [[0, 9, 1]] });
 });
 
 test('missed ranges: however they come, no event is left out or counted twice, and there are few of them', () => {
@@ -26,7 +32,7 @@ test('missed ranges: however they come, no event is left out or counted twice, a
     fc.property(frames, frames, (ours, theirs) => {
       const note = (noted: typeof ours): readonly MissedRange[] =>
         noted.reduce<readonly MissedRange[]>(
-          (ranges, { atMs, events }) => addMissed(ranges, [atMs, atMs + 1, events]),
+          (ranges, { atMs, events }) => joinMissed([...ranges, [atMs, atMs + 1, events]]),
           [],
         );
       const all = joinMissed([...note(ours), ...note(theirs)]);

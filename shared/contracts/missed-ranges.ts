@@ -1,19 +1,24 @@
 /**
- * Events of an account's log that a destination was not sent, since they had waited for too long, or the log had no room for
- * what waits: resolved at or after the first time and before the second, in ms since the epoch, and how many there were. Some of
- * them may not have been for the destination: its rules were not asked.
+ * Events of an account's log that were skipped for a destination: resolved at or after the first time and before the
+ * second, in ms since the epoch, and how many there were. Some of them may not have been for the destination: its rules
+ * were not asked.
  */
 export type MissedRange = readonly [fromMs: number, toMs: number, events: number];
+
+/**
+ * Why events were skipped: retention, since they waited too long or exceeded the account's quota of EVENTS; the position of
+ * the destination was lost; the event of a retry left EVENTS; or the dead letters had no room for the event.
+ */
+export const skipReasons = ['retention', 'position_lost', 'event_removed', 'dead_letters_full'] as const;
+export type SkipReason = (typeof skipReasons)[number];
+
+/** Skipped ranges by their reason. */
+export type SkippedRanges = { readonly [Reason in SkipReason]?: readonly MissedRange[] };
 
 /** What lies closer together is one range, in ms. */
 const joinMs = 600_000;
 /** More than this are told of as fewer, wider ones. */
 const rangesMax = 16;
-
-/** With one more. Oldest first. Pure. */
-export function addMissed(ranges: readonly MissedRange[], added: MissedRange): readonly MissedRange[] {
-  return joinMissed([...ranges, added]);
-}
 
 /** The ranges of all who have noted some, oldest first, without those that ended before `sinceMs`. Pure. */
 export function joinMissed(ranges: readonly MissedRange[], sinceMs = -Infinity): readonly MissedRange[] {
@@ -31,6 +36,21 @@ export function joinMissed(ranges: readonly MissedRange[], sinceMs = -Infinity):
     joined.splice(at, 2, together(first, second));
   }
   return joined;
+}
+
+/** The same by reason. Pure. */
+export function joinSkipped(all: readonly SkippedRanges[], sinceMs = -Infinity): SkippedRanges {
+  const joined = skipReasons.map(
+    (reason) =>
+      [
+        reason,
+        joinMissed(
+          all.flatMap((ranges) => ranges[reason] ?? []),
+          sinceMs,
+        ),
+      ] as const,
+  );
+  return Object.fromEntries(joined.filter(([, ranges]) => ranges.length > 0));
 }
 
 const together = (a: MissedRange, b: MissedRange): MissedRange => [

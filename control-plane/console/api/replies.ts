@@ -466,7 +466,12 @@ export type Replies = {
     readonly globalStopCount: number;
     readonly successRate: number | null;
     readonly lastDispatchedAt: string | null;
-    readonly missed: readonly { readonly from: string; readonly to: string; readonly events: number }[];
+    readonly missed: readonly {
+      readonly from: string;
+      readonly to: string;
+      readonly events: number;
+      readonly reason: 'retention' | 'position_lost' | 'event_removed' | 'dead_letters_full' | null;
+    }[];
   };
   readonly getDestinationHealthSeries: {
     readonly stepMinutes: number;
@@ -2144,7 +2149,12 @@ export type Replies = {
         readonly globalStopCount: number;
         readonly successRate: number | null;
         readonly lastDispatchedAt: string | null;
-        readonly missed: readonly { readonly from: string; readonly to: string; readonly events: number }[];
+        readonly missed: readonly {
+          readonly from: string;
+          readonly to: string;
+          readonly events: number;
+          readonly reason: 'retention' | 'position_lost' | 'event_removed' | 'dead_letters_full' | null;
+        }[];
       };
       readonly lately: {
         readonly succeeded: number;
@@ -2229,7 +2239,12 @@ export type Replies = {
         readonly globalStopCount: number;
         readonly successRate: number | null;
         readonly lastDispatchedAt: string | null;
-        readonly missed: readonly { readonly from: string; readonly to: string; readonly events: number }[];
+        readonly missed: readonly {
+          readonly from: string;
+          readonly to: string;
+          readonly events: number;
+          readonly reason: 'retention' | 'position_lost' | 'event_removed' | 'dead_letters_full' | null;
+        }[];
       };
       readonly lately: {
         readonly succeeded: number;

@@ -59,24 +59,29 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
   );
 }
 
+const skipWords: Readonly<Record<NonNullable<Health['missed'][number]['reason']>, string>> = {
+  retention: "They waited too long, or exceeded the account's quota",
+  position_lost: 'The position of the destination was missing',
+  event_removed: 'The events had left the log before their retry',
+  dead_letters_full: 'The dead letters had no room',
+};
+
 /** Ranges of events that were skipped for the destination, with a link to replay each. */
 function Missed({ id, missed }: { readonly id: string; readonly missed: Health['missed'] }): ReactElement {
   return (
     <Card title="Skipped" isFlush>
       <div className="body">
-        <p>
-          These events waited too long or exceeded the account's quota while the destination was not accepting them, so
-          they were skipped. You can replay them while they are still in the log.
-        </p>
+        <p>These events were skipped for the destination. You can replay them while they are still in the log.</p>
       </div>
       <Table
         label="Skipped ranges"
         rows={missed}
-        keyOf={({ from }) => from}
+        keyOf={({ from, reason }) => `${from} ${reason}`}
         columns={[
           { title: 'From', cell: ({ from }) => new Date(from).toLocaleString() },
           { title: 'To', cell: ({ to }) => new Date(to).toLocaleString() },
           { title: 'Events in the range', isNumber: true, cell: ({ events }) => showCount(events) },
+          { title: 'Reason', cell: ({ reason }) => (reason === null ? 'Not recorded' : skipWords[reason]) },
           {
             title: 'Actions',
             cell: ({ from, to }) => (

@@ -158,6 +158,30 @@ export const additions: readonly Addition[] = [
     },
   },
   {
+    entry: 'the retry policy',
+    async add(copy) {
+      const policy = 'pipeline/workers/dispatch/settlement/retry-policy.ts';
+      await copy.insertBefore(
+        policy,
+        'const firstDelayMinMs',
+        '/** An event is attempted no more often than this. */\nconst attemptsMax = 1_000;\n',
+      );
+      await copy.replace(
+        policy,
+        "if (nowMs >= endMs) return { kind: 'give-up' };",
+        "if (nowMs >= endMs || attempts >= attemptsMax) return { kind: 'give-up' };",
+      );
+      const test = 'pipeline/workers/dispatch/settlement/retry-policy.test.ts';
+      await copy.write(
+        test,
+        (await copy.read(test)) +
+          "\ntest('retry policy: an event is attempted a thousand times at most', () => {\n" +
+          "  expect([999, 1_000].map((attempts) => first(attempts, 1).kind)).toEqual(['again', 'give-up']);\n" +
+          '});\n',
+      );
+    },
+  },
+  {
     entry: 'a counter of a worker',
     usedIn: 'pipeline/workers/resolve/resolver.ts',
     async add(copy) {

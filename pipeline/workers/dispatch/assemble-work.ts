@@ -54,7 +54,7 @@ export function assembleWork(
     ...parts,
     order,
     quarantine,
-    isSkipped: (seq) => skipAhead.covers(seq),
+    skipReason: (seq) => skipAhead.reasonFor(seq),
     onFrame: () => skipAhead.caughtUp(),
     host: { target, isRunning, spend, beginTurn: () => options.beginTurn(inbox.atWork), wake },
     fail: lifecycle.fail,

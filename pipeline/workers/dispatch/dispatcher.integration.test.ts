@@ -647,59 +647,6 @@ test('dispatcher: frames that are suspected do not wait for retries that hang', 
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: missed: a destination that is down is passed over for what waited too long, which is noted, and gets the rest', async () => {
-  sink.answer(() => 503);
-  const dispatcher = await rig.start();
-  await rig.send(numbered(40, 'begun'));
-  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
-  for (let i = 0; i < 5; i += 1) await rig.send(numbered(10, `late${i}-`));
-  const upTo = rig.frameSeqs.at(-1) ?? 0;
-  await rig.send(numbered(3, 'kept'));
-  const frames = async (): Promise<number> => await rig.unfinished();
-  await dispatcher.passOver(upTo);
-  await until('only what is kept waits in the log', async () => (await frames()) === 1);
-  const missed = dispatcher.stats()['missed_events'] ?? 0;
-  // Those the breaker has seen fail are tried again all the same.
-  expect(missed).toBeGreaterThanOrEqual(50);
-  expect(missed).toBeLessThan(90);
-  const [range, another] = (await rig.health())?.missed ?? [];
-  expect(another).toBeUndefined();
-  expect(range?.[2]).toBe(missed);
-  expect(range?.[1]).toBeLessThanOrEqual(Date.now() + 1);
-  sink.answer(() => 200);
-  await idle();
-  await until('what was tried is there', () => sink.taken().length === 93 - missed);
-  expect(sink.taken().filter((id) => id.startsWith('late'))).toEqual([]);
-  expect(sink.taken().filter((id) => id.startsWith('kept'))).toHaveLength(3);
-  expect(await rig.deadLetters()).toEqual([]);
-});
-
-test('dispatcher: missed: a long backlog is skipped without being read, and counted by the frames it had', async () => {
-  sink.answer(() => 503);
-  const dispatcher = await rig.start();
-  await rig.send(numbered(40, 'begun'));
-  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
-  const framesBefore = dispatcher.stats()['frames'] ?? 0;
-  for (let i = 0; i < 110; i += 1) {
-    await Promise.all(Array.from({ length: 10 }, (_, n) => rig.send(numbered(2, `late${i}-${n}-`))));
-  }
-  const upTo = Math.max(...rig.frameSeqs);
-  await rig.send(numbered(3, 'kept'));
-  const { missed_events: before = 0 } = dispatcher.stats();
-  const sinceMs = Date.now();
-  await dispatcher.passOver(upTo);
-  await until('only what is kept waits in the log', async () => (await rig.unfinished()) === 1);
-  expect((dispatcher.stats()['frames'] ?? 0) - framesBefore).toBeLessThan(200);
-  expect((dispatcher.stats()['missed_events'] ?? 0) - before).toBeGreaterThan(1_000);
-  await until('it is shown', async () => ((await rig.health())?.missed?.length ?? 0) > 0);
-  const missed = (await rig.health())?.missed ?? [];
-  expect(missed[0]?.[0]).toBeLessThan(sinceMs);
-  sink.answer(() => 200);
-  await until('the rest is delivered', () => sink.taken().filter((id) => id.startsWith('kept')).length === 3);
-  // One that the destination was tried out with is retried all the same.
-  expect(sink.taken().filter((id) => id.startsWith('late')).length).toBeLessThan(20);
-});
-
 test('dispatcher: retry share: an endpoint that fails every other request stops at its share, and goes on when it is back', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;

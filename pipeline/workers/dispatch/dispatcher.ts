@@ -118,7 +118,7 @@ export class Dispatcher {
     const dispatcher = new Dispatcher(options, counts, await openDispatcherParts(options, counts));
     const { skipUpTo, taken } = dispatcher.#parts;
     const { fail } = dispatcher.#lifecycle;
-    void dispatcher.passOver(skipUpTo);
+    void dispatcher.#work.skipAhead.skipTo(skipUpTo, 'position_lost');
     void taken.then(fail);
     dispatcher.#run().catch(fail);
     dispatcher.#work.sources.begin();
@@ -144,7 +144,7 @@ export class Dispatcher {
   }
 
   passOver(upToSeq: number): Promise<void> {
-    return this.#work.skipAhead.skipTo(upToSeq);
+    return this.#work.skipAhead.skipTo(upToSeq, 'retention');
   }
 
   /**

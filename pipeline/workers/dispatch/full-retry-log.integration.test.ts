@@ -80,7 +80,7 @@ test('full retry log: what the dead letters do not take either is counted as ski
   await settled();
   expect(dispatcher.stats()['missed_events']).toBe(3);
   expect(await rig.deadLetters()).toEqual([]);
-  const [range, another] = (await rig.health())?.missed ?? [];
+  const [range, another] = (await rig.health())?.skipped?.dead_letters_full ?? [];
   expect(another).toBeUndefined();
   expect(range?.[2]).toBe(3);
   expect(range?.[0]).toBeGreaterThanOrEqual(sinceMs);

@@ -7,8 +7,8 @@ import {
 } from '../../../../shared/contracts/health-record.ts';
 import type { HealthRecord, SendingState } from '../../../../shared/contracts/health-record.ts';
 import type { WrittenPlace } from '../../../../shared/contracts/destination-position.ts';
-import { addMissed, joinMissed } from '../../../../shared/contracts/missed-ranges.ts';
-import type { MissedRange } from '../../../../shared/contracts/missed-ranges.ts';
+import { joinMissed, joinSkipped } from '../../../../shared/contracts/missed-ranges.ts';
+import type { MissedRange, SkippedRanges, SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { HealthWindow, minuteOf } from './health-window.ts';
@@ -46,6 +46,9 @@ const failingPause = 4;
 /** Minutes of the recent entry before they are moved to that of the past. */
 const recentMinutesMax = 30;
 
+/** How many events, and when they were resolved: at one time, or between two. */
+export type Skipped = { readonly fromMs: number; readonly toMs?: number; readonly events: number };
+
 /** Resolved once what it stands for is stored, or is not waited for any more. */
 type Storing = { readonly stored: Promise<void>; resolve(): void };
 
@@ -67,6 +70,8 @@ export class HealthKeeper {
   /** Whether what was recorded could not be stored, so that nothing waits for it until it is. */
   #isBehind = false;
   #isAccessRefused: boolean;
+  #skipped: SkippedRanges;
+  /** What earlier builds recorded as skipped. */
   #missed: readonly MissedRange[];
   #isStopped = false;
   #lastFlushMs = -Infinity;
@@ -88,6 +93,7 @@ export class HealthKeeper {
     this.#key = key;
     this.#window = new HealthWindow(options.hoursKept, joinHealth(past, recent));
     this.#isAccessRefused = recent.accessRefused === true;
+    this.#skipped = recent.skipped ?? {};
     this.#missed = recent.missed ?? [];
     const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
     this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
@@ -103,8 +109,8 @@ export class HealthKeeper {
   }
 
   /** Events were skipped that were resolved at a time, or between two times, in ms since the epoch. */
-  missed(fromMs: number, events: number, toMs = fromMs): void {
-    this.#missed = addMissed(this.#missed, [fromMs, Math.max(fromMs, toMs) + 1, events]);
+  skipped(reason: SkipReason, { fromMs, toMs = fromMs, events }: Skipped): void {
+    this.#skipped = joinSkipped([this.#skipped, { [reason]: [[fromMs, Math.max(fromMs, toMs) + 1, events]] }]);
     this.moved();
   }
 
@@ -248,14 +254,17 @@ export class HealthKeeper {
       }
     }
     const record = this.#window.minutesFrom(this.#pastUntil, Date.now());
-    this.#missed = joinMissed(this.#missed, nowMs - this.#options.hoursKept * hourMs);
+    const sinceMs = nowMs - this.#options.hoursKept * hourMs;
+    this.#missed = joinMissed(this.#missed, sinceMs);
+    this.#skipped = joinSkipped([this.#skipped], sinceMs);
     const missed = this.#missed.length === 0 ? {} : { missed: this.#missed };
+    const skipped = Object.keys(this.#skipped).length === 0 ? {} : { skipped: this.#skipped };
     const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
     const state = this.#options.sending();
     const sending = state === undefined ? {} : { sending: state };
     const place = this.#options.place();
     try {
-      await bucket.put(this.#key, encodeHealthRecord({ ...record, ...refused, ...missed, ...sending, place }));
+      await bucket.put(this.#key, encodeHealthRecord({ ...record, ...refused, ...missed, ...skipped, ...sending }));
     } finally {
       await this.#options.storePlace(place);
     }

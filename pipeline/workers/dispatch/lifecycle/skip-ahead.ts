@@ -1,5 +1,6 @@
 import { eventsOfAccount } from '../../../../shared/contracts/subjects.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import type { SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
@@ -31,6 +32,7 @@ export class SkipAhead {
   readonly #options: SkipAheadOptions;
   /** 0 while nothing is skipped. */
   #upToSeq = 0;
+  #reason: SkipReason = 'retention';
   /** Whether some of it may be held. */
   #mayHold = false;
 
@@ -43,23 +45,25 @@ export class SkipAhead {
     return this.#upToSeq > 0;
   }
 
-  covers(seq: number): boolean {
-    return seq <= this.#upToSeq;
+  /** Why a frame is skipped; undefined where it is not. */
+  reasonFor(seq: number): SkipReason | undefined {
+    return seq <= this.#upToSeq ? this.#reason : undefined;
   }
 
   /** Called again with a sequence that is skipped already, it changes nothing. Never rejects. */
-  async skipTo(upToSeq: number): Promise<void> {
+  async skipTo(upToSeq: number, reason: SkipReason): Promise<void> {
     const { pullConsumer, inbox, isRunning, wake, logger, destinationId } = this.#options;
     const { upTo } = pullConsumer.finished;
     if (upToSeq <= this.#upToSeq || upToSeq <= upTo || !isRunning()) return;
     this.#upToSeq = upToSeq;
+    this.#reason = reason;
     this.#mayHold = true;
     wake();
     if (upToSeq - upTo <= readSkippedMax) return;
     // A thousand destinations that each fetched all of a long backlog would slow the log down for every account.
     try {
       const fromMs = await this.#storedAfter(upTo);
-      inbox.missFrames(await pullConsumer.skipTo(upToSeq), { fromMs, toMs: Date.now() });
+      inbox.skippedFrames(await pullConsumer.skipTo(upToSeq), reason, { fromMs, toMs: Date.now() });
     } catch (error) {
       logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
     }
@@ -77,12 +81,12 @@ export class SkipAhead {
     if (!this.#mayHold) return;
     this.#mayHold = false;
     const { inbox, sending, settlement, destinationId, logger } = this.#options;
-    const upToSeq = this.#upToSeq;
-    logger.warn({ destinationId, upToSeq }, 'dispatcher: skipping events that waited too long');
+    const [upToSeq, reason] = [this.#upToSeq, this.#reason];
+    logger.warn({ destinationId, upToSeq, reason }, 'dispatcher: skipping events');
     settlement.handBackUnstarted();
-    const isSkipped = ({ frame }: DispatchItem): boolean => seqOf(frame) > 0 && this.covers(seqOf(frame));
-    for (const item of sending.remove(isSkipped)) inbox.missEvent(item);
-    inbox.missUnread(upToSeq);
+    const isSkipped = ({ frame }: DispatchItem): boolean => seqOf(frame) > 0 && seqOf(frame) <= upToSeq;
+    for (const item of sending.remove(isSkipped)) inbox.skipEvent(item, reason);
+    inbox.skipUnread(upToSeq, reason);
   }
 
   /** A frame after those that are skipped was opened. It waits with others where nothing can be sent. */

@@ -12,7 +12,7 @@ import { recordSkipped } from './record-skipped.ts';
 
 export type KeepUntriedOptions = {
   readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
-  readonly health: Pick<HealthKeeper, 'missed'>;
+  readonly health: Pick<HealthKeeper, 'skipped'>;
   readonly observe: OutcomeObserver;
   /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
   readonly isErased: (head: EventHead) => boolean;
@@ -35,14 +35,15 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
         counts.dead_letters_unreadable += 1;
         const data = typeof untried.data === 'string' ? Buffer.from(untried.data) : untried.data;
         const isKept = await deadLetters.addUnreadable(data, 'not a resolved event this build knows');
-        if (!isKept) recordSkipped(options, Date.now());
+        if (!isKept) recordSkipped(options, 'dead_letters_full', Date.now());
         return;
       }
       case 'unreadable frame':
-        if (!(await deadLetters.addUnreadable(untried.data, untried.problem))) recordSkipped(options, Date.now());
+        if (!(await deadLetters.addUnreadable(untried.data, untried.problem)))
+          recordSkipped(options, 'dead_letters_full', Date.now());
         return;
       case 'gone':
-        recordSkipped(options, untried.receivedAtMs);
+        recordSkipped(options, 'event_removed', untried.receivedAtMs);
         return;
       case 'quarantined frame':
         return keepFrame(options, untried.message);
@@ -68,7 +69,8 @@ async function keepFrame(
   };
   if (frame === undefined) {
     count();
-    if (!(await deadLetters.addUnreadable(data, setAsideReason))) recordSkipped(options, storedAtMs);
+    if (!(await deadLetters.addUnreadable(data, setAsideReason)))
+      recordSkipped(options, 'dead_letters_full', storedAtMs);
     return;
   }
   const keep = (index: number): Promise<boolean> => {
@@ -84,7 +86,7 @@ async function keepFrame(
     return deadLetters.add(letter, event.event.id, `events ${seq}.${index}`);
   };
   const kept = await Promise.all(Array.from({ length: frame.length }, (_, index) => keep(index)));
-  for (const isKept of kept) if (!isKept) recordSkipped(options, storedAtMs);
+  for (const isKept of kept) if (!isKept) recordSkipped(options, 'dead_letters_full', storedAtMs);
 }
 
 async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quarantined event'>): Promise<void> {
@@ -103,5 +105,5 @@ async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quar
   const own = origin === undefined ? {} : { origin };
   const letter = { ...made, reason: setAsideReason, ...own, event: lineOf(event) };
   const isKept = await deadLetters.add(letter, head.id, retryLine(readFrom));
-  if (!isKept) recordSkipped(options, head.receivedAtMs, firstAttemptAt);
+  if (!isKept) recordSkipped(options, 'dead_letters_full', head.receivedAtMs, firstAttemptAt);
 }

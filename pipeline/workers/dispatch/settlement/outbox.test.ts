@@ -15,6 +15,7 @@ import { createRetryPolicy } from './retry-policy.ts';
 import type { ReadEvent } from '../events/read-event.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import { Outbox } from './outbox.ts';
+import type { Skipped } from '../health/health-keeper.ts';
 import { HeldReferences } from '../events/held-references.ts';
 import { notAttempted } from '../events/attempted.ts';
 import { parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
@@ -68,7 +69,7 @@ function open({
     isErased: () => false,
     health: {
       record: (count: string, events: number) => void health.push(`${count} ${events}`),
-      missed: (fromMs: number, events: number, toMs?: number) => void skipped.push([fromMs, events, toMs]),
+      skipped: (_: string, { fromMs, events, toMs }: Skipped) => void skipped.push([fromMs, events, toMs]),
     },
     deadLetters: {
       add(letter: (typeof letters)[number]) {

@@ -22,7 +22,7 @@ import { recordStop } from './record-stop.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 export type OutboxOptions = {
-  readonly health: Pick<HealthKeeper, 'record' | 'missed'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'skipped'>;
   readonly retryWriter: Pick<RetryWriter, 'add'>;
   readonly deadLetters: Pick<DeadLetterWriter, 'add'>;
   readonly keepUntried: KeepUntried;
@@ -314,8 +314,8 @@ export class Outbox {
 
   /** The dead letters have no room for it either. It was resolved between the two times. */
   #skip({ frame: { source }, head }: DispatchItem, firstAttemptAtMs: number): void {
-    if (source.kind === 'log') recordSkipped(this.#options, source.message.storedAtMs);
-    else recordSkipped(this.#options, head.receivedAtMs, firstAttemptAtMs);
+    if (source.kind === 'log') recordSkipped(this.#options, 'dead_letters_full', source.message.storedAtMs);
+    else recordSkipped(this.#options, 'dead_letters_full', head.receivedAtMs, firstAttemptAtMs);
   }
 }
 

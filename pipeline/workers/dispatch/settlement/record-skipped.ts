@@ -1,14 +1,18 @@
+import type { SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
+
+export type SkipRecords = {
+  readonly counts: Record<'missed_events', number>;
+  readonly health: Pick<HealthKeeper, 'skipped'>;
+};
 
 /** Counts an event as skipped that was resolved at a time, or between two, in ms since the epoch; health shows it. */
 export function recordSkipped(
-  {
-    counts,
-    health,
-  }: { readonly counts: Record<'missed_events', number>; readonly health: Pick<HealthKeeper, 'missed'> },
+  { counts, health }: SkipRecords,
+  reason: SkipReason,
   fromMs: number,
   toMs = fromMs,
 ): void {
   counts.missed_events += 1;
-  health.missed(fromMs, 1, toMs);
+  health.skipped(reason, { fromMs, toMs, events: 1 });
 }

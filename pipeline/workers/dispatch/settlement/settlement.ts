@@ -130,8 +130,12 @@ export class Settlement {
 
   /** Keeps an event whose line cannot be read after its head. */
   keepUnreadable(item: DispatchItem): void {
-    const data = item.line;
-    this.keep({ untried: [{ kind: 'unreadable line', data }], finish: () => this.#options.inbox.settle(item) });
+    const { inbox, order } = this.#options;
+    const finish = (): void => {
+      if (item.lane === 'retried') order?.done(item, item.follower);
+      inbox.settle(item);
+    };
+    this.keep({ untried: [{ kind: 'unreadable line', data: item.line }], finish });
   }
 
   /** Puts an event that is to be sent into its lane, unless it has to wait for an earlier one of its visitor. */

@@ -1,6 +1,7 @@
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
-import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
+import type { HealthKeeper, Skipped } from '../health/health-keeper.ts';
 import type { FramesAtWork } from '../../worker/suspicion.ts';
 import type { ReleasedEvent, VisitorOrder } from '../waiting/visitor-order.ts';
 import { attemptedBefore, notAttempted } from '../events/attempted.ts';
@@ -126,23 +127,23 @@ export class Inbox {
     this.#acknowledge({ kind: 'log', message });
   }
 
-  /** Is done with a frame of the account's log that waited for too long: the destination has missed what is in it. */
-  miss(message: LogMessage): void {
+  /** Skips a frame of the account's log. */
+  skipFrame(message: LogMessage, reason: SkipReason): void {
     this.#count(message);
     const lines = countResolved(message.data);
-    this.#miss(message.storedAtMs, lines - countBits(this.#settledOf(message), lines));
+    this.#skipped(reason, message.storedAtMs, lines - countBits(this.#settledOf(message), lines));
     this.#finish({ kind: 'log', message });
   }
 
-  /** Is done with an event of the account's log that waited for too long. */
-  missEvent(item: DispatchItem): void {
+  /** Skips an event of the account's log that was read. */
+  skipEvent(item: DispatchItem, reason: SkipReason): void {
     const { source } = item.frame;
-    if (source.kind === 'log') this.#miss(source.message.storedAtMs, 1);
+    if (source.kind === 'log') this.#skipped(reason, source.message.storedAtMs, 1);
     this.settle(item);
   }
 
-  /** Is done with what was not read yet of frames up to a sequence. */
-  missUnread(upToSeq: number): void {
+  /** Skips what was not read yet of frames up to a sequence. */
+  skipUnread(upToSeq: number, reason: SkipReason): void {
     const old = this.#unopened.filter(({ frame }) => seqOf(frame) <= upToSeq);
     if (old.length === 0) return;
     this.#unopened = this.#unopened.filter(({ frame }) => seqOf(frame) > upToSeq);
@@ -151,21 +152,21 @@ export class Inbox {
       const opened = (unopened.opened ??= this.#open(unopened));
       for (; unopened.next < opened.length; unopened.next += 1) {
         if (hasBit(settledBefore, unopened.next)) continue;
-        if (frame.source.kind === 'log') this.#miss(frame.source.message.storedAtMs, 1);
+        if (frame.source.kind === 'log') this.#skipped(reason, frame.source.message.storedAtMs, 1);
         this.#settle(frame, unopened.next);
       }
       this.#settle(frame, undefined);
     }
   }
 
-  /** Frames of the account's log were skipped unread: they are taken to have as many events as those before. */
-  missFrames(frames: number, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): void {
+  /** Records frames that were skipped unread: they are counted with as many events as those before. */
+  skippedFrames(frames: number, reason: SkipReason, { fromMs, toMs }: Omit<Skipped, 'events'>): void {
     const { counts, health } = this.#options;
     const opened = this.#framesOpened;
     const events = Math.round(frames * (opened.frames === 0 ? 1 : opened.events / opened.frames));
     if (events === 0) return;
     counts.missed_events += events;
-    health.missed(fromMs, events, toMs);
+    health.skipped(reason, { fromMs, ...(toMs === undefined ? {} : { toMs }), events });
   }
 
   /** Hands a frame of the account's log back. */
@@ -283,10 +284,10 @@ export class Inbox {
     return opened;
   }
 
-  #miss(storedAtMs: number, events: number): void {
+  #skipped(reason: SkipReason, fromMs: number, events: number): void {
     if (events === 0) return;
     this.#options.counts.missed_events += events;
-    this.#options.health.missed(storedAtMs, events);
+    this.#options.health.skipped(reason, { fromMs, events });
   }
 
   /** What an earlier dispatcher had settled of a frame. */

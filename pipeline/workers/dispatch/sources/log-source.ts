@@ -1,4 +1,5 @@
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
+import type { SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { FrameShare } from './frame-shares.ts';
 import type { Inbox } from './inbox.ts';
@@ -10,8 +11,8 @@ export type LogSourceOptions = {
   readonly inbox: Inbox;
   readonly frameShare: FrameShare;
   readonly quarantine: Quarantine;
-  /** Whether frames up to this sequence are skipped. */
-  readonly isSkipped: (seq: number) => boolean;
+  /** Why frames up to this sequence are skipped; undefined where they are not. */
+  readonly skipReason: (seq: number) => SkipReason | undefined;
   /** A frame was opened that is not skipped. */
   readonly onFrame: () => void;
 };
@@ -31,7 +32,7 @@ export async function openLogFrames(host: SourceHost, options: LogSourceOptions)
 
 /** What is here is in flight at once: older frames that are handed back while newer ones are in hand would come after these. */
 function openTogether(host: SourceHost, options: LogSourceOptions): void {
-  const { pullConsumer, quarantine, isSkipped, onFrame } = options;
+  const { pullConsumer, quarantine, skipReason, onFrame } = options;
   if (!host.isRunning()) return;
   const messages = pullConsumer.takeNow(quarantine.framesAtOnce);
   if (messages.length === 0) return;
@@ -39,14 +40,14 @@ function openTogether(host: SourceHost, options: LogSourceOptions): void {
   for (const message of messages) openFrame(message, host, options);
   host.spend(messages.length * frameUnits);
   host.beginTurn();
-  if (messages.some(({ seq }) => !isSkipped(seq))) onFrame();
+  if (messages.some(({ seq }) => skipReason(seq) === undefined)) onFrame();
   host.wake();
 }
 
 function openFrame(
   message: LogMessage,
   host: SourceHost,
-  { inbox, frameShare, quarantine, isSkipped }: LogSourceOptions,
+  { inbox, frameShare, quarantine, skipReason }: LogSourceOptions,
 ): void {
   frameShare.note(message.data.length);
   if (quarantine.holdsFrame(message.seq)) {
@@ -54,9 +55,10 @@ function openFrame(
     return;
   }
   const target = host.target();
+  const skippedFor = skipReason(message.seq);
   // A disabled destination moves on with its account and is sent nothing, then or later: a replay can send it.
   if (target?.destination.isEnabled === false) inbox.pass(message);
-  else if (isSkipped(message.seq)) inbox.miss(message);
+  else if (skippedFor !== undefined) inbox.skipFrame(message, skippedFor);
   else if (target?.prepared === undefined) inbox.refuse(message);
   else inbox.take(message);
 }

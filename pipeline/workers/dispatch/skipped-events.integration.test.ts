@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { until } from '../../testing/until.ts';
+import { noSuspicion, setAsideReason } from '../worker/suspicion.ts';
+import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
+
+let nats: NatsServer;
+let sink: ScriptedDestination;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedDestination();
+  rig = await createDispatcherRig(nats.url);
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+const numbered = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
+const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
+
+test('skipped events: a destination that is down moves on after what waited too long, records it with the reason, and gets the rest', async () => {
+  sink.answer(() => 503);
+  const dispatcher = await rig.start();
+  await rig.send(numbered(40, 'begun'));
+  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+  for (let i = 0; i < 5; i += 1) await rig.send(numbered(10, `late${i}-`));
+  const upTo = rig.frameSeqs.at(-1) ?? 0;
+  await rig.send(numbered(3, 'kept'));
+  const frames = async (): Promise<number> => await rig.unfinished();
+  await dispatcher.passOver(upTo);
+  await until('only what is kept waits in the log', async () => (await frames()) === 1);
+  const missed = dispatcher.stats()['missed_events'] ?? 0;
+  // Those the breaker has seen fail are tried again all the same.
+  expect(missed).toBeGreaterThanOrEqual(50);
+  expect(missed).toBeLessThan(90);
+  const [range, another] = (await rig.health())?.skipped?.retention ?? [];
+  expect(another).toBeUndefined();
+  expect(range?.[2]).toBe(missed);
+  expect(range?.[1]).toBeLessThanOrEqual(Date.now() + 1);
+  sink.answer(() => 200);
+  await idle();
+  await until('what was tried is there', () => sink.taken().length === 93 - missed);
+  expect(sink.taken().filter((id) => id.startsWith('late'))).toEqual([]);
+  expect(sink.taken().filter((id) => id.startsWith('kept'))).toHaveLength(3);
+  expect(await rig.deadLetters()).toEqual([]);
+});
+
+test('skipped events: a long backlog is skipped without being read, and counted by its frames', async () => {
+  sink.answer(() => 503);
+  const dispatcher = await rig.start();
+  await rig.send(numbered(40, 'begun'));
+  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+  const framesBefore = dispatcher.stats()['frames'] ?? 0;
+  for (let i = 0; i < 110; i += 1) {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => rig.send(numbered(2, `late${i}-${n}-`))));
+  }
+  const upTo = Math.max(...rig.frameSeqs);
+  await rig.send(numbered(3, 'kept'));
+  const { missed_events: before = 0 } = dispatcher.stats();
+  const sinceMs = Date.now();
+  await dispatcher.passOver(upTo);
+  await until('only what is kept waits in the log', async () => (await rig.unfinished()) === 1);
+  expect((dispatcher.stats()['frames'] ?? 0) - framesBefore).toBeLessThan(200);
+  expect((dispatcher.stats()['missed_events'] ?? 0) - before).toBeGreaterThan(1_000);
+  await until('it is shown', async () => ((await rig.health())?.skipped?.retention?.length ?? 0) > 0);
+  const missed = (await rig.health())?.skipped?.retention ?? [];
+  expect(missed[0]?.[0]).toBeLessThan(sinceMs);
+  sink.answer(() => 200);
+  await until('the rest is delivered', () => sink.taken().filter((id) => id.startsWith('kept')).length === 3);
+  // One that the destination was tried out with is retried all the same.
+  expect(sink.taken().filter((id) => id.startsWith('late')).length).toBeLessThan(20);
+});
+
+test('skipped events: a dispatcher of suspected frames moves on, one that is quarantined is a dead letter, and the rest is recorded', async () => {
+  sink.answer(({ body }) => (idsOf(body).includes('stuck') ? 'hang' : 200));
+  await rig.send([{ id: 'stuck' }]);
+  await rig.send([{ id: 'deadly' }]);
+  for (let i = 0; i < 4; i += 1) await rig.send(numbered(10, `late${i}-`));
+  const [first = 0, deadly = 0] = rig.frameSeqs;
+  const upTo = rig.frameSeqs.at(-1) ?? 0;
+  await rig.send(numbered(3, 'kept'));
+  const log = { watched: { from: first, to: upTo }, setAside: [{ seq: deadly }] };
+  const dispatcher = await rig.start({
+    suspicion: { ...noSuspicion, log },
+    retryPolicyOf: quickRetries,
+    sender: { ...defaultSettings.sender, headersTimeoutMs: 300 },
+  });
+  await until('the first hangs by itself', () => sink.requests.length === 1);
+  await dispatcher.passOver(upTo);
+  await until('the rest is delivered', () => sink.taken().length === 3);
+  await idle();
+  expect(sink.taken()).toEqual(['kept0', 'kept1', 'kept2']);
+  expect(await rig.deadLetters()).toMatchObject([{ reason: setAsideReason, event: { event: { id: 'deadly' } } }]);
+  expect(dispatcher.stats()['missed_events']).toBe(40);
+  await until('it is shown', async () => (await rig.health())?.skipped !== undefined);
+  const [range, another] = (await rig.health())?.skipped?.retention ?? [];
+  expect([range?.[2], another]).toEqual([40, undefined]);
+  expect(range?.[0]).toBeLessThanOrEqual(range?.[1] ?? 0);
+  // What was on the wire is tried again: retries are no part of the range.
+  sink.answer(() => 200);
+  await until('the first arrived', () => sink.taken().includes('stuck'));
+});
