@@ -200,6 +200,8 @@ test("access: another account's ids in a query or a body are unknown, and nothin
   expect(await ask('GET', `/mappings/templates?entityId=${source}`)).toBe(404);
   expect(await ask('GET', `/versions/draft/diff?against=${version}`)).toBe(404);
   expect(await ask('POST', '/sign-in-links', { key: owner.key })).toBe(400);
+  // The public part of a key names it, too.
+  expect((await other.delete(`/keys/${owner.key.split('_')[1]}`)).status).toBe(404);
   const entities = [{ collection: 'destinations', id: destination }];
   expect(await ask('POST', '/versions/draft/revert', { entities })).toMatchObject({ notFoundCount: 1 });
   expect(await ask('POST', `/visitors/${otherIds['person']}/merge`, { visitorId: 'nobody' })).toBe(404);

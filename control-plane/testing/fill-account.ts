@@ -42,7 +42,8 @@ async function fillConfiguration(client: Client): Promise<FilledIds> {
   const collection = (name: string, body: object): Promise<string> => add(name, `/collections/${name}`, body);
   const settings = { httpDestinationUrl: 'https://example.com/events', headers: '{"x-key":"secret"}' };
   const destinationId = await add('destination', '/destinations', { type: 'HTTPDestination', name: 'Hooks', settings });
-  await add('source', '/sources', { type: 'WebSource', name: 'Shop' });
+  const sourceId = await add('source', '/sources', { type: 'WebSource', name: 'Shop' });
+  await client.post(`/sources/${sourceId}/secret/rotate`);
   await collection('allowedEvents', { name: 'Signup', destinationIds: [destinationId] });
   await collection('externalAllowedEventData', { name: '*', properties: ['plan'] });
   await collection('mappings', { name: 'All', destinationId, logic: null });

@@ -46,6 +46,7 @@ DELETE /sources/{source}                 source:delete
 GET    /sources/{source}/tokens          source:tokens
 GET    /sources/{source}/tokens          source:tokens   @library
 POST   /sources/{source}/tokens/rotate   source:update
+POST   /sources/{source}/secret/rotate   source:update
 
 GET    /versions                      version:list
 POST   /versions                      version:create

@@ -153,7 +153,24 @@ test('erase visitor: another account with the same ids loses nothing', async () 
   const [account, other] = [randomUUID(), randomUUID()];
   const store = createVisitorStore(pool);
   for (const accountId of [account, other]) await store.resolve([touch(accountId, { claim: ann, given: [named] })]);
+  // Rows of what a visitor did and was given: the twins of these accounts have them as well.
+  for (const accountId of [account, other]) {
+    await pool.query(
+      `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+        values ($1, 'e1', now(), now(), 's', 'Signup', 'ann-canary', false, '{}')`,
+      [accountId],
+    );
+    await pool.query(`insert into experiment_assignments values ($1, 'ann-canary', 'x', 'v')`, [accountId]);
+    await pool.query(
+      `insert into experiment_visitors (account_id, experiment_id, visitor_id) values ($1, 'x', 'ann-canary')`,
+      [accountId],
+    );
+  }
   const at = await erase(account, 'ann-canary');
+  for (const table of ['recent_events', 'experiment_assignments', 'experiment_visitors']) {
+    const { rows } = await pool.query(`select account_id from ${table} where account_id = any($1)`, [[account, other]]);
+    expect([table, rows]).toEqual([table, [{ account_id: other }]]);
+  }
   const late = [account, other].map((accountId) => touch(accountId, { claim: ann, at }));
   expect(await outcomesOf(store, late)).toEqual(['erased', 'ann-canary']);
   expect(await store.find(other, { id: 'ann-canary' })).toMatchObject({ properties: named });

@@ -137,6 +137,8 @@ export const additions: readonly Addition[] = [
         "import { createExampleRoute } from './example.ts';\n",
       );
       await copy.insertBefore(routes, '    createPixelRoute(', '    createExampleRoute(),\n');
+      const table = 'gateway/testing/ingest-table.ts';
+      await copy.insertBefore(table, 'GET /sluice/settings/:key ', 'GET /example/:token | /example/KEY | | 401 401\n');
     },
   },
   {
@@ -284,7 +286,7 @@ export const additions: readonly Addition[] = [
       await copy.insertBefore(endpoints, 'import { collectionEndpoints }', imported);
       await copy.insertBefore(endpoints, '  ...auditEndpoints,\n', '  readExample,\n');
       const table = 'control-plane/testing/route-table.ts';
-      await copy.insertBefore(table, 'GET    /activity  ', 'GET    /audit/example  audit:list\n');
+      await copy.insertBefore(table, 'GET    /activity  ', 'GET    /example  audit:list\n');
     },
   },
 ];
