@@ -73,7 +73,7 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   });
   const userHashSecrets = await resealRows(em, sealing, {
     select: 'select source_id as id, sealed from source_secrets where account_id = ?',
-    update: 'update source_secrets set sealed = ? where source_id = ?',
+    update: 'update source_secrets set sealed = ? where account_id = ? and source_id = ?',
     column: 'sealed',
     contextOf: ({ id }) => userHashSecretContext(accountId, id),
     accountId,
