@@ -31,6 +31,7 @@ POST /api/v1/webhook/:token     | /api/v1/webhook/KEY           | {"a":1} | 401 
 GET /webhook/:token             | /webhook/KEY?hub.mode=subscribe&hub.challenge=1&hub.verify_token=no | | 401 405 hook
 GET /api/v1/webhook/:token      | /api/v1/webhook/KEY?hub.mode=subscribe&hub.challenge=1&hub.verify_token=no | | 401 405 hook
 GET /sluice/settings/:key       | /sluice/settings/KEY          | | 401 200
+GET /sluice/container/:key | /sluice/container/KEY | | 401 404
 POST /v1/track      | /v1/track    | {"writeKey":"KEY","userId":"u","event":"E"} | 401 200 +
 POST /v1/t          | /v1/t        | {"writeKey":"KEY","userId":"u","event":"E"} | 401 200 +
 POST /v1/identify   | /v1/identify | {"writeKey":"KEY","userId":"u","traits":{"a":1}} | 401 200 +
@@ -66,6 +67,7 @@ export const openRoutes: readonly string[] = [
   'POST /api/v1/experiments/assignments/:key',
   'POST /api/v1/experiments/personalization',
   'GET /sluice.js',
+  'GET /sluice-tags.js',
   'GET /api/v1/openapi',
   'GET /api/v1/openapi/:family',
   'POST /v1/m',

@@ -96,8 +96,8 @@ const twinFunctions = `
     name text := (select relname from pg_class where oid = tbl);
     target text := format('public.%I', name);
   begin
-    -- Work for all accounts: whatever is due is taken, that of twins as well.
-    if name in ('erasure_records', 'erasure_destinations', 'violations') then return; end if;
+    -- Work for all accounts: whatever is due, or sealed with an old key, is taken, that of twins as well.
+    if name in ('erasure_records', 'erasure_destinations', 'violations', 'account_keys', 'source_secrets') then return; end if;
     if not exists (select from pg_attribute where attrelid = tbl and attname = 'account_id' and not attisdropped)
       or exists (select from pg_constraint where conrelid = tbl and contype = 'f' and confrelid = to_regclass('public.accounts'))
     then return; end if;
