@@ -11,7 +11,7 @@ import { databaseEnv, databaseRules } from '../shared/postgres/database-access.t
 import { EnvError, readEnv, serviceEnv } from '../shared/runtime/env.ts';
 import { backpressureEnv } from './jobs/backlog/backpressure-settings.ts';
 import { membershipEnv } from './cluster/membership-settings.ts';
-import { retentionEnv, retentionProblems } from './jobs/retention/retention-settings.ts';
+import { retentionEnv } from './jobs/retention/retention-settings.ts';
 import { quotaEnv } from '../shared/limits/index.ts';
 import { pipelineStatusEnv } from './status/status-settings.ts';
 import { poolEnv } from './supervisor/pool-settings.ts';
@@ -51,7 +51,7 @@ export type PipelineEnv = Static<typeof schema>;
 export function readPipelineEnv(source: Readonly<Record<string, string | undefined>> = process.env): PipelineEnv {
   const rules = [...logEnvRules, ...databaseRules];
   const env = readEnv(schema, source, (path) => readFileSync(path, 'utf8'), rules);
-  const problems = [...rangeProblems(env), ...retentionProblems(env)];
+  const problems = [...rangeProblems(env)];
   if (problems.length > 0) throw new EnvError(problems);
   return env;
 }

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
-import type { Static, TObject } from 'typebox';
 import { normalizeAddress } from '../../shared/admission/address-ranges.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
 /** Connections of clients to a server: as many as may be, and of one address no more than its part. */
@@ -9,25 +9,25 @@ export type ConnectionLimits = {
   readonly refused: number;
 };
 
-export type ConnectionLimitsOptions = {
-  readonly connectionsMax: number;
-  readonly ofAddressMax: number;
+export const { variables: connectionLimitsEnv, read: readConnectionLimits } = defineSettings({
+  connectionsMax: fromEnv({
+    CONTROL_PLANE_CONNECTIONS_MAX: count(
+      "Connections of clients; more are closed as they come. Below the process's limit of open files",
+      5_000,
+    ),
+  }),
+  ofAddressMax: fromEnv({
+    CONTROL_PLANE_ADDRESS_CONNECTIONS_MAX: count(
+      'Of those, connections of one address that is not in TRUSTED_PROXIES',
+      500,
+    ),
+  }),
+});
+
+export type ConnectionLimitsOptions = ReturnType<typeof readConnectionLimits> & {
   /** Whether an address stands for many clients. */
   isProxy(address: string): boolean;
 };
-
-export const connectionLimitsEnv = {
-  CONTROL_PLANE_CONNECTIONS_MAX: count(
-    "Connections of clients; more are closed as they come. Below the process's limit of open files",
-    5_000,
-  ),
-  CONTROL_PLANE_ADDRESS_CONNECTIONS_MAX: count(
-    'Of those, connections of one address that is not in TRUSTED_PROXIES',
-    500,
-  ),
-};
-
-type ConnectionLimitsVariables = Static<TObject<typeof connectionLimitsEnv>>;
 
 /** Watches a server from before it listens. */
 export function limitConnections(
@@ -58,14 +58,5 @@ export function limitConnections(
     get refused() {
       return refused;
     },
-  };
-}
-
-export function readConnectionLimits(
-  env: ConnectionLimitsVariables,
-): Pick<ConnectionLimitsOptions, 'connectionsMax' | 'ofAddressMax'> {
-  return {
-    connectionsMax: env.CONTROL_PLANE_CONNECTIONS_MAX,
-    ofAddressMax: env.CONTROL_PLANE_ADDRESS_CONNECTIONS_MAX,
   };
 }

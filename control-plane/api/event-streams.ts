@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
-import type { Static, TObject } from 'typebox';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { tooMany } from './api-error.ts';
 
@@ -31,32 +31,21 @@ export type StreamReader = {
   isValid(): Promise<boolean>;
 };
 
-export const eventStreamsEnv = {
-  EVENT_STREAMS_MAX: count('Pages that may follow events or figures live at a time, over all accounts', 200),
-  ACCOUNT_EVENT_STREAMS_MAX: count('Of those, pages of one account', 50),
-  EVENT_STREAM_KEEP_ALIVE_MS: count(
-    'How often a live stream sends a keep-alive for proxies, and checks that its key and its session still hold',
-    15_000,
-    {
-      unit: 'ms',
-      minimum: 1_000,
-    },
-  ),
-};
+export const { variables: eventStreamsEnv, read: readEventStreamSettings } = defineSettings({
+  streamsMax: fromEnv({
+    EVENT_STREAMS_MAX: count('Pages that may follow events or figures live at a time, over all accounts', 200),
+  }),
+  streamsOfAccountMax: fromEnv({ ACCOUNT_EVENT_STREAMS_MAX: count('Of those, pages of one account', 50) }),
+  keepAliveMs: fromEnv({
+    EVENT_STREAM_KEEP_ALIVE_MS: count(
+      'How often a live stream sends a keep-alive for proxies, and checks that its key and its session still hold',
+      15_000,
+      { unit: 'ms', minimum: 1_000 },
+    ),
+  }),
+});
 
-export type EventStreamSettings = {
-  readonly streamsMax: number;
-  readonly streamsOfAccountMax: number;
-  readonly keepAliveMs: number;
-};
-
-export function readEventStreamSettings(env: Static<TObject<typeof eventStreamsEnv>>): EventStreamSettings {
-  return {
-    streamsMax: env.EVENT_STREAMS_MAX,
-    streamsOfAccountMax: env.ACCOUNT_EVENT_STREAMS_MAX,
-    keepAliveMs: env.EVENT_STREAM_KEEP_ALIVE_MS,
-  };
-}
+export type EventStreamSettings = ReturnType<typeof readEventStreamSettings>;
 
 type OpenStream = { readonly accountId: string; check(): Promise<void> };
 

@@ -1,25 +1,23 @@
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
 const dayMs = 86_400_000;
 
-export const erasuresEnv = {
-  ERASURE_DEADLINE_MS: count(
-    'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert tells of those that are not',
-    30 * dayMs,
-    { unit: 'ms', minimum: 60_000 },
-  ),
-  ERASURE_FORWARD_AFTER_MS: count(
-    'How long after its request an erasure is forwarded to destinations first: later than what was being sent to them then can arrive (DISPATCH_TOTAL_TIMEOUT_MS)',
-    60_000,
-    { unit: 'ms', minimum: 0 },
-  ),
-};
+export const { variables: erasuresEnv, read: readErasureSettings } = defineSettings({
+  deadlineMs: fromEnv({
+    ERASURE_DEADLINE_MS: count(
+      'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert tells of those that are not',
+      30 * dayMs,
+      { unit: 'ms', minimum: 60_000 },
+    ),
+  }),
+  forwardAfterMs: fromEnv({
+    ERASURE_FORWARD_AFTER_MS: count(
+      'How long after its request an erasure is forwarded to destinations first: later than what was being sent to them then can arrive (DISPATCH_TOTAL_TIMEOUT_MS)',
+      60_000,
+      { unit: 'ms', minimum: 0 },
+    ),
+  }),
+});
 
-export type ErasureSettings = { readonly deadlineMs: number; readonly forwardAfterMs: number };
-
-export function readErasureSettings(env: {
-  readonly ERASURE_DEADLINE_MS: number;
-  readonly ERASURE_FORWARD_AFTER_MS: number;
-}): ErasureSettings {
-  return { deadlineMs: env.ERASURE_DEADLINE_MS, forwardAfterMs: env.ERASURE_FORWARD_AFTER_MS };
-}
+export type ErasureSettings = ReturnType<typeof readErasureSettings>;

@@ -84,6 +84,8 @@ export const removedVariables: Readonly<Record<string, string>> = {
   RESULTS_FRAMES_PER_TAKE: 'a counter takes up to 32 frames at a time',
   RESULTS_LINGER_MS: 'a counter pauses for 100 ms',
   RESULTS_ROWS_PER_WRITE: 'a statement writes up to 500 visitors',
+  RETENTION_HIGH_PERCENT: 'history is removed while EVENTS is over 70 % full',
+  RETENTION_LOW_PERCENT: 'history is removed until EVENTS is 60 % full',
   SINK_BODY_BYTES_MAX: 'the sink takes bodies of up to 16 MiB',
   SINK_BYTES_MAX: 'the sink keeps 256 MiB',
   WEBHOOK_EVENTS_MAX: 'BATCH_ROWS_MAX is the limit of webhooks too',

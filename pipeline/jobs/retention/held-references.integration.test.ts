@@ -12,7 +12,8 @@ import { until } from '../../testing/until.ts';
 import { createDispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
 import type { DispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
 import { startRetention } from './retention.ts';
-import type { Retention, RetentionSettings } from './retention.ts';
+import type { Retention } from './retention.ts';
+import type { RetentionSettings } from './retention-settings.ts';
 
 let nats: NatsServer;
 let sink: ScriptedDestination;

@@ -27,7 +27,8 @@ import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
 import { createDeadLetterQuota } from './dead-letter-quota.ts';
 import { startRetention } from './retention.ts';
-import type { Retention, RetentionSettings } from './retention.ts';
+import type { Retention } from './retention.ts';
+import type { RetentionSettings } from './retention-settings.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;

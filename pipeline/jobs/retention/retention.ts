@@ -6,8 +6,8 @@ import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
-import type { QuotaSettings } from '../../../shared/limits/index.ts';
 import type { DeadLetterQuota } from './dead-letter-quota.ts';
+import type { RetentionSettings } from './retention-settings.ts';
 import { createMeanSizes } from './mean-sizes.ts';
 import type { MeanSizes } from './mean-sizes.ts';
 import { passOversBySize } from './waiting-window.ts';
@@ -27,16 +27,6 @@ export type WaitingReaders = {
   oldestReference(accountId: string): Promise<number | undefined>;
   /** Has the reader go on behind a sequence, where it runs here. */
   passOver(consumer: string, upToSeq: number): void;
-};
-
-export type RetentionSettings = {
-  readonly everyMs: number;
-  /** Resolved events are kept this long for replay, in ms, while there is room. */
-  readonly historyMs: number;
-  readonly marks: WaterMarks;
-  /** Resolved events wait this long for a destination, in ms. */
-  readonly waitingMs: number;
-  readonly quotas: QuotaSettings;
 };
 
 export type RetentionOptions = {
