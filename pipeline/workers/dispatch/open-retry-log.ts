@@ -80,19 +80,21 @@ export async function openRetryLog(
       if (tier !== parkedTier || !keepsOrder) retryShare.stored(bytes);
     },
   });
-  const lostHeads = visitorOrder && watchLost(options, visitorOrder, warn);
+  const lostHeads = visitorOrder && watchLost(options, visitorOrder, retries, warn);
   return { retries, retryWriter, retryShare, visitorOrder, lostHeads };
 }
 
 function watchLost(
   { connection, destinationId, settings, logger }: DispatcherOptions,
   order: VisitorOrder,
+  retries: RetryReader,
   warn: (error: unknown) => void,
 ): Periodic {
   return watchLostHeads({
     connection,
     destinationId,
     order,
+    isFinished: (place) => retries.hasFinished(place),
     everyMs: settings.lostHeadsEveryMs,
     warn,
     onLost: (events) =>

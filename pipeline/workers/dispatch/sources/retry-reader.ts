@@ -155,6 +155,12 @@ export class RetryReader {
     }
   }
 
+  /** Whether a message was read and is not held any more: all of it is settled. */
+  hasFinished({ tier: number, seq }: { readonly tier: number; readonly seq: number }): boolean {
+    const tier = this.#tiers.get(number);
+    return tier !== undefined && seq < tier.nextSeq && !tier.heldSeqs.has(seq);
+  }
+
   /** All of the frame is settled: it may leave the log. */
   finished(frame: HeldRetries): void {
     const tier = this.#release(frame);

@@ -3,13 +3,16 @@ import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { every } from '../../../../shared/runtime/every.ts';
+import type { Periodic } from '../../../../shared/runtime/every.ts';
 import type { VisitorOrder } from './visitor-order.ts';
-import type { PlacedHead } from './waiting-visitors.ts';
+import type { Head, HeadPlace, WaitingHead } from './waiting-visitors.ts';
 
 export type LostHeadsOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
-  readonly order: Pick<VisitorOrder, 'placedHeads' | 'dropLost'>;
+  readonly order: Pick<VisitorOrder, 'heads' | 'isStoring' | 'dropLost'>;
+  /** Whether the reader of the retry log has finished a message: nothing comes of it any more. */
+  readonly isFinished: (place: HeadPlace) => boolean;
   readonly everyMs: number;
   /** Called with how many heads were lost, when some were. */
   readonly onLost: (heads: number) => void;
@@ -17,18 +20,24 @@ export type LostHeadsOptions = {
 };
 
 /**
- * Checks, now and then, that the retry log has a message for every event that others of its visitor wait behind: after
- * one that is gone they would wait for ever. A tier is first in, first out, so a message before the oldest one is gone.
+ * Checks that every event that others of its visitor wait for has a message in the retry log, or is on its way there:
+ * otherwise they would wait for ever. A tier is first in, first out, so a message before the oldest one is gone. One that
+ * was never stored is lost where two checks find it so.
  */
-export function watchLostHeads({ order, everyMs, onLost, warn, ...log }: LostHeadsOptions) {
+export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...log }: LostHeadsOptions): Periodic {
+  let unplacedBefore = new Set<Head>();
   const check = async (): Promise<void> => {
-    const heads = order.placedHeads();
+    const heads = order.heads();
+    const ahead = heads.flatMap(({ place }) => (place === undefined || isFinished(place) ? [] : place.tier));
+    const oldest = new Map<number, number>();
+    for (const tier of new Set(ahead)) oldest.set(tier, await oldestSeq(log, tier));
+    const isLost = ({ visitorId, key, place, head }: WaitingHead): boolean => {
+      if (place === undefined) return unplacedBefore.has(head) && !order.isStoring({ visitorId, key });
+      return isFinished(place) || place.seq < (oldest.get(place.tier) ?? 0);
+    };
     let lost = 0;
-    for (const tier of new Set(heads.map(({ place }) => place.tier))) {
-      const oldest = await oldestSeq(log, tier);
-      const isGone = ({ place }: PlacedHead): boolean => place.tier === tier && place.seq < oldest;
-      for (const head of heads) if (isGone(head) && order.dropLost(head)) lost += 1;
-    }
+    for (const head of heads) if (isLost(head) && order.dropLost(head)) lost += 1;
+    unplacedBefore = new Set(heads.filter(({ place }) => place === undefined).map(({ head }) => head));
     if (lost > 0) onLost(lost);
   };
   return every(everyMs, () => check().catch(warn));

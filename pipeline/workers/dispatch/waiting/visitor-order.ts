@@ -6,7 +6,7 @@ import type { EventOfVisitor } from '../events/event-of-visitor.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { takeParkedFrame } from './read-waiting.ts';
 import type { LoadedEvent, WantedEvent } from '../events/referenced-events.ts';
-import type { Follower, HeadPlace, ParkedAs, PlacedHead, StoredRecord, WaitingVisitors } from './waiting-visitors.ts';
+import type { Follower, HeadPlace, ParkedAs, StoredRecord, WaitingHead, WaitingVisitors } from './waiting-visitors.ts';
 
 /** What may wait for a destination to keep the order of its visitors. */
 export type OrderLimits = {
@@ -179,18 +179,24 @@ export class VisitorOrder {
     this.#offer(event.visitorId);
   }
 
-  /** The heads that the log has as far as this process knows. */
-  placedHeads(): readonly PlacedHead[] {
-    return [...this.#options.waiting.placedHeads()];
+  /** The events that others wait for, and where this process knows them to be. */
+  heads(): readonly WaitingHead[] {
+    return [...this.#options.waiting.heads()];
+  }
+
+  /** Whether the log is being written the event. */
+  isStoring(event: EventOfVisitor): boolean {
+    return this.#storing.has(keyOf(event));
   }
 
   /**
-   * The log has a head no more where it was. Unless the head has been settled or moved since, nothing would ever come back
-   * for it, and what waits behind it goes on. Returns whether that was so.
+   * The log does not have a head where it was. Unless the head was settled or moved since, it is counted as lost, and
+   * the events that wait for it go on. Returns whether that was so.
    */
-  dropLost({ visitorId, key, place }: PlacedHead): boolean {
+  dropLost({ visitorId, key, place }: Pick<WaitingHead, 'visitorId' | 'key' | 'place'>): boolean {
     const { waiting, counts } = this.#options;
-    if (waiting.placeOfHead(visitorId, key) !== place || this.#storing.has(keyOf({ visitorId, key }))) return false;
+    if (!waiting.isHead(visitorId, key) || waiting.placeOfHead(visitorId, key) !== place) return false;
+    if (this.isStoring({ visitorId, key })) return false;
     counts.retries_lost += 1;
     this.done({ visitorId, key }, undefined);
     return true;

@@ -36,13 +36,19 @@ export type ParkedAs = Pick<Follower, 'attempted' | 'origin' | 'isCopied'>;
 export type HeadPlace = { readonly tier: number; readonly seq: number };
 
 /** An event that failed and waits for its next attempt, or is being tried again. */
-type Head = {
+export type Head = {
   readonly key: string;
   /** Undefined until the log has it. */
   place: HeadPlace | undefined;
 };
 
-export type PlacedHead = { readonly visitorId: string; readonly key: string; readonly place: HeadPlace };
+/** A head as things stand. */
+export type WaitingHead = {
+  readonly visitorId: string;
+  readonly key: string;
+  readonly place: HeadPlace | undefined;
+  readonly head: Head;
+};
 
 type Waiting = {
   /** Nearly always one. */
@@ -129,10 +135,9 @@ export class WaitingVisitors {
     return this.#headOf(visitorId, key)?.place;
   }
 
-  /** The heads that the log has. */
-  *placedHeads(): Iterable<PlacedHead> {
+  *heads(): Iterable<WaitingHead> {
     for (const [visitorId, { heads }] of this.#visitors) {
-      for (const { key, place } of heads) if (place !== undefined) yield { visitorId, key, place };
+      for (const head of heads) yield { visitorId, key: head.key, place: head.place, head };
     }
   }
 
