@@ -161,6 +161,21 @@ test('consent: what a visitor denied is announced again after a crash, by whatev
   ]);
 });
 
+test('consent: Global Privacy Control that comes on is announced for the events of its visitor that wait, and for no new visitor', async () => {
+  const { account, written } = await resolve([
+    track({ userId: 'ann' }),
+    track({ userId: 'ann' }, { gpc: true }),
+    track({ userId: 'new' }, { gpc: true }),
+    track({ userId: 'bob' }),
+    track({ userId: 'ann' }, { gpc: true }),
+  ]);
+  const [ann = '', , fresh = '', bob = ''] = written.map(({ visitor }) => visitor.id);
+  const isOn = (visitorId: string): boolean =>
+    erasures.lastWords(account, { visitorId, receivedAtMs: Date.now() })?.get('$gpc')?.isDenial === true;
+  await until('it is known', () => isOn(ann));
+  expect([isOn(fresh), isOn(bob)]).toEqual([false, false]);
+});
+
 test('consent: Global Privacy Control of a browser is kept with its visitor, and a grant of the visitor beside it', async () => {
   const { written } = await resolve([
     track({ userId: 'ann' }, { gpc: true }),

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { readConsentWords } from '../../../shared/contracts/events/consent-words.ts';
+import { consentMarks, readConsentWords } from '../../../shared/contracts/events/consent-words.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import { announceWithdrawals } from '../../../shared/nats/erasures/announce-withdrawals.ts';
 import type { ConsentChange } from '../../../shared/nats/erasures/announce-withdrawals.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
@@ -11,7 +12,12 @@ import type { VisitorProperties } from '../../../shared/visitors/visitor-propert
 import type { ResolvePlan } from './resolve-plan.ts';
 
 /** A visitor as it is after an event. */
-type VisitorAfter = { readonly id: string; readonly properties: VisitorProperties };
+type VisitorAfter = {
+  readonly id: string;
+  readonly properties: VisitorProperties;
+  /** This event made the visitor: nothing of it can wait. */
+  readonly created?: boolean;
+};
 
 /** What an event says of its visitor, and when that was: the older of its own time and its receipt, in ms since the epoch. */
 type Saying = { readonly touch: VisitorTouch; readonly saidAtMs: number };
@@ -38,7 +44,8 @@ const announcedMax = 10_000;
 /**
  * A denial is announced where the stream does not have it as the visitor's last word, whatever event shows it: the one that
  * says it, the first after a merge, or one that is resolved again after a crash. A grant is announced by the event that
- * says it, where the visitor had denied. So a visitor who denied nothing costs nothing.
+ * says it, where the visitor had denied. So a visitor who denied nothing costs nothing. Global Privacy Control of a visitor who
+ * was there before counts as a denial of `$gpc`: it binds events that wait, for the purposes that ask for it.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
   const { connection, visitors, erasures, plans, logger } = options;
@@ -56,7 +63,7 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
     });
   };
   return {
-    changesOf({ touch, saidAtMs }, { id, properties }) {
+    changesOf({ touch, saidAtMs }, { id, properties, created }) {
       const { accountId, receivedAtMs, given, sentWith } = touch;
       if (sentWith === 'test' || plans(accountId)?.hasPurposes !== true) return none;
       const consent = properties.value['consent'];
@@ -72,6 +79,10 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
         if (!word && !isDenied(name)) denied[name] = false;
         else if (word && isSaid && (isDenied(name) || before?.has(name) === true)) granted[name] = true;
       }
+      // A mark, and so none of the words.
+      const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
+      if (hasGpc && !isDenied(consentMarks.gpc) && before?.has(consentMarks.gpc) !== true)
+        denied[consentMarks.gpc] = false;
       const change = { accountId, visitorIds: [id] };
       const names = Object.keys(denied);
       if (names.length > 0) announced.set(keyOf(accountId, id), new Set([...(before ?? []), ...names]));

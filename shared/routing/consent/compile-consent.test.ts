@@ -249,6 +249,15 @@ describe('consent', () => {
     expect(decided({ defaultState: 'Denied', regions }, { visitor, context: { ip } })).toBe(expected);
   });
 
+  test.each([
+    ['deny', {}, 'denied by signal'],
+    ['deny', { visitor: { consent: { advertising: true } } }, 'granted by visitor'],
+    ['always', { own: { advertising: true } }, 'denied by signal'],
+    ['off', {}, 'granted by default'],
+  ])('signals: GPC %s that came on while the event waited, with %j', (gpc, said, expected) => {
+    expect(decided({ signals: { gpc } }, { ...said, last: { $gpc: { isDenial: true, atMs: 9 } } })).toBe(expected);
+  });
+
   const two = [setting({ name: 'b' }), setting({ name: 'a' })];
   test.each<['all' | 'any', Said, boolean]>([
     ['all', { own: { a: true, b: false } }, false],
@@ -277,6 +286,11 @@ describe('consent', () => {
       'denied by event',
     ],
     ['a default, and taken back', { last: { advertising: { isDenial: false, atMs: 9 } } }, 'granted by default'],
+    [
+      'Global Privacy Control, of a purpose that does not ask for it',
+      { last: { $gpc: { isDenial: true, atMs: 9 } } },
+      'granted by default',
+    ],
     ['a default of another purpose', { last: { analytics: { isDenial: true, atMs: 9 } } }, 'granted by default'],
   ])('withdrawal: of %s', (_what, said, expected) => {
     expect(decided({}, said)).toBe(expected);

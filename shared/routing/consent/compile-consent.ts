@@ -119,8 +119,13 @@ function answer(purpose: Purpose, said: Said): PurposeAnswer {
 /** By what the line of the event says. */
 function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
   const { name, signals, names, regions, defaultsToGranted } = purpose;
-  const { subject, own, visitor, now } = said;
-  const hasGpc = own[consentMarks.gpc] === true || subject.event.context['gpc'] === true || keepsGpc(subject);
+  const { subject, own, visitor, now, lastWords } = said;
+  const hasGpc =
+    own[consentMarks.gpc] === true ||
+    subject.event.context['gpc'] === true ||
+    keepsGpc(subject) ||
+    // It came on while the event waited.
+    lastWords?.get(consentMarks.gpc)?.isDenial === true;
   if (signals.gpc === 'always' && hasGpc) {
     return { purpose: name, isGranted: false, layer: 'signal' };
   }
