@@ -90,6 +90,11 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
   ['/rules/consent', 'advertising'],
   ['/rules/purposes/advertising', 'Signals of consent platforms'],
+  ['/tracking-plan', '9999 9999'],
+  ['/tracking-plan/quarantine', 'Payment Failed'],
+  ['/tracking-plan/rules', 'Not in the plan'],
+  [`/tracking-plan/rules/${account.planRuleId}`, 'Save in the draft'],
+  ['/events/held-event-0', 'It was quarantined'],
   ['/experiments', 'Banner for free shipping'],
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   [`/sources/${account.sourceId}`, 'With curl'],
@@ -423,6 +428,17 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await press('Remove', true);
   await press('Remove from the draft');
   await page.waitForURL('**/rules');
+});
+
+test('tracking plan: the draft is tried on recent events, and what a rule holds is released and judged again', async () => {
+  await open('/tracking-plan/rules', 'Try on recent events');
+  await press('Try on recent events');
+  await waitForText(page, 'the draft would have');
+  await open('/tracking-plan/quarantine', 'Payment Failed');
+  await press('Release', true);
+  await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
+  await waitForText(page, 'released 1 time before');
+  expect(await showsText(page, 'Payment Failed')).toBe(true);
 });
 
 test('rules: a purpose keeps the signals that speak for it, and an allowed event says whom it keeps an event from', async () => {

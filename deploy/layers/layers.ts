@@ -105,6 +105,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'visitors',
     'sources',
     'rules',
+    'tracking-plan',
     'experiments',
     'account',
     'keys',

@@ -40,6 +40,10 @@ export type RecentEvent = Of<'getEvent'>;
 export type OutcomeName = RecentEvent['outcomes'][number]['outcome'];
 export type Way = Of<'getEventWays'>['ways'][number];
 
+export type Violations = Of<'listViolations'>;
+export type PlanTrialResult = Of<'tryTrackingPlan'>;
+export type QuarantinedEvent = OneOf<Of<'listQuarantine'>>;
+
 export type Source = Of<'getSource'>;
 export type Tokens = Of<'getSourceTokens'>;
 export type AuditEntry = OneOf<Of<'listAudit'>>;

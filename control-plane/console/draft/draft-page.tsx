@@ -99,6 +99,21 @@ function Done({ published: { version, tookMs } }: { readonly published: Publishe
         Version {version.versionNumber} is live: published in {showMs(tookMs)}.
       </State>
       <LeftUnsent left={version.backlogsLeft ?? []} />
+      {version.quarantineReleased === undefined ? null : (
+        <p>
+          {countOf(
+            version.quarantineReleased.reduce((sum, { released }) => sum + released, 0),
+            'quarantined event',
+          )}{' '}
+          released.
+          {version.quarantineReleased.every(({ isComplete }) => isComplete) ? null : (
+            <>
+              {' '}
+              More wait: release them in the <Link to="/tracking-plan/quarantine">quarantine</Link>.
+            </>
+          )}
+        </p>
+      )}
       <RolloutList versionId={version.id} />
     </div>
   );

@@ -4,10 +4,13 @@ import { useScope } from '../api/accounts.ts';
 import { useRead } from '../api/queries.ts';
 import type { BacklogLeft, Change } from '../api/types.ts';
 import { ErrorNote } from '../design/feedback.tsx';
-import { Field } from '../design/field.tsx';
+import { Check, Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card } from '../design/page.tsx';
 import { Backlogs } from './backlogs.tsx';
+
+/** Rules that one publish can release. */
+const rulesMax = 20;
 
 export type PublishCardProps = {
   readonly changes: readonly Change[];
@@ -23,13 +26,20 @@ export function PublishCard({ changes, publish }: PublishCardProps): ReactElemen
   const [name, setName] = useState('');
   const [notes, setNotes] = useState('');
   const [isForced, setForced] = useState(false);
+  const mayRelease = useScope('quarantine:release');
+  const [isReleasing, setReleasing] = useState(false);
+  const planned = changes
+    .filter(({ collection }) => collection === 'dataGovernanceRules' || collection === 'dataGovernanceEvents')
+    .slice(0, rulesMax)
+    .map(({ id }) => id);
   const added = changes.filter((one) => one.collection === 'destinations' && one.change === 'added').length;
   const left = backlogs.data?.entities ?? [];
   const needsForce = left.some((one) => one.needsForce);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const force = needsForce && isForced ? { force: true } : {};
-    publish.mutate({ ...(name === '' ? {} : { name }), ...(notes === '' ? {} : { notes }), ...force });
+    const release = isReleasing && planned.length > 0 ? { releaseQuarantine: planned } : {};
+    publish.mutate({ ...(name === '' ? {} : { name }), ...(notes === '' ? {} : { notes }), ...force, ...release });
   };
   return (
     <Card title="Publish">
@@ -51,6 +61,13 @@ export function PublishCard({ changes, publish }: PublishCardProps): ReactElemen
             <textarea {...ids} maxLength={10_000} value={notes} onChange={(event) => setNotes(event.target.value)} />
           )}
         </Field>
+        {planned.length > 0 && mayRelease ? (
+          <Check
+            label="Then release the events that the changed rules of the tracking plan hold"
+            checked={isReleasing}
+            onChange={setReleasing}
+          />
+        ) : null}
         {mayPublish ? null : <p className="note warn">This key lacks the scope version:publish.</p>}
         <ErrorNote error={publish.error} />
         <div className="row">

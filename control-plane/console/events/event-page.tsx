@@ -10,7 +10,7 @@ import { countOf } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
 import { Ago, At } from '../design/time.tsx';
-import { OutcomeState } from './outcomes.tsx';
+import { OutcomeState, PlanState } from './outcomes.tsx';
 import { WayState } from './way-state.tsx';
 
 /** One event and its way: arrived, resolved, decided about, attempted. */
@@ -69,9 +69,17 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
         <li>
           <strong>Resolved</strong>
           <div className="stack tight">
-            <span>
-              as <Link to={`/visitors/${encodeURIComponent(event.visitorId)}`}>visitor {event.visitorId}</Link>
-            </span>
+            {event.visitorId === '' ? null : (
+              <span>
+                as <Link to={`/visitors/${encodeURIComponent(event.visitorId)}`}>visitor {event.visitorId}</Link>
+              </span>
+            )}
+            {event.plan === null ? null : (
+              <>
+                <PlanState outcome={event.plan.outcome} />
+                <span dir="auto">{event.plan.reason}</span>
+              </>
+            )}
             <span className="hint">
               {event.versionNumber === null
                 ? 'The version that was live is not known.'
@@ -82,11 +90,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
         <li>
           <strong>Sent</strong>
           <div className="stack">
-            {event.outcomes.length === 0 ? (
-              <span className="soft">
-                {event.test ? 'Not sent: received with a test key.' : 'No destination has processed it yet.'}
-              </span>
-            ) : null}
+            {event.outcomes.length === 0 ? <span className="soft">{whyUnsent(event)}</span> : null}
             {event.outcomes.map(({ destinationId, outcome, reason, attempts, versionNumber, at }) => (
               <div key={destinationId} className="stack tight">
                 <span className="row">
@@ -107,6 +111,11 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
       </ol>
     </Card>
   );
+}
+
+function whyUnsent({ test, visitorId }: RecentEvent): string {
+  if (test) return 'Not sent: received with a test key.';
+  return visitorId === '' ? 'Not sent: the tracking plan ended it.' : 'No destination has processed it yet.';
 }
 
 /** What the rules would do with it at each destination, now or once the draft is published. */

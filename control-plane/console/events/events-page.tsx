@@ -202,11 +202,13 @@ export function EventTable({ events, nameOf, isLive = false }: EventTableProps):
         },
         {
           title: 'Visitor',
-          cell: ({ visitorId, visitor }) => (
-            <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>
-              {typeof visitor['email'] === 'string' ? visitor['email'] : visitorId}
-            </Link>
-          ),
+          // The tracking plan ended it before anything was known of its visitor.
+          cell: ({ visitorId, visitor }) =>
+            visitorId === '' ? null : (
+              <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>
+                {typeof visitor['email'] === 'string' ? visitor['email'] : visitorId}
+              </Link>
+            ),
         },
       ]}
     />

@@ -16,9 +16,25 @@ export function OutcomeState({ outcome }: { readonly outcome: OutcomeName }): Re
   return <State tone={tone}>{word}</State>;
 }
 
+type PlanOutcome = NonNullable<RecentEvent['plan']>['outcome'];
+
+const planWords: Readonly<Record<PlanOutcome, readonly [Tone, string]>> = {
+  reported: ['off', 'Breaks the plan'],
+  changed: ['off', 'Changed by the plan'],
+  quarantined: ['warn', 'Quarantined'],
+  dropped: ['off', 'Dropped by the plan'],
+};
+
+export function PlanState({ outcome }: { readonly outcome: PlanOutcome }): ReactElement {
+  const [tone, word] = planWords[outcome];
+  return <State tone={tone}>{word}</State>;
+}
+
 /** What became of an event in a few words, the worst first. */
 export function Outcomes({ event }: { readonly event: RecentEvent }): ReactElement {
   if (event.test) return <State tone="off">Test: never dispatched</State>;
+  const { plan } = event;
+  if (plan?.outcome === 'quarantined' || plan?.outcome === 'dropped') return <PlanState outcome={plan.outcome} />;
   const order: readonly OutcomeName[] = ['rejected', 'retrying', 'delivered', 'stopped', 'globalStop'];
   const counts = order.map((name) => [name, event.outcomes.filter(({ outcome }) => outcome === name).length] as const);
   const some = counts.filter(([, count]) => count > 0);

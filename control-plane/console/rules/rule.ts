@@ -50,6 +50,27 @@ export type ConsentFields = {
   readonly signals: ConsentSignals | null;
 };
 
+/** A rule of the tracking plan. */
+export type RuleFields = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly isEnabled: boolean;
+  readonly severity: 'Info' | 'Warning' | 'Error';
+  readonly eventName: string | null;
+  readonly property: string;
+  readonly type: 'Required' | 'Forbidden' | 'Type' | 'Pattern';
+  readonly expected: string | null;
+  readonly action: 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
+};
+
+/** An event of the tracking plan, as far as the console shows it. */
+export type EventFields = {
+  readonly name: string;
+  readonly status: 'Proposed' | 'Approved' | 'Deprecated';
+  readonly action: RuleFields['action'];
+  readonly properties: readonly unknown[];
+};
+
 /** What speaks for a purpose where neither an event nor its visitor does. */
 export type ConsentSignals = {
   readonly segment?: readonly string[] | undefined;

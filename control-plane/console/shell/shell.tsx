@@ -27,6 +27,7 @@ const places: readonly { readonly title: string; readonly places: readonly Place
       { to: '/sources', label: 'Sources', scope: 'source:list' },
       { to: '/destinations', label: 'Destinations', scope: 'destination:list' },
       { to: '/rules', label: 'Rules', scope: 'mappings:list' },
+      { to: '/tracking-plan', label: 'Tracking plan', scope: 'violation:list' },
       { to: '/experiments', label: 'Experiments', scope: 'experiments:list' },
       { to: '/draft', label: 'Draft', scope: 'version:find' },
       { to: '/versions', label: 'Versions', scope: 'version:list' },

@@ -17,6 +17,8 @@ export type FilledAccount = {
   readonly mappingId: string;
   /** One whose name and conditions hold what may be taken for markup; the hostile event is sent by it. */
   readonly hostileMappingId: string;
+  /** A rule of the tracking plan that holds events. */
+  readonly planRuleId: string;
   readonly experiments: FilledExperiments;
   readonly sourceId: string;
   /** Of that event. */
@@ -89,6 +91,20 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     description: 'Whether partners are told of orders.',
     destinationIds: [refusingId],
   });
+  const { id: planRuleId } = await client.api('POST', 'collections/dataGovernanceRules', {
+    name: 'No card numbers',
+    property: 'event_properties.card',
+    type: 'Forbidden',
+    action: 'Quarantine',
+    severity: 'Error',
+  });
+  await client.api('POST', 'collections/dataGovernanceRules', {
+    name: 'Order ids begin with B',
+    eventName: 'Order Completed',
+    property: 'event_properties.order_id',
+    type: 'Pattern',
+    expected: '^B-',
+  });
   await client.publish('Four destinations');
   await client.setSink({ path: '/loyalty', status: 503 });
   await client.setSink({ path: '/partner', status: 400 });
@@ -109,6 +125,15 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     distinctId: 'hostile-event',
     eventProperties: { [hostile.markup]: hostile.long, note: hostile.rightToLeft },
   });
+  for (let index = 0; index < 3; index += 1) {
+    await client.track({
+      event: 'Payment Failed',
+      externalId: 'customer-ada',
+      distinctId: `held-event-${index}`,
+      eventProperties: { card: `4111 1111 1111 111${index}` },
+      defaultProperties: { app_version: '2.3.1' },
+    });
+  }
   // Too old to be taken: it is counted, and goes nowhere.
   await client.track({ event: 'Imported', externalId: 'customer-ada', time: 1 });
   await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
@@ -117,6 +142,7 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
   return {
     experiments,
     mappingId: String(mappingId),
+    planRuleId: String(planRuleId),
     hostileMappingId: String(hostileMappingId),
     client,
     healthyId,

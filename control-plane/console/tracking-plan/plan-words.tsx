@@ -1,0 +1,43 @@
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { State } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+
+export type PlanAction = 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
+export type PlanSeverity = 'Info' | 'Warning' | 'Error';
+
+/** What an action does, for a choice. */
+export const actionWords: Readonly<Record<PlanAction, string>> = {
+  Report: 'Report: only count it',
+  Omit: 'Omit: leave the property out',
+  Redact: 'Redact: replace the value',
+  Quarantine: 'Quarantine: hold the event',
+  Drop: 'Drop: discard the event',
+};
+
+const severityTones: Readonly<Record<PlanSeverity, Tone>> = { Info: 'off', Warning: 'warn', Error: 'bad' };
+
+export function Severity({ severity }: { readonly severity: PlanSeverity }): ReactElement {
+  return <State tone={severityTones[severity]}>{severity}</State>;
+}
+
+const builtIn: Readonly<Record<string, string>> = {
+  'unknown-event': 'Event is not in the plan',
+  'unknown-property': 'Property is not in the plan',
+  'deprecated-event': 'Event is deprecated',
+  'too-costly': 'Rules cost too much',
+};
+
+/** What a rule is called where its name is not at hand. */
+export const ruleLabel = (rule: string, name: string | null | undefined): string => name ?? builtIn[rule] ?? rule;
+
+/** A rule by its name, with the way to its page where it has one. */
+export function RuleName({ rule, name }: { readonly rule: string; readonly name: string | null }): ReactElement {
+  const label = ruleLabel(rule, name);
+  if (builtIn[rule] !== undefined || name === null) return <span dir="auto">{label}</span>;
+  return (
+    <Link className="clip" dir="auto" to={`/tracking-plan/rules/${encodeURIComponent(rule)}`}>
+      {label}
+    </Link>
+  );
+}

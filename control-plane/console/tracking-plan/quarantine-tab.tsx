@@ -1,0 +1,190 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useSearchParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { QuarantinedEvent } from '../api/types.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { countOf } from '../design/numbers.ts';
+import { Card, Empty } from '../design/page.tsx';
+import { More, Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+import { useSourceNames } from '../events/use-source-names.ts';
+import { ruleLabel } from './plan-words.tsx';
+import { useRuleNames } from './use-rule-names.ts';
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+type Chosen = { readonly rule?: string; readonly to?: string };
+
+type Done = { readonly pagination: { readonly nextCursor: string | null } };
+
+/** The events that rules hold. */
+export function QuarantineTab(): ReactElement {
+  const [search, setSearch] = useSearchParams();
+  const rule = search.get('rule') ?? '';
+  const days = search.get('olderThanDays') ?? '';
+  // To the minute: a time that goes on would be another list with each look.
+  const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const chosen: Chosen = {
+    ...(rule === '' ? {} : { rule }),
+    ...(Number(days) > 0 ? { to: new Date(nowMinute - Number(days) * dayMs).toISOString() } : {}),
+  };
+  const query = new URLSearchParams({ limit: '50', ...chosen }).toString();
+  const events = useList<QuarantinedEvent>(`/quarantine?${query}`, { everyMs: 10_000 });
+  const rules = useRuleNames();
+  const sourceName = useSourceNames();
+  const choose = (name: string, value: string): void => {
+    const next = new URLSearchParams(search);
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+    setSearch(next, { replace: true });
+  };
+  return (
+    <Card
+      title="Quarantine"
+      isFlush
+      aside={<Actions chosen={chosen} rules={rules} isEmpty={events.entities.length === 0} />}
+    >
+      <div className="body">
+        <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
+          <Field label="Held by">
+            {(ids) => (
+              <select {...ids} value={rule} onChange={(event) => choose('rule', event.target.value)}>
+                <option value="">Any rule</option>
+                {rule === '' || rules.has(rule) ? null : <option value={rule}>{ruleLabel(rule, undefined)}</option>}
+                {[...rules].map(([id, name]) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+                {['unknown-event', 'unknown-property', 'too-costly'].map((id) => (
+                  <option key={id} value={id}>
+                    {ruleLabel(id, undefined)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Quarantined">
+            {(ids) => (
+              <select {...ids} value={days} onChange={(event) => choose('olderThanDays', event.target.value)}>
+                <option value="">at any time</option>
+                {[1, 7, 14].map((one) => (
+                  <option key={one} value={one}>
+                    more than {countOf(one, 'day')} ago
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </form>
+      </div>
+      <Waiting query={events} />
+      {events.isSuccess && events.entities.length === 0 ? (
+        <Empty title={rule === '' && days === '' ? 'No event is quarantined.' : 'No quarantined event matches.'}>
+          <p>A rule with the action Quarantine holds events here until you release or delete them.</p>
+        </Empty>
+      ) : null}
+      {events.entities.length === 0 ? null : (
+        <Table
+          label="Quarantined events"
+          rows={events.entities}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Event',
+              cell: ({ event }) => (
+                <span className="clip" dir="auto">
+                  {event}
+                </span>
+              ),
+            },
+            {
+              title: 'Held by',
+              cell: ({ rules: broken, releases }) => (
+                <div className="stack tight">
+                  <button type="button" className="plain" onClick={() => choose('rule', broken[0] ?? '')}>
+                    <span className="clip" dir="auto">
+                      {ruleLabel(broken[0] ?? '', rules.get(broken[0] ?? ''))}
+                    </span>
+                  </button>
+                  {releases === 0 ? null : <span className="hint">released {countOf(releases, 'time')} before</span>}
+                </div>
+              ),
+            },
+            {
+              title: 'Source',
+              cell: ({ sourceId }) => (
+                <span className="clip short" dir="auto">
+                  {sourceName(sourceId)}
+                </span>
+              ),
+            },
+            { title: 'Received', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
+            { title: 'Quarantined', cell: ({ quarantinedAt }) => <Ago at={quarantinedAt} /> },
+          ]}
+        />
+      )}
+      <More query={events} />
+    </Card>
+  );
+}
+
+type ActionsProps = {
+  readonly chosen: Chosen;
+  readonly rules: ReadonlyMap<string, string>;
+  readonly isEmpty: boolean;
+};
+
+function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
+  const mayRelease = useScope('quarantine:release');
+  const mayDelete = useScope('quarantine:delete');
+  const [asking, setAsking] = useState<'release' | 'delete'>();
+  const deal = useChange(async (verb: 'release' | 'delete') => {
+    // A call deals with up to 1,000 events.
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const body: object = { ...chosen, ...(cursor === '' ? {} : { cursor }) };
+      const part: Done = await request<Done>('POST', `/quarantine/${verb}`, body);
+      cursor = part.pagination.nextCursor;
+    }
+  });
+  const { rule, to } = chosen;
+  const which = `${rule === undefined ? 'All quarantined events' : `Events that “${ruleLabel(rule, rules.get(rule))}” holds`}${
+    to === undefined ? '' : `, quarantined before ${new Date(to).toLocaleString()},`
+  }`;
+  return (
+    <span className="row">
+      {mayRelease ? (
+        <button type="button" disabled={isEmpty} onClick={() => setAsking('release')}>
+          Release
+        </button>
+      ) : null}
+      {mayDelete ? (
+        <button type="button" disabled={isEmpty} onClick={() => setAsking('delete')}>
+          Delete
+        </button>
+      ) : null}
+      {asking === undefined ? null : (
+        <Confirm
+          title={asking === 'release' ? 'Release these events?' : 'Delete these events?'}
+          action={asking === 'release' ? 'Release' : 'Delete'}
+          isDanger={asking === 'delete'}
+          onDone={() => setAsking(undefined)}
+          onConfirm={() => deal.mutateAsync(asking)}
+        >
+          <p>
+            {which}{' '}
+            {asking === 'release'
+              ? 'go on in order, after what went on meanwhile. The live version judges each again; one that breaks a rule again comes back.'
+              : 'are deleted for good.'}
+          </p>
+        </Confirm>
+      )}
+    </span>
+  );
+}

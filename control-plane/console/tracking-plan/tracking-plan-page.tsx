@@ -1,0 +1,40 @@
+import { Suspense, lazy } from 'react';
+import type { ReactElement } from 'react';
+import { NavLink, Route, Routes } from 'react-router';
+import { Loading } from '../design/feedback.tsx';
+import { Page } from '../design/page.tsx';
+import { ViolationsTab } from './violations-tab.tsx';
+
+const QuarantineTab = lazy(async () => ({ default: (await import('./quarantine-tab.tsx')).QuarantineTab }));
+const PlanTab = lazy(async () => ({ default: (await import('./plan-tab.tsx')).PlanTab }));
+
+const tabs = [
+  ['', 'Violations'],
+  ['/quarantine', 'Quarantine'],
+  ['/rules', 'Rules'],
+] as const;
+
+/** What events should carry, what breaks that, and what is held for it. */
+export function TrackingPlanPage(): ReactElement {
+  return (
+    <Page
+      title="Tracking plan"
+      lead="Rules say what events should carry. See what breaks them, release what they hold, and try the draft on recent events."
+    >
+      <nav className="tabs" aria-label="Parts of the tracking plan">
+        {tabs.map(([path, label]) => (
+          <NavLink key={path} end to={`/tracking-plan${path}`}>
+            {label}
+          </NavLink>
+        ))}
+      </nav>
+      <Suspense fallback={<Loading />}>
+        <Routes>
+          <Route index element={<ViolationsTab />} />
+          <Route path="quarantine" element={<QuarantineTab />} />
+          <Route path="rules" element={<PlanTab />} />
+        </Routes>
+      </Suspense>
+    </Page>
+  );
+}

@@ -1,0 +1,108 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Account } from '../api/types.ts';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import { actionWords } from './plan-words.tsx';
+import type { PlanAction, PlanSeverity } from './plan-words.tsx';
+
+type Settings = Pick<Account, 'unknownEvents' | 'unknownProperties'>;
+
+/** What becomes of events and properties that the plan does not list. */
+export function UnknownCard(): ReactElement {
+  const query = useRead<Account>('/account');
+  return (
+    <Card title="Not in the plan">
+      <Waiting query={query} />
+      {query.data === undefined ? null : <UnknownForm initial={query.data} />}
+    </Card>
+  );
+}
+
+function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement {
+  const mayChange = useScope('account:update');
+  const [{ unknownEvents, unknownProperties }, setSettings] = useState<Settings>(initial);
+  const save = useChange((settings: Settings) => request<Account>('PATCH', '/account', settings));
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate({ unknownEvents, unknownProperties });
+      }}
+    >
+      <p className="soft">
+        Counts once an event of the plan is Approved. Not a part of versions: it takes effect when you save it.
+      </p>
+      <div className="inline">
+        <ActionField
+          label="Events"
+          actions={['Report', 'Quarantine', 'Drop']}
+          value={unknownEvents}
+          onChange={(value) => setSettings({ unknownProperties, unknownEvents: value as Settings['unknownEvents'] })}
+        />
+        <ActionField
+          label="Properties"
+          actions={['Report', 'Omit', 'Redact', 'Quarantine', 'Drop']}
+          value={unknownProperties}
+          onChange={(value) => setSettings({ unknownEvents, unknownProperties: value })}
+        />
+      </div>
+      {mayChange ? null : <p className="note warn">This key lacks the scope account:update.</p>}
+      <ErrorNote error={save.error} />
+      <div className="row">
+        <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
+          {save.isPending ? 'Saving …' : 'Save, live at once'}
+        </button>
+        {save.isSuccess ? <State tone="good">Live</State> : null}
+      </div>
+    </form>
+  );
+}
+
+type Setting = { readonly action: PlanAction; readonly severity: PlanSeverity };
+
+type ActionFieldProps = {
+  readonly label: string;
+  readonly actions: readonly PlanAction[];
+  readonly value: Setting;
+  onChange(value: Setting): void;
+};
+
+function ActionField({ label, actions, value, onChange }: ActionFieldProps): ReactElement {
+  return (
+    <>
+      <Field label={`${label} that are not listed`}>
+        {(ids) => (
+          <select
+            {...ids}
+            value={value.action}
+            onChange={(event) => onChange({ ...value, action: event.target.value as PlanAction })}
+          >
+            {actions.map((action) => (
+              <option key={action} value={action}>
+                {actionWords[action]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label={`Severity of such ${label.toLowerCase()}`}>
+        {(ids) => (
+          <select
+            {...ids}
+            value={value.severity}
+            onChange={(event) => onChange({ ...value, severity: event.target.value as PlanSeverity })}
+          >
+            <option>Info</option>
+            <option>Warning</option>
+            <option>Error</option>
+          </select>
+        )}
+      </Field>
+    </>
+  );
+}
