@@ -21,6 +21,7 @@ import { sessionOperations } from './sessions/session-routes.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
 import { trackingPlanEndpoints } from './tracking-plan/endpoints.ts';
+import { identityCountEndpoints } from './visitors/identity-count-endpoints.ts';
 import { mergeEndpoints } from './visitors/merge-endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
 import { erasureEndpoints } from './erasures/erasure-endpoints.ts';
@@ -42,6 +43,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...ruleEndpoints,
   ...visitorEndpoints,
   ...mergeEndpoints,
+  ...identityCountEndpoints,
   ...erasureEndpoints,
   ...suppressionEndpoints,
   ...quarantineEndpoints,

@@ -18,6 +18,7 @@ import { RateLimit } from '../../shared/limits/index.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/payload/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
+import { IdentityFigures } from '../../pipeline/workers/resolve/identity-figures.ts';
 import { createPlanFigures } from '../../pipeline/workers/resolve/plan-figures.ts';
 import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
@@ -163,7 +164,8 @@ function admitTasks(): MicroTask[] {
   // Each event is new each time.
   const deduplication = { ...createDeduplication({ windowMs, idsMax: 1_000 }), add: () => true };
   const plan = createPlanFigures();
-  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), plan, writer };
+  const identity = new IdentityFigures();
+  const context = { deduplication, plans: () => undefined, counts: createResolverCounts(), plan, identity, writer };
   const rules = openResolvePlan.sourceRules('');
   return [
     {

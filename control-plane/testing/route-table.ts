@@ -47,6 +47,7 @@ GET    /sources/{source}/tokens          source:tokens
 GET    /sources/{source}/tokens          source:tokens   @library
 POST   /sources/{source}/tokens/rotate   source:update
 POST   /sources/{source}/secret/rotate   source:update
+GET    /identity-counts                  source:list
 
 GET    /versions                      version:list
 POST   /versions                      version:create

@@ -47,6 +47,7 @@ const exceptions: readonly (readonly [file: string, piece: string, reason: strin
   ['deploy/doctor/check-database.ts', 'from outbox where pushed_at is null', 'looks whether any account waits'],
   ['pipeline/workers/recent/trimmer.ts', 'with recursive accounts as', 'finds the accounts that have events'],
   ['pipeline/workers/resolve/write-violations.ts', 'where hour < now()', 'deletes old hours of all accounts'],
+  ['shared/visitors/identity-counts.ts', 'where hour < now()', 'deletes old hours of all accounts'],
   ['shared/visitors/erasure-records.ts', 'update erasure_records set erased_at', 'the row that the caller has written'],
   ['shared/visitors/erasure-records.ts', 'update erasure_records set due_at', 'the row that the caller has written'],
   ['shared/visitors/suppressions.ts', 'select max(erased_at) as newest from erasures', 'when anybody was erased last'],

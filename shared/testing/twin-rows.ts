@@ -97,7 +97,9 @@ const twinFunctions = `
     target text := format('public.%I', name);
   begin
     -- Work for all accounts: whatever is due, or sealed with an old key, is taken, that of twins as well.
-    if name in ('erasure_records', 'erasure_destinations', 'violations', 'account_keys', 'source_secrets') then return; end if;
+    if name in (
+      'erasure_records', 'erasure_destinations', 'violations', 'identity_counts', 'account_keys', 'source_secrets'
+    ) then return; end if;
     if not exists (select from pg_attribute where attrelid = tbl and attname = 'account_id' and not attisdropped)
       or exists (select from pg_constraint where conrelid = tbl and contype = 'f' and confrelid = to_regclass('public.accounts'))
     then return; end if;

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const dayMs = 86_400_000;
-const receivedAtMs = Date.now();
+const receivedAtMs = 1_800_000_000_000;
 
 /** An event that was received now and says when it was. */
 function touch(

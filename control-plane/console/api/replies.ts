@@ -1819,6 +1819,16 @@ export type Replies = {
       readonly visitorId: string;
     }[];
   };
+  readonly listIdentityCounts: {
+    readonly from: string;
+    readonly to: string;
+    readonly entities: readonly {
+      readonly sourceId: string;
+      readonly reason: 'blocked' | 'userHash' | 'oversized' | 'keptApart' | 'notOverwritten' | 'full';
+      readonly count: number;
+      readonly lastAt: string;
+    }[];
+  };
   readonly listErasures: {
     readonly entities: readonly {
       readonly id: string;

@@ -11,6 +11,7 @@ import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { Ago, At } from '../design/time.tsx';
+import { IdentityCard } from './identity-card.tsx';
 import { SecretCard, takesUserHash } from './secret-card.tsx';
 import { SourceState } from './sources-page.tsx';
 
@@ -22,6 +23,7 @@ export function SourcePage(): ReactElement {
   const mayReadKeys = useScope('source:tokens');
   const tokens = useRead<Tokens>(`${path}/tokens`, { enabled: mayReadKeys });
   const mayUpdate = useScope('source:update');
+  const mayList = useScope('source:list');
   const [isRotating, setRotating] = useState(false);
   const rotate = useChange(() => request('POST', `${path}/tokens/rotate`));
   const turn = useChange((status: string) => request('PATCH', path, { status }));
@@ -81,6 +83,7 @@ export function SourcePage(): ReactElement {
                 <Link to={`/events?sourceId=${source.id}`}>Recent events</Link>
               </p>
             </Card>
+            {mayList ? <IdentityCard sourceId={source.id} /> : null}
             {mayReadKeys && tokens.data !== undefined && takesUserHash(source.type) ? (
               <SecretCard path={path} secret={tokens.data.secret} mayRotate={mayUpdate} />
             ) : null}

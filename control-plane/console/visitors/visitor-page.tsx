@@ -13,6 +13,8 @@ import { More } from '../design/table.tsx';
 import { At } from '../design/time.tsx';
 import { EventTable } from '../events/events-page.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
+import { ConsentCard } from './consent-card.tsx';
+import { MergesCard } from './merges-card.tsx';
 
 /** All that is kept of a visitor, and its erasure. */
 export function VisitorPage(): ReactElement {
@@ -47,7 +49,7 @@ export function VisitorPage(): ReactElement {
             <dl className="facts">
               <dt>Id</dt>
               <dd>{visitor.id}</dd>
-              <dt>Customer ids</dt>
+              <dt>External ids</dt>
               <dd>{visitor.externalIds.length === 0 ? 'none' : visitor.externalIds.join(', ')}</dd>
               <dt>E-mail</dt>
               <dd>{visitor.emails.length === 0 ? 'none' : visitor.emails.join(', ')}</dd>
@@ -63,11 +65,13 @@ export function VisitorPage(): ReactElement {
               </dd>
             </dl>
           </Card>
+          <ConsentCard consent={visitor.properties['consent']} />
           <Card title="Profile">
             <Code label="Properties" text={showJson(visitor.properties)} />
           </Card>
         </div>
       )}
+      {visitor === undefined ? null : <MergesCard visitorId={visitor.id} nameOf={nameOf} />}
       <Card title="Recent events" isFlush>
         <Waiting query={events} />
         {events.isSuccess ? <EventTable events={events.entities} nameOf={nameOf} /> : null}

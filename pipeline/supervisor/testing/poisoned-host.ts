@@ -64,6 +64,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           isOnlyAccount: () => false,
           settings: settings.resolver,
           violationStore: { write: () => Promise.resolve(), deleteOld: () => Promise.resolve() },
+          identityStore: { write: () => Promise.resolve(), deleteOld: () => Promise.resolve() },
           openRecorder: () => Promise.resolve(noRecorder),
         });
       case 'dispatcher': {

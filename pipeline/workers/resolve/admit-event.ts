@@ -36,7 +36,7 @@ export type Candidate = {
   readonly saidAtMs: number;
 };
 
-type AdmitContext = Pick<ResolverContext, 'deduplication' | 'plans' | 'counts' | 'plan'> & {
+type AdmitContext = Pick<ResolverContext, 'identity' | 'deduplication' | 'plans' | 'counts' | 'plan'> & {
   readonly writer: ByteWriter;
 };
 
@@ -103,6 +103,13 @@ function admit(
   context.counts.placeholder_identifiers += placeholders;
   if (namesTwo) context.counts.people_kept_apart += 1;
   if (isUnverified) context.counts.user_hashes_refused += 1;
+  if (placeholders > 0 || namesTwo || isUnverified) {
+    const { account: accountId, source: sourceId, at: receivedAtMs } = envelope;
+    const of = { accountId, sourceId, receivedAtMs };
+    context.identity.add({ ...of, reason: 'blocked', count: placeholders });
+    context.identity.add({ ...of, reason: 'keptApart', count: namesTwo ? 1 : 0 });
+    context.identity.add({ ...of, reason: 'userHash', count: isUnverified ? 1 : 0 });
+  }
   const event = read(rules);
   // Test events are only looked at, so nothing is dropped there.
   const isTest = envelope.test === true;

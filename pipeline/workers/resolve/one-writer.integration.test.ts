@@ -17,7 +17,7 @@ import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { PartitionWriter } from './partition-writer.ts';
-import type { ResolverOptions } from './resolver.ts';
+import type { ResolverOptions } from './resolver-options.ts';
 import { onEmptyLog, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 

@@ -19,7 +19,7 @@ import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-st
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import { until } from '../../testing/until.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
-import type { ResolverOptions } from './resolver.ts';
+import type { ResolverOptions } from './resolver-options.ts';
 import { defaultSettings, frameOf, onEmptyLog } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 import { createWithdrawals } from './withdrawals.ts';

@@ -10,6 +10,7 @@ import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { nothingLeftOut, VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
 import type { LeftOut, VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import { IdentityFigures } from './identity-figures.ts';
 import { createDeduplication } from './deduplication.ts';
 import { readFrames } from './read-frames.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
@@ -63,6 +64,7 @@ function createContext(): StepContext {
     visitorLimit: new VisitorRateLimit(defaultSettings.visitorRate),
     visitorsCut: new AccountCounts('visitors_cut'),
     visitorsFull: new AccountCounts('visitors_full'),
+    identity: new IdentityFigures(),
     plan: createPlanFigures(),
     costBudget: { recordActivity: () => undefined },
     ...createWriters(),

@@ -3,12 +3,14 @@ import type { ByteWriter, Stretch } from '../../../shared/json/byte-writer.ts';
 import type { Backoff } from '../../../shared/runtime/retry.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import {
+  leftOutReasons,
   VisitorsFailedError,
   VisitorsRefusedError,
   VisitorsUnavailableError,
 } from '../../../shared/visitors/visitor-store.ts';
 import type {
   LeftOut,
+  LeftOutReason,
   ResolvedVisitors,
   VisitorOutcome,
   VisitorTouch,
@@ -213,7 +215,7 @@ async function writeLines(
     const outcome = outcomes[index];
     if (outcome?.kind === 'resolved') {
       consents.push(...context.withdrawals.changesOf(candidate, outcome));
-      if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch.accountId, outcome.leftOut);
+      if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch, outcome.leftOut);
     }
     const leaving = write(candidate, writer.stretchOf(candidate.json), outcome, outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
@@ -311,13 +313,17 @@ async function identify(
   }
 }
 
-function countLeftOut({ counts, visitorsFull }: StepContext, accountId: string, leftOut: LeftOut): void {
+function countLeftOut({ counts, visitorsFull, identity }: StepContext, touch: VisitorTouch, leftOut: LeftOut): void {
+  const { accountId, event, receivedAtMs } = touch;
   const { oversized, keptApart, notOverwritten, full } = leftOut;
   counts.visitors_oversized += oversized;
   counts.people_kept_apart += keptApart;
   counts.server_values_kept += notOverwritten;
   counts.visitors_full += full;
   if (full > 0) visitorsFull.add(accountId, full);
+  for (const reason of Object.keys(leftOutReasons) as LeftOutReason[]) {
+    identity.add({ accountId, sourceId: event?.sourceId ?? '', receivedAtMs, reason, count: leftOut[reason] });
+  }
 }
 
 /** Tries one event's visitor a few times; what another transaction holds is waited for as long as that takes. */

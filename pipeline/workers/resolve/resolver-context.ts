@@ -10,6 +10,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { AccountCounts } from './account-counts.ts';
 import type { Deduplication } from './deduplication.ts';
+import type { IdentityFigures } from './identity-figures.ts';
 import type { PartitionWriter } from './partition-writer.ts';
 import type { PlanFigures } from './plan-figures.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
@@ -52,6 +53,9 @@ export const resolverCounters = {
     'Times an event named two known people (visitors with an externalId), who stay two: another person signed in on a device, or a public key sent an alias of them',
   server_values_kept:
     'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
+  identity_counts_skipped:
+    'Identifiers and values left out of visitors that are missing in the table of these counts: too many sources at a time, or the database was away for long',
+  identity_write_retries: 'Times writing counts of identifiers to the database failed and was tried again',
   user_hashes_refused:
     'Events of a public key whose userHash is not the one of their identifier, accepted as those without one',
   visitors_full:
@@ -73,6 +77,8 @@ export const resolverCounters = {
 
 /** What a resolver counts for each account. */
 export const resolverAccountCounters = {
+  identity_left_out:
+    'Identifiers, values and merges that events asked for and that did not become their visitors’, for any reason; GET /rest/v1/identity-counts has them by source and reason',
   visitors_full: 'Identifiers and merges left out because 1,000 identifiers lead to the visitor',
   visitors_cut:
     'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
@@ -80,6 +86,10 @@ export const resolverAccountCounters = {
 
 /** Counted by the ids of rules. */
 export const resolverNamedCounters = {
+  source_identity_left_out: {
+    help: 'Identifiers, values and merges that events asked for and that did not become their visitors’, by source',
+    label: 'source_id',
+  },
   plan_hits: {
     help: 'Events that broke a rule of a tracking plan, by the id of the rule; unknown-event, unknown-property, deprecated-event and too-costly are rules of every plan',
     label: 'rule',
@@ -137,6 +147,8 @@ export type ResolverContext = {
   readonly visitorsCut: AccountCounts;
   /** What was left out of visitors with as many identifiers as they may have, by account. */
   readonly visitorsFull: AccountCounts;
+  /** What of identifiers and merges was left out, by source and reason. */
+  readonly identity: IdentityFigures;
   readonly plan: PlanFigures;
   /** Of the thread: told which accounts have something to do. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;

@@ -6,8 +6,6 @@ import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subje
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { Wakeup } from '../worker/wakeup.ts';
-import type { RecorderContext } from '../recent/recorder-context.ts';
-import type { Recorder } from '../recent/recorder.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { rangeOf, setAsideReason } from '../worker/suspicion.ts';
@@ -25,35 +23,18 @@ import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
 import { createPlanFigures } from './plan-figures.ts';
+import { IdentityFigures } from './identity-figures.ts';
+import { startIdentityWriter } from './identity-writer.ts';
+import type { FigureWriter } from './identity-writer.ts';
 import { startViolationWriter } from './violation-writer.ts';
-import type { ViolationStore, ViolationWriter } from './violation-writer.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
+import type { ResolverOptions } from './resolver-options.ts';
 import { AccountCounts } from './account-counts.ts';
 import { VisitorRateLimit } from './visitor-rate-limit.ts';
 import { noReads } from './visitor-reads.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
-
-export type ResolverOptions = Omit<
-  ResolverContext,
-  | 'deduplication'
-  | 'writer'
-  | 'visitorLimit'
-  | 'visitorsCut'
-  | 'visitorsFull'
-  | 'plan'
-  | 'counts'
-  | 'signal'
-  | 'eventWriters'
-  | 'frameWriters'
-> & {
-  readonly violationStore: ViolationStore;
-  /** Opens what puts its events into the view of recent events. */
-  openRecorder(
-    resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,
-  ): Promise<Pick<Recorder, 'note' | 'gauges' | 'close'>>;
-};
 
 type EventRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
 
@@ -127,6 +108,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     ),
     visitorsCut: new AccountCounts('visitors_cut'),
     visitorsFull: new AccountCounts('visitors_full'),
+    identity: new IdentityFigures(),
     plan: createPlanFigures(),
     ...createWriters(),
     counts,
@@ -137,8 +119,11 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     await writer.open();
     const rebuilt = await rebuildDeduplication(context, consumer);
     const recorder = await options.openRecorder({ ...context, planOutcomes: context.plan.outcomes });
-    const violationWriter = startViolationWriter(context, options.violationStore);
-    const made = new Resolver(context, reader, { rebuilt, recorder, violationWriter, failed, beginTurnOf });
+    const figureWriters = [
+      startViolationWriter(context, options.violationStore),
+      startIdentityWriter(context, options.identityStore),
+    ];
+    const made = new Resolver(context, reader, { rebuilt, recorder, figureWriters, failed, beginTurnOf });
     await made.open();
     return made;
   };
@@ -156,6 +141,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
       ...resolver.queueStats(),
       ...context.visitorsCut.stats(),
       ...context.visitorsFull.stats(),
+      ...context.identity.stats(),
       ...context.plan.hits.stats(),
     }),
   });
@@ -167,7 +153,7 @@ class Resolver {
   readonly #rebuilt: Rebuilt;
   /** Told of each frame that is in the log. */
   readonly #recorder: EventRecorder;
-  readonly #violationWriter: ViolationWriter;
+  readonly #figureWriters: readonly FigureWriter[];
   /** Ends the tries of whatever is under way. */
   readonly #failed: AbortController;
   readonly #waiting: WaitingEvents;
@@ -194,13 +180,13 @@ class Resolver {
   constructor(
     context: ResolverContext,
     reader: FrameReader,
-    { rebuilt, recorder, violationWriter, failed, beginTurnOf }: ResolverParts,
+    { rebuilt, recorder, figureWriters, failed, beginTurnOf }: ResolverParts,
   ) {
     this.#context = context;
     this.#reader = reader;
     this.#rebuilt = rebuilt;
     this.#recorder = recorder;
-    this.#violationWriter = violationWriter;
+    this.#figureWriters = figureWriters;
     this.#failed = failed;
     const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
     this.#waiting = new WaitingEvents({ eventsMax, accountEventsMax });
@@ -225,7 +211,7 @@ class Resolver {
     await Promise.all([
       checkpoints.close(!this.#reader.signal.aborted),
       this.#recorder.close(),
-      this.#violationWriter.close(),
+      ...this.#figureWriters.map((writer) => writer.close()),
       this.#queues.close(),
     ]);
   }
@@ -492,7 +478,7 @@ class Resolver {
 type ResolverParts = {
   readonly rebuilt: Rebuilt;
   readonly recorder: EventRecorder;
-  readonly violationWriter: ViolationWriter;
+  readonly figureWriters: readonly FigureWriter[];
   readonly failed: AbortController;
   /** A turn of the actor is about frames of a source. */
   beginTurnOf(source: object, frames: FramesAtWork | undefined): void;

@@ -6,6 +6,7 @@ import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
+import { readIdentityCounts } from '../../../shared/visitors/identity-counts.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';
@@ -50,8 +51,10 @@ async function resolve(events: readonly TestEvent[]) {
   }
   await resolver.stop(5_000);
   const visitors = createVisitorStore(rig.pool);
+  const since = new Date(Date.now() - 3_600_000);
   return {
     stats: resolver.stats(),
+    counted: await readIdentityCounts(rig.pool, account, { since, sourceId: undefined, limit: 100 }),
     written: await rig.written(account),
     find: async (externalId: string) => visitors.find(account, { externalId }),
     findBy: visitors.find.bind(visitors, account),
@@ -131,4 +134,22 @@ test('userHash: it signs one identifier, so it merges no two known people and ta
 test('userHash: a test key stays one that changes nobody', async () => {
   const { find } = await resolve([owned, { ...change(hashOf('c-1')), test: true }]);
   expect((await find('c-1'))?.properties['email']).toBe('owner@example.com');
+});
+
+test('identity counts: what did not become a visitor’s is counted by source and reason, written when a resolver ends', async () => {
+  const { counted } = await resolve([
+    owned,
+    change(hashOf('c-2')),
+    change('wrong'),
+    event(web, { externalId: 'undefined', userId: 'browser' }),
+    event(server, { userId: 'u', externalId: 'c-5', userProperties: { external_id: 'c-6' } }),
+    { ...change('wrong'), at: Date.now() - 7_200_000 },
+  ]);
+  expect(counted.map(({ sourceId, reason, count }) => [sourceId, reason, count])).toEqual([
+    [web, 'notOverwritten', 2],
+    [web, 'userHash', 2],
+    [server, 'keptApart', 1],
+    [web, 'blocked', 1],
+  ]);
+  expect(counted[0]?.lastAt.getTime()).toBeGreaterThan(Date.now() - 600_000);
 });

@@ -16,6 +16,7 @@ import {
 import { createWithdrawals } from './withdrawals.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
+import { createIdentityStore } from './identity-writer.ts';
 import { createViolationStore } from './write-violations.ts';
 import { startResolver } from './resolver.ts';
 
@@ -65,6 +66,7 @@ export const resolverWorker = defineWorker({
       plans: (accountId) => plans.resolvePlan(accountId),
       withdrawals: createWithdrawals({ ...host, plans: (accountId) => plans.resolvePlan(accountId) }),
       violationStore: createViolationStore(host.pool),
+      identityStore: createIdentityStore(host.pool),
       isOnlyAccount: (accountId) => plans.isOnly(accountId),
       settings: settings.resolver,
       openRecorder: (resolver) =>

@@ -23,6 +23,7 @@ import { IndexSuppressions } from './0021-index-suppressions.ts';
 import { RecordErasures } from './0021-record-erasures.ts';
 import { RecordViolations } from './0024-record-violations.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
+import { CountIdentity } from './0023-count-identity.ts';
 import { TimeProperties } from './0023-time-properties.ts';
 import { CreateSourceSecrets } from './0022-create-source-secrets.ts';
 import { SetIdentity } from './0022-set-identity.ts';
@@ -68,6 +69,7 @@ export const migrationList: MigrationList = [
   { name: '0026-forward-erasures', class: ForwardErasures },
   { name: '0022-create-source-secrets', class: CreateSourceSecrets },
   { name: '0023-time-properties', class: TimeProperties },
+  { name: '0023-count-identity', class: CountIdentity },
   { name: '0027-let-keys-read-values', class: LetKeysReadValues },
   { name: '0027-index-audit', class: IndexAudit },
 ];

@@ -30,6 +30,7 @@ export const serviceRights = {
     // Nothing of an erased visitor remains.
     experiment_assignments: ['select', 'insert', 'delete'],
     experiment_visitors: ['select', 'delete'],
+    identity_counts: read,
     migrations: read,
     outbox: all,
     recent_events: ['select', 'delete'],
@@ -52,6 +53,7 @@ export const serviceRights = {
     event_outcomes: ['select', 'insert', 'update'],
     experiment_assignments: read,
     experiment_visitors: ['select', 'insert', 'update'],
+    identity_counts: all,
     // For the doctor.
     migrations: read,
     recent_events: all,

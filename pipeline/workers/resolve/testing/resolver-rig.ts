@@ -23,8 +23,9 @@ import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor
 import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
 import { noRecorder } from '../../recent/testing/no-recorder.ts';
 import { startResolver } from '../resolver.ts';
-import type { ResolverOptions } from '../resolver.ts';
+import type { ResolverOptions } from '../resolver-options.ts';
 import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
+import { createIdentityStore } from '../identity-writer.ts';
 import { createViolationStore } from '../write-violations.ts';
 import { noWithdrawals } from './no-withdrawals.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
@@ -82,6 +83,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         costBudget: { recordActivity: () => undefined },
         plans: () => undefined,
         violationStore: createViolationStore(pool),
+        identityStore: createIdentityStore(pool),
         isOnlyAccount: () => false,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),

@@ -1,0 +1,38 @@
+import { Fragment } from 'react';
+import type { ReactElement } from 'react';
+import { useRead } from '../api/queries.ts';
+import type { IdentityCounts } from '../api/types.ts';
+import { Waiting } from '../design/feedback.tsx';
+import { Card } from '../design/page.tsx';
+import { Ago } from '../design/time.tsx';
+
+const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], string>> = {
+  blocked: 'Identifiers that identify nobody',
+  userHash: 'Wrong userHash',
+  notOverwritten: 'Values of a server kept over a public key',
+  keptApart: 'Known people kept apart',
+  oversized: 'Left out of a profile that would be too large',
+  full: 'Left out of a visitor with 1,000 identifiers',
+};
+
+/** What events of a source asked for in the last 7 days and did not become their visitors'. */
+export function IdentityCard({ sourceId }: { readonly sourceId: string }): ReactElement {
+  const query = useRead<IdentityCounts>(`/identity-counts?range=7d&sourceId=${encodeURIComponent(sourceId)}`);
+  const figures = query.data?.entities ?? [];
+  return (
+    <Card title="Left out of visitors, 7 days">
+      <Waiting query={query} />
+      {query.isSuccess && figures.length === 0 ? <p>Nothing.</p> : null}
+      <dl className="facts">
+        {figures.map(({ reason, count, lastAt }) => (
+          <Fragment key={reason}>
+            <dt>{labels[reason]}</dt>
+            <dd>
+              {count.toLocaleString('en')}, last <Ago at={lastAt} />
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Card>
+  );
+}

@@ -1,0 +1,53 @@
+import { Type } from 'typebox';
+import { identityReasons, readIdentityCounts } from '../../shared/visitors/identity-counts.ts';
+import type { IdentityReason } from '../../shared/visitors/identity-counts.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+
+const rangeMs = { '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
+/** Sources and reasons of an account. */
+const rowsMax = 1_000;
+
+const reasons = Object.keys(identityReasons) as IdentityReason[];
+const instant = Type.String({ format: 'date-time' });
+
+export const identityCountEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/identity-counts',
+    scope: 'source:list',
+    id: 'listIdentityCounts',
+    tag: 'Visitors',
+    summary:
+      'What events named or gave that did not become their visitors’, by source and reason, the most frequent first. Counted by ' +
+      'the hour of receipt and kept for 8 days',
+    query: Type.Object({
+      range: Type.Optional(Type.Enum(['24h', '7d'], { default: '24h', description: 'How far back, from now.' })),
+      sourceId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Of events of this source.' })),
+    }),
+    reply: Type.Object({
+      from: instant,
+      to: instant,
+      entities: Type.Array(
+        Type.Object({
+          sourceId: Type.String(),
+          reason: Type.Enum(reasons, {
+            description: reasons.map((reason) => `${reason}: ${identityReasons[reason]}`).join('; '),
+          }),
+          count: Type.Integer({ minimum: 1 }),
+          lastAt: instant,
+        }),
+      ),
+    }),
+    async handle({ query, principal }, { pool, now }) {
+      const to = now();
+      const since = new Date(to.getTime() - rangeMs[query.range ?? '24h']);
+      const filters = { since, sourceId: query.sourceId, limit: rowsMax };
+      const figures = await readIdentityCounts(pool, principal.accountId, filters);
+      return {
+        from: since.toISOString(),
+        to: to.toISOString(),
+        entities: figures.map(({ lastAt, ...figure }) => ({ ...figure, lastAt: lastAt.toISOString() })),
+      };
+    },
+  }),
+];

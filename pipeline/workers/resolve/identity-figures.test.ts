@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { IdentityFigures } from './identity-figures.ts';
+
+const hourMs = 3_600_000;
+const at = (sourceId: string, receivedAtMs: number, count = 1) =>
+  ({ accountId: 'a', sourceId, receivedAtMs, reason: 'blocked', count }) as const;
+
+test('identity figures: counts of an hour are one row, and what could not be written is counted with what follows', () => {
+  const figures = new IdentityFigures();
+  figures.add(at('s', hourMs + 1));
+  figures.add(at('s', hourMs + 2, 4));
+  figures.add(at('s', 2 * hourMs));
+  figures.add(at('s', hourMs, 0));
+  const taken = figures.take();
+  expect(taken.map(({ hourAtMs, count, lastAtMs }) => [hourAtMs, count, lastAtMs])).toEqual([
+    [hourMs, 5, hourMs + 2],
+    [2 * hourMs, 1, 2 * hourMs],
+  ]);
+  expect(figures.take()).toEqual([]);
+  figures.add(at('s', hourMs + 9));
+  figures.keep(taken);
+  expect(figures.take().map(({ count, lastAtMs }) => [count, lastAtMs])).toEqual([
+    [6, hourMs + 9],
+    [1, 2 * hourMs],
+  ]);
+  expect(figures.stats()).toEqual({ 'identity_left_out:a': 7, 'source_identity_left_out:s': 7 });
+});
+
+test('identity figures: more sources than have a place are counted as skipped', () => {
+  const figures = new IdentityFigures();
+  for (let n = 0; n < 5_003; n += 1) figures.add(at(`s-${n}`, 1, 2));
+  expect(figures.skipped).toBe(6);
+  expect(figures.take()).toHaveLength(5_000);
+});

@@ -1,0 +1,28 @@
+import type { RecorderContext } from '../recent/recorder-context.ts';
+import type { Recorder } from '../recent/recorder.ts';
+import type { IdentityStore } from './identity-writer.ts';
+import type { ResolverContext } from './resolver-context.ts';
+import type { ViolationStore } from './violation-writer.ts';
+
+export type ResolverOptions = Omit<
+  ResolverContext,
+  | 'deduplication'
+  | 'writer'
+  | 'visitorLimit'
+  | 'visitorsCut'
+  | 'visitorsFull'
+  | 'identity'
+  | 'plan'
+  | 'counts'
+  | 'signal'
+  | 'eventWriters'
+  | 'frameWriters'
+> & {
+  readonly violationStore: ViolationStore;
+  /** Where counts of identifiers are kept. */
+  readonly identityStore: IdentityStore;
+  /** Opens what puts its events into the view of recent events. */
+  openRecorder(
+    resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,
+  ): Promise<Pick<Recorder, 'note' | 'gauges' | 'close'>>;
+};

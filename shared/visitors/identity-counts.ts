@@ -1,0 +1,85 @@
+import type { Pool } from 'pg';
+import { inTransaction } from '../postgres/in-transaction.ts';
+import { leftOutReasons } from './visitor-store.ts';
+import type { Queryable } from './visitor-statements.ts';
+
+/** Why something of an event did not become its visitor's. */
+export const identityReasons = {
+  blocked: 'an identifier that identifies nobody',
+  userHash: 'a userHash that is not the one of the identifier',
+  ...leftOutReasons,
+} as const;
+
+export type IdentityReason = keyof typeof identityReasons;
+
+/** A row of `identity_counts`. */
+export type IdentityCount = {
+  readonly accountId: string;
+  readonly hourAtMs: number;
+  readonly sourceId: string;
+  readonly reason: IdentityReason;
+  readonly count: number;
+  readonly lastAtMs: number;
+};
+
+/** The console shows seven days; a day more is there while an hour ends. */
+const keptHours = 8 * 24;
+const deletedAtOnceMax = 5_000;
+
+/** Adds to the counts of hours. Rows in the order of the key, so that two writers never wait for each other crosswise. */
+export async function addIdentityCounts(pool: Pool, counted: readonly IdentityCount[]): Promise<void> {
+  const times = (pick: (row: IdentityCount) => number) => counted.map((row) => new Date(pick(row)).toISOString());
+  const values = [
+    counted.map((row) => row.accountId),
+    times((row) => row.hourAtMs),
+    counted.map((row) => row.sourceId),
+    counted.map((row) => row.reason),
+    counted.map((row) => row.count),
+    times((row) => row.lastAtMs),
+  ];
+  await inTransaction(pool, (client) => client.query({ name: 'add-identity-counts', text: addStatement, values }), {
+    isFlushed: false,
+  });
+}
+
+const addStatement = `
+  insert into identity_counts as i (account_id, hour, source_id, reason, count, last_at)
+  select account_id, hour, source_id, reason, sum(count), max(last_at)
+  from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
+    as k (account_id, hour, source_id, reason, count, last_at)
+  group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (account_id, hour, source_id, reason) do update
+  set count = i.count + excluded.count, last_at = greatest(i.last_at, excluded.last_at)`;
+
+/** Deletes counts that are no longer shown. */
+export async function deleteOldIdentityCounts(pool: Pool): Promise<void> {
+  await pool.query(
+    `delete from identity_counts where (account_id, hour, source_id, reason) in (
+       select account_id, hour, source_id, reason from identity_counts
+       where hour < now() - make_interval(hours => $1) order by hour limit $2 for update skip locked)`,
+    [keptHours, deletedAtOnceMax],
+  );
+}
+
+export type IdentityFigure = {
+  readonly sourceId: string;
+  readonly reason: IdentityReason;
+  readonly count: number;
+  readonly lastAt: Date;
+};
+
+/** Sums by source and reason since an hour, the most frequent first. */
+export async function readIdentityCounts(
+  db: Queryable,
+  accountId: string,
+  { since, sourceId, limit }: { readonly since: Date; readonly sourceId: string | undefined; readonly limit: number },
+): Promise<readonly IdentityFigure[]> {
+  const { rows } = await db.query<Omit<IdentityFigure, 'count'> & { count: string }>(
+    `select source_id as "sourceId", reason, sum(count) as count, max(last_at) as "lastAt"
+     from identity_counts
+     where account_id = $1 and hour >= date_trunc('hour', $2::timestamptz) and ($3::text is null or source_id = $3)
+     group by source_id, reason order by sum(count) desc, source_id, reason limit $4`,
+    [accountId, since, sourceId ?? null, limit],
+  );
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}
