@@ -64,7 +64,6 @@ export const additions: readonly Addition[] = [
     entry: 'a setting of one destination kind',
     async add(copy) {
       const kind = 'shared/destinations/braze/destination.ts';
-      await copy.replace(kind, 'import { address, batchSize,', 'import { address, batchSize, optionalText,');
       await copy.insertBefore(
         kind,
         '  batchSize: batchSize(batch),',
