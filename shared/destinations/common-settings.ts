@@ -1,6 +1,7 @@
+import { EncryptionKeyError, readEncryptionKey } from '../routing/modifications/encryption.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import type { DestinationKind, PreparedDestination } from './sdk/destination.ts';
-import { choice } from './sdk/settings.ts';
+import { choice, optionalText, SettingError } from './sdk/settings.ts';
 
 /**
  * What a destination keeps in order while events wait for another attempt. `visitor`: later events of a visitor wait
@@ -31,13 +32,36 @@ export const consentRuleSetting = choice<'all' | 'any'>({
   fallback: 'all',
 });
 
+/** For the modification Encrypted of the destination's mappings. */
+export const encryptionKeySetting = optionalText(
+  {
+    label: 'Encryption key',
+    placeholder: '-----BEGIN PUBLIC KEY-----',
+    sublabel:
+      'An RSA public key in PEM, of at least 2048 bits. Mappings with the modification Encrypted encrypt values for who has its private key.',
+  },
+  (text, key) => {
+    try {
+      readEncryptionKey(text);
+      return text;
+    } catch (error) {
+      if (error instanceof EncryptionKeyError) throw new SettingError(key, error.message);
+      throw error;
+    }
+  },
+);
+
 /** A destination made ready, with what the settings that every kind has say. */
 export type OfferedDestination = PreparedDestination & { readonly order: DeliveryOrder };
 
 /** A kind with the settings that every kind has. */
 export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings: JsonObject): OfferedDestination };
 
-const commonSettings = [orderSetting.describe('order'), consentRuleSetting.describe('consentRule')];
+const commonSettings = [
+  orderSetting.describe('order'),
+  consentRuleSetting.describe('consentRule'),
+  encryptionKeySetting.describe('encryptionKey'),
+];
 
 /** Adds to a kind the settings that every kind has, behind its own. */
 export function withCommonSettings(kind: DestinationKind): OfferedKind {
@@ -55,8 +79,9 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     warnings: (settings) => kind.warnings(settings),
     ...(prepareErasure === undefined ? {} : { prepareErasure }),
     prepare(settings) {
-      // The rules of the account read it; here it is checked.
+      // The rules of the account read these; here they are checked.
       consentRuleSetting.read(settings['consentRule'], 'consentRule');
+      encryptionKeySetting.read(settings['encryptionKey'], 'encryptionKey');
       return { ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') };
     },
   };

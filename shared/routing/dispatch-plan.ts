@@ -8,6 +8,8 @@ import type { ConsentNow, ConsentSetting, ConsentVerdict, PurposeAnswer } from '
 import { unknownRegion } from './consent/region.ts';
 import { compileIntegrations } from './integrations.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
+import { createEncryption, EncryptionKeyError, readEncryptionKey } from './modifications/encryption.ts';
+import type { EncryptValue } from './modifications/encryption.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';
 import type { RemakeProperties } from './mapping/apply-mapping.ts';
 import type { Subject } from './values/property-path.ts';
@@ -92,7 +94,7 @@ export function compileDispatchPlan(
   const isAllowed = compileAllowedEvents(allowedEvents, limitsEvents(config), id);
   const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
   const own = mappings.filter(({ destinationId }) => destinationId === id);
-  const applyMappings = compileMappings(own, hashingSalt);
+  const applyMappings = compileMappings(own, hashingSalt, encryptionOf(destination));
   const isWanted = compileIntegrations(destination, namesElsewhere);
   const judgeConsent = compileConsent(consentSettings, id, settings['consentRule'] === 'any' ? 'any' : 'all');
   return {
@@ -121,6 +123,18 @@ export function compileDispatchPlan(
       }
     },
   };
+}
+
+/** Undefined without the setting. Throws PlanError where its key cannot be used. */
+function encryptionOf({ id, accountId, settings }: PublishedDestination): EncryptValue | undefined {
+  const pem = settings['encryptionKey'];
+  if (typeof pem !== 'string' || pem === '') return undefined;
+  try {
+    return createEncryption({ publicKey: readEncryptionKey(pem), accountId, destinationId: id });
+  } catch (error) {
+    if (error instanceof EncryptionKeyError) throw new PlanError('settings.encryptionKey', error.message);
+    throw error;
+  }
 }
 
 /** For who asks about an event without sending it. */

@@ -1,6 +1,7 @@
 import { copyMember, setNumber } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import type { EncryptValue } from '../modifications/encryption.ts';
 import { compileModification } from '../modifications/modifications.ts';
 import type { RuleProblem } from '../values/plan-error.ts';
 import { PlanError, problemsOf } from '../values/plan-error.ts';
@@ -56,11 +57,12 @@ export type ApplyMappings = (subject: Subject) => MappingOutcome;
 export function compileMappings(
   rules: readonly (MappingRule & { readonly id: string })[],
   hashingSalt: string | undefined,
+  encrypt?: EncryptValue,
 ): ApplyMappings {
-  const salt = hashingSalt ?? '';
+  const hiding = { salt: hashingSalt ?? '', encrypt };
   const tried = rules
     .filter(({ isEnabled }) => isEnabled)
-    .map((rule) => ({ id: rule.id, ...compileRule(rule, salt, `mapping ${rule.id}: `) }))
+    .map((rule) => ({ id: rule.id, ...compileRule(rule, hiding, `mapping ${rule.id}: `) }))
     .toSorted((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
   return (subject) => {
     const rule = tried.find(({ holds }) => holds(subject));
@@ -73,8 +75,14 @@ export function compileMappings(
 
 /** What keeps a mapping rule from compiling: the first problem, or none. For a check before it is stored. */
 export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
-  return problemsOf(() => compileRule(rule, '', ''));
+  return problemsOf(() => compileRule(rule, anyHiding, ''));
 }
+
+/** What values are hashed and encrypted with. */
+type Hiding = { readonly salt: string; readonly encrypt: EncryptValue | undefined };
+
+/** For a check of a rule by itself, whichever its destination is. */
+const anyHiding: Hiding = { salt: '', encrypt: () => '' };
 
 const ownProperties: RemakeProperties = ({ event }) => event.event_properties;
 const noRule: MappingOutcome = { kind: 'default' };
@@ -87,18 +95,18 @@ type Payload = (subject: Subject) => {
 
 type Rule = { readonly priority: number; readonly holds: Predicate; readonly payload: Payload | undefined };
 
-function compileRule(rule: MappingRule, salt: string, prefix: string): Rule {
+function compileRule(rule: MappingRule, hiding: Hiding, prefix: string): Rule {
   const { priority, logic, action } = rule;
   const holds = logic === null ? () => true : compilePredicate(logic, `${prefix}logic`);
   if (action === 'stop') return { priority, holds, payload: undefined };
   if (action !== 'send') throw new PlanError(`${prefix}action`, 'must be send or stop');
-  return { priority, holds, payload: compilePayload(rule, salt, prefix) };
+  return { priority, holds, payload: compilePayload(rule, hiding, prefix) };
 }
 
-function compilePayload({ eventName, mappings, others }: MappingRule, salt: string, prefix: string): Payload {
+function compilePayload({ eventName, mappings, others }: MappingRule, hiding: Hiding, prefix: string): Payload {
   if (others !== 'omit' && others !== 'keep') throw new PlanError(`${prefix}others`, 'must be omit or keep');
   const name = compileTemplate(eventName ?? '', `${prefix}eventName`);
-  const fillIn = compileRows(mappings, salt, { field: `${prefix}mappings`, keepsOthers: others === 'keep' });
+  const fillIn = compileRows(mappings, hiding, { field: `${prefix}mappings`, keepsOthers: others === 'keep' });
   const remake: RemakeProperties = fillIn === undefined ? ownProperties : (subject) => fillIn(subject, true);
   return (subject) => {
     const { event, event_properties } = subject.event;
@@ -113,14 +121,14 @@ function compilePayload({ eventName, mappings, others }: MappingRule, salt: stri
 /** Puts the mapped properties together; undefined where there are no rows. */
 function compileRows(
   rows: readonly MappingRow[],
-  salt: string,
+  hiding: Hiding,
   { field, keepsOthers }: { readonly field: string; readonly keepsOthers: boolean },
 ): ((subject: Subject, keepsNumbers?: boolean) => JsonObject) | undefined {
   if (rows.length > mappedPropertiesMax) {
     throw new PlanError(field, `must be a list of at most ${mappedPropertiesMax}`);
   }
   if (rows.length === 0) return undefined;
-  const compiled = rows.map((row, index) => compileRow(row, salt, `${field}[${index}]`));
+  const compiled = rows.map((row, index) => compileRow(row, hiding, `${field}[${index}]`));
   checkNoOverlap(
     compiled.map(({ property }) => property),
     (index) => `${field}[${index}].property`,
@@ -161,9 +169,10 @@ type Row = {
   fill(properties: MutableProperties, subject: Subject, keepsNumbers: boolean): void;
 };
 
-function compileRow({ property, map, modification }: MappingRow, salt: string, field: string): Row {
+function compileRow({ property, map, modification }: MappingRow, { salt, encrypt }: Hiding, field: string): Row {
   const template = compileTemplate(map, `${field}.map`);
-  const modify = compileModification(modification, salt, `${field}.modification`);
+  const encryptOwn = encrypt && ((value: unknown) => encrypt(value, property));
+  const modify = compileModification(modification, salt, `${field}.modification`, encryptOwn);
   const set = compileProperty(property, `${field}.property`);
   return {
     property,

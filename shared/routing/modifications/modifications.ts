@@ -21,18 +21,22 @@ export type Modify = (value: unknown) => unknown;
 type Modification = {
   /** One sentence for the documentation. */
   readonly summary: string;
-  change(value: unknown, salt: string): unknown;
+  change(value: unknown, salt: string, encrypt: ((value: unknown) => string) | undefined): unknown;
 };
 
 /**
  * Every modification. What they share: a missing value stays missing and null stays null (but for Null itself); of a list
- * each item is changed. Those that hash, shorten or invent leave a value out which they cannot change, so that nothing
+ * each item is changed, but for Encrypted, which hides how many there are. Those that hash, shorten or invent leave a value out which they cannot change, so that nothing
  * is sent in the clear because it had another form than expected; those that change case pass it on as it is.
  */
 export const modifications = {
   None: { summary: 'Sends the value as it is.', change: (value) => value },
   Null: { summary: 'Sends null, whatever the value.', change: () => null },
   Redacted: { summary: 'Sends the text REDACTED in place of the value.', change: redact },
+  Encrypted: {
+    summary: "The value encrypted for the destination's encryption key; only the holder of the private key reads it.",
+    change: (value, _salt, encrypt) => (value === undefined || value === null ? value : encrypt?.(value)),
+  },
   Hash: disguising('SHA-256 of the value as it is, in lower-case hex.', hashed(sha256)),
   HashMD5: disguising('MD5 of the value as it is, in lower-case hex.', hashed(md5)),
   HashedNormalized: disguising('SHA-256 of the value trimmed, in lower case.', hashedAs(normaliseText)),
@@ -70,13 +74,22 @@ export const modificationNames = Object.keys(modifications) as readonly Modifica
 
 /**
  * The function of a modification; none (null) is None. The salt, a destination's own, is put before the text of every
- * hash and of what is derived from one. Throws PlanError naming the field where there is no such modification.
+ * hash and of what is derived from one. Throws PlanError naming the field where there is no such modification, or where it
+ * is Encrypted and there is no key to encrypt for.
  */
-export function compileModification(name: unknown, salt: string, field: string): Modify {
+export function compileModification(
+  name: unknown,
+  salt: string,
+  field: string,
+  encrypt?: (value: unknown) => string,
+): Modify {
   if (name === null || name === undefined) return modifications.None.change;
   if (!isModificationName(name)) throw new PlanError(field, 'must be the name of a modification');
+  if (name === 'Encrypted' && encrypt === undefined) {
+    throw new PlanError(field, 'is Encrypted, which needs the setting encryptionKey of the destination');
+  }
   const { change }: Modification = modifications[name];
-  return (value) => change(value, salt);
+  return (value) => change(value, salt, encrypt);
 }
 
 function isModificationName(name: unknown): name is ModificationName {

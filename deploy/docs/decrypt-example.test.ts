@@ -1,0 +1,108 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
+import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
+import { createEncryption, readEncryptionKey } from '../../shared/routing/modifications/encryption.ts';
+
+type Decrypt = (
+  value: unknown,
+  place: {
+    readonly privateKey: string;
+    readonly accountId: string;
+    readonly destinationId: string;
+    readonly property: string;
+  },
+) => unknown;
+
+/** The example of the page, as a reader copies it. */
+async function example(): Promise<Decrypt> {
+  const page = await readFile(join(import.meta.dirname, 'pages/privacy.md'), 'utf8');
+  const [, code = ''] = /## Encrypted values[\s\S]*?```js\n([\s\S]*?)```/.exec(page) ?? [];
+  const module = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { readonly decrypt: Decrypt };
+  return module.decrypt;
+}
+
+const place = { accountId: 'account', destinationId: 'destination' };
+const keys = generateKeyPairSync('rsa', {
+  modulusLength: 2_048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+const encryptionOf = (now: () => number = () => 0) =>
+  createEncryption({ publicKey: readEncryptionKey(keys.publicKey), ...place, now });
+
+const rows = [
+  { property: 'user.ssn', map: '{{event.event_properties.ssn}}', modification: 'Encrypted' },
+  { property: 'list', map: '{{event.event_properties.list}}', modification: 'Encrypted' },
+  { property: 'gone', map: '{{event.event_properties.gone}}', modification: 'Encrypted' },
+];
+const rule = {
+  id: 'r',
+  priority: 1,
+  isEnabled: true,
+  logic: null,
+  action: 'send',
+  eventName: null,
+  mappings: rows,
+  others: 'omit',
+};
+
+function mapped(): { readonly user: { readonly ssn: string }; readonly list: string } {
+  const head = { id: 'e', event: 'Signup', time: 0, account_id: 'account', source_id: 's', received_at: 0 };
+  const event_properties = { ssn: '078-05-1120', list: [1, { ä: null }] };
+  const subject = { event: { ...head, event_properties }, visitor: { id: 'v' } };
+  const outcome = compileMappings([rule], undefined, encryptionOf())(subject as never);
+  if (outcome.kind !== 'send') throw new Error(outcome.kind);
+  expect(Object.keys(outcome.properties)).toEqual(['user', 'list']);
+  return outcome.properties as never;
+}
+
+test('Encrypted: the example of the documentation reads what a mapping encrypted, and nothing of it stands in the clear', async () => {
+  const decrypt = await example();
+  const { user, list } = mapped();
+  const { privateKey } = keys;
+  expect(decrypt(user.ssn, { ...place, privateKey, property: 'user.ssn' })).toBe('078-05-1120');
+  expect(decrypt(list, { ...place, privateKey, property: 'list' })).toEqual([1, { ä: null }]);
+  expect(JSON.stringify([user, list])).not.toMatch(/078|1120/);
+  expect(user.ssn).toMatch(/^sluice1\.[\w-]{16}\.[\w-]{342}\.[\w-]{16}\.[\w-]+\.[\w-]{22}$/);
+  // A value that is moved to another property, destination or account, or changed, is none.
+  for (const moved of [{ property: 'list' }, { destinationId: 'other' }, { accountId: 'other' }]) {
+    expect(() => decrypt(user.ssn, { ...place, privateKey, property: 'user.ssn', ...moved })).toThrow();
+  }
+  const changed = user.ssn.replace(/\.[\w-]{22}$/, `.${'A'.repeat(22)}`);
+  expect(() => decrypt(changed, { ...place, privateKey, property: 'user.ssn' })).toThrow();
+});
+
+test('Encrypted: a data key serves for an hour, and equal values differ', () => {
+  let nowMs = 0;
+  const encrypt = encryptionOf(() => nowMs);
+  const wrapped = (): string | undefined => encrypt('same', 'p').split('.')[2];
+  const first = wrapped();
+  expect(encrypt('same', 'p')).not.toBe(encrypt('same', 'p'));
+  nowMs = 3_599_999;
+  expect(wrapped()).toBe(first);
+  nowMs = 3_600_000;
+  expect(wrapped()).not.toBe(first);
+});
+
+test('Encrypted: without a key, or with one that is too weak, nothing is sent and the reason names the setting', () => {
+  expect(() => compileMappings([rule], undefined)).toThrow(
+    /modification is Encrypted, which needs the setting encryptionKey/,
+  );
+  const kind = findDestinationKind('HTTPDestination');
+  const prepare = (encryptionKey: string): unknown => kind?.prepare({ ...kind.exampleSettings, encryptionKey });
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ type: 'spki', format: 'pem' });
+  const curve = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
+  for (const key of [
+    weak.toString(),
+    curve.toString(),
+    'a key',
+    '-----BEGIN PUBLIC KEY-----AAAA-----END PUBLIC KEY-----',
+  ]) {
+    expect(() => prepare(key)).toThrow(/^settings\.encryptionKey /);
+  }
+  // A text field loses line breaks.
+  expect(prepare(keys.publicKey.replaceAll('\n', ' '))).toBeDefined();
+});

@@ -1,0 +1,77 @@
+import { constants, createCipheriv, createHash, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+
+/** Encrypts a value for a destination, as the value of one of its properties. */
+export type EncryptValue = (value: unknown, property: string) => string;
+
+/** A key that values cannot be encrypted for. The message says what is wrong. */
+export class EncryptionKeyError extends Error {
+  readonly code = 'encryption_key';
+}
+
+const bitsMin = 2_048;
+
+/**
+ * Reads an RSA public key in PEM; spaces may stand for its line breaks, which a text field loses. Throws
+ * EncryptionKeyError.
+ */
+export function readEncryptionKey(pem: string): KeyObject {
+  const [, base64] = /-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----/.exec(pem) ?? [];
+  if (base64 === undefined) throw new EncryptionKeyError('must be a public key in PEM (-----BEGIN PUBLIC KEY-----)');
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: Buffer.from(base64.replaceAll(/\s/g, ''), 'base64'), format: 'der', type: 'spki' });
+  } catch (cause) {
+    throw new EncryptionKeyError('cannot be read as a public key', { cause });
+  }
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (key.asymmetricKeyType === 'rsa' && bits >= bitsMin) return key;
+  throw new EncryptionKeyError(`must be an RSA key of at least ${bitsMin} bits`);
+}
+
+export type EncryptionOptions = {
+  readonly publicKey: KeyObject;
+  readonly accountId: string;
+  readonly destinationId: string;
+  /** Ms of a clock that does not go back. */
+  now?(): number;
+};
+
+/** A data key serves so long, and so many values: a random nonce must not occur twice under one key (NIST SP 800-38D). */
+const dataKeyMs = 3_600_000;
+const dataKeyValuesMax = 2 ** 31;
+const keyBytes = 32;
+const nonceBytes = 12;
+const keyIdCharacters = 16;
+
+/**
+ * Encrypts values as `sluice1.<key id>.<wrapped data key>.<nonce>.<ciphertext>.<tag>`, the last four in base64url. The
+ * plain text is the JSON of the value; the data key is AES-256-GCM, wrapped by RSA-OAEP with SHA-256; the additional data
+ * is account, destination and property, each on a line, so that a value cannot be moved. The key id is the beginning of
+ * the base64url SHA-256 of the public key (SubjectPublicKeyInfo).
+ */
+export function createEncryption({
+  publicKey,
+  accountId,
+  destinationId,
+  now = () => performance.now(),
+}: EncryptionOptions): EncryptValue {
+  const spki = publicKey.export({ format: 'der', type: 'spki' });
+  const keyId = createHash('sha256').update(spki).digest('base64url').slice(0, keyIdCharacters);
+  let data = { key: Buffer.alloc(0), wrapped: '', endsMs: -Infinity, values: 0 };
+  return (value, property) => {
+    if (now() >= data.endsMs || data.values >= dataKeyValuesMax) {
+      const key = randomBytes(keyBytes);
+      const padding = constants.RSA_PKCS1_OAEP_PADDING;
+      const wrapped = publicEncrypt({ key: publicKey, padding, oaepHash: 'sha256' }, key).toString('base64url');
+      data = { key, wrapped, endsMs: now() + dataKeyMs, values: 0 };
+    }
+    data.values += 1;
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', data.key, nonce);
+    cipher.setAAD(Buffer.from(`${accountId}\n${destinationId}\n${property}`));
+    const encrypted = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+    const parts = [nonce, encrypted, cipher.getAuthTag()].map((part) => part.toString('base64url'));
+    return ['sluice1', keyId, data.wrapped, ...parts].join('.');
+  };
+}
