@@ -16,6 +16,7 @@ import { maskPersonal } from './mask-personal.ts';
 import { httpsServerFactory } from './http-settings.ts';
 import type { TlsTexts } from './http-settings.ts';
 import type { Services } from './services.ts';
+import { TextAnswer } from './text-answer.ts';
 import { prepareInput } from './prepare-input.ts';
 import type { Admitted, RequestLimits } from './request-limits.ts';
 
@@ -213,6 +214,7 @@ function addEndpoint(
             )
         );
       }
+      if (result instanceof TextAnswer) return reply.type(result.contentType).send(result.text);
       const shown = isMasked ? maskPersonal(result, endpoint.personal) : result;
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(shown));
     },

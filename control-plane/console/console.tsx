@@ -42,6 +42,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['keys', page(async () => (await import('./keys/keys-page.tsx')).KeysPage)],
   ['draft', page(async () => (await import('./draft/draft-page.tsx')).DraftPage)],
   ['versions', page(async () => (await import('./draft/versions-page.tsx')).VersionsPage)],
+  ['versions/:id/privacy', page(async () => (await import('./draft/privacy-report-page.tsx')).PrivacyReportPage)],
   ['versions/:id', page(async () => (await import('./draft/version-page.tsx')).VersionPage)],
   ['audit', page(async () => (await import('./system/audit-page.tsx')).AuditPage)],
   ['system/runbook/:alert?', page(async () => (await import('./system/runbook-page.tsx')).RunbookPage)],

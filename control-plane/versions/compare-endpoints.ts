@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
+import { privacyReportEndpoint } from './privacy-report-endpoint.ts';
 import { changesReply, diffReply } from './version-view.ts';
 import { diffSnapshots } from './diff.ts';
 import { listChanges } from './list-changes.ts';
@@ -12,6 +13,7 @@ const against = Type.Union([Type.String({ format: 'uuid' }), Type.Literal('draft
 
 /** What versions hold, and how they differ. */
 export const compareEndpoints = [
+  privacyReportEndpoint,
   defineEndpoint({
     method: 'GET',
     path: '/rest/v1/versions/{id}/snapshot',

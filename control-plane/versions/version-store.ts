@@ -22,6 +22,17 @@ export async function findVersion(em: EntityManager, accountId: string, id: stri
   return (await em.findOne(Version, { accountId, id })) ?? undefined;
 }
 
+/** The version with the number before; undefined for the first. */
+export async function findPreviousVersion(em: EntityManager, row: VersionRow): Promise<VersionRow | undefined> {
+  const { accountId, versionNumber } = row;
+  const [previous] = await em.find(
+    Version,
+    { accountId, versionNumber: { $lt: versionNumber } },
+    { orderBy: { versionNumber: 'desc' }, limit: 1 },
+  );
+  return previous;
+}
+
 /** The snapshot a version holds; of one collection alone where `only` names it, then the others are empty. */
 export async function versionContent(
   em: EntityManager,

@@ -970,6 +970,52 @@ export type Replies = {
       readonly since: string | null;
     }[];
   };
+  readonly getPrivacyReport: {
+    readonly versionNumber: number;
+    readonly against: number | null;
+    readonly rows: readonly {
+      readonly event: string;
+      readonly property: string;
+      readonly destinationId: string;
+      readonly destination: string;
+      readonly type: string;
+      readonly treatment: 'plain' | 'hashed' | 'redacted' | 'encrypted' | 'reduced' | 'omitted' | 'stopped';
+      readonly by: string | null;
+      readonly isConditional: boolean;
+      readonly purposes: readonly string[];
+      readonly consentRule: 'all' | 'any';
+      readonly regions: readonly string[];
+      readonly destinationRegion: string | null;
+    }[];
+    readonly added: readonly {
+      readonly event: string;
+      readonly property: string;
+      readonly destinationId: string;
+      readonly destination: string;
+      readonly type: string;
+      readonly treatment: 'plain' | 'hashed' | 'redacted' | 'encrypted' | 'reduced' | 'omitted' | 'stopped';
+      readonly by: string | null;
+      readonly isConditional: boolean;
+      readonly purposes: readonly string[];
+      readonly consentRule: 'all' | 'any';
+      readonly regions: readonly string[];
+      readonly destinationRegion: string | null;
+    }[];
+    readonly removed: readonly {
+      readonly event: string;
+      readonly property: string;
+      readonly destinationId: string;
+      readonly destination: string;
+      readonly type: string;
+      readonly treatment: 'plain' | 'hashed' | 'redacted' | 'encrypted' | 'reduced' | 'omitted' | 'stopped';
+      readonly by: string | null;
+      readonly isConditional: boolean;
+      readonly purposes: readonly string[];
+      readonly consentRule: 'all' | 'any';
+      readonly regions: readonly string[];
+      readonly destinationRegion: string | null;
+    }[];
+  };
   readonly getVersionSnapshot: {
     readonly id: string;
     readonly versionNumber: number;

@@ -58,6 +58,7 @@ export type ListedErasure = OneOf<Of<'listErasures'>>;
 export type Version = Of<'getVersion'>;
 export type PublishedVersion = Of<'publishVersion'>;
 export type Change = Of<'getVersionChanges'>['changes'][number];
+export type PrivacyReport = Of<'getPrivacyReport'>;
 export type BacklogLeft = OneOf<Of<'getVersionBacklogs'>>;
 export type Rollout = Of<'getVersionRollout'>;
 

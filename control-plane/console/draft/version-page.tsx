@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
@@ -72,6 +72,9 @@ export function VersionPage(): ReactElement {
         </Card>
       ) : null}
       <LeftUnsent left={publish.data?.backlogsLeft ?? []} />
+      <p>
+        <Link to={`/versions/${id}/privacy`}>What leaves to whom by this version</Link>
+      </p>
       <h2>Changes against the live version</h2>
       <Waiting query={changes} />
       {changes.isSuccess && listed.length === 0 ? (

@@ -1,0 +1,79 @@
+import type { ReactElement } from 'react';
+import { useParams } from 'react-router';
+import { useRead } from '../api/queries.ts';
+import type { PrivacyReport } from '../api/types.ts';
+import { State, Waiting } from '../design/feedback.tsx';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+
+const tones = {
+  plain: 'warn',
+  reduced: 'warn',
+  hashed: 'good',
+  redacted: 'good',
+  encrypted: 'good',
+  omitted: 'off',
+  stopped: 'off',
+} as const satisfies Record<PrivacyReport['rows'][number]['treatment'], string>;
+
+/** Rows that a page shows; all of them are in the JSON and the CSV of the API. */
+const shownMax = 1_000;
+
+/** What leaves to whom by a version, and what changed since the one before. */
+export function PrivacyReportPage(): ReactElement {
+  const { id = '' } = useParams();
+  const query = useRead<PrivacyReport>(`/versions/${encodeURIComponent(id)}/privacy-report`);
+  const report = query.data;
+  return (
+    <Page
+      title="What leaves to whom"
+      lead="Each property of each event at each enabled destination, as the rules of this version have it."
+      back={{ to: `/versions/${id}`, label: 'Version' }}
+    >
+      <Waiting query={query} />
+      {report === undefined ? null : (
+        <>
+          <Rows title={`New since version ${report.against ?? 'none'}`} rows={report.added} />
+          <Rows title="Gone since then" rows={report.removed} />
+          <Rows title={`All of version ${report.versionNumber}`} rows={report.rows} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Rows({ title, rows }: { readonly title: string; readonly rows: PrivacyReport['rows'] }): ReactElement {
+  return (
+    <Card title={title} isFlush>
+      {rows.length === 0 ? (
+        <Empty title="Nothing." />
+      ) : (
+        <Table
+          label={title}
+          rows={rows.slice(0, shownMax)}
+          keyOf={(row) => JSON.stringify(row)}
+          columns={[
+            { title: 'Event', cell: ({ event }) => (event === '*' ? 'any' : event) },
+            { title: 'Property', cell: ({ property }) => (property === '*' ? 'all others' : property) },
+            { title: 'Destination', cell: ({ destination }) => destination },
+            {
+              title: 'Leaves',
+              cell: ({ treatment, isConditional }) => (
+                <State tone={tones[treatment]}>{isConditional ? `${treatment}, on a condition` : treatment}</State>
+              ),
+            },
+            { title: 'By', cell: ({ by }) => by ?? '–' },
+            {
+              title: 'Purposes',
+              cell: ({ purposes, consentRule }) => purposes.join(consentRule === 'any' ? ' or ' : ' and '),
+            },
+            {
+              title: 'Regions',
+              cell: ({ regions, destinationRegion }) => [...regions, destinationRegion ?? ''].join(' '),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import { compareReports, privacyReport, reportCsv } from './privacy-report.ts';
+import type { ReportRow } from './privacy-report.ts';
+
+type Made = Parameters<typeof privacyReport>[0];
+
+const names = [
+  'destinations',
+  'mappings',
+  'allowedEvents',
+  'consentSettings',
+  'externalAllowedEventData',
+  'dataGovernanceEvents',
+  'dataGovernanceRules',
+];
+
+const snapshot = (given: object): Made =>
+  ({ ...Object.fromEntries(names.map((name) => [name, []])), ...given }) as unknown as Made;
+
+const destination = (more: object = {}) => ({
+  id: 'd1',
+  name: 'Warehouse',
+  type: 'HTTPDestination',
+  status: 'Enabled',
+  settings: null,
+  ...more,
+});
+const mapping = (more: object) => ({
+  id: 'm1',
+  name: 'Leads',
+  destinationId: 'd1',
+  priority: 1,
+  isEnabled: true,
+  logic: null,
+  action: 'send',
+  mappings: [],
+  others: 'omit',
+  ...more,
+});
+
+const short = (rows: readonly ReportRow[]): readonly string[] =>
+  rows.map(({ event, property, treatment, by, isConditional }) =>
+    [event, property, treatment, by ?? '-', ...(isConditional ? ['if'] : [])].join(' '),
+  );
+
+test('privacy report: says of each property how it leaves, for which purposes and regions', () => {
+  const rows = [
+    { property: 'em', map: '{{visitor.email}}', modification: 'HashedNormalized' },
+    { property: 'ssn', map: '{{event.event_properties.ssn}}', modification: 'Encrypted' },
+    { property: 'ip', map: '{{event.ip}}', modification: 'RegionalIP' },
+    { property: 'name', map: '{{visitor.first_name}}', modification: 'Redacted' },
+    { property: 'plan', map: '{{event.event_properties.plan}}', modification: 'LowerCase' },
+  ];
+  const report = privacyReport(
+    snapshot({
+      destinations: [
+        destination({ settings: { consentRule: 'any', region: 'EU' } }),
+        destination({ id: 'd2', status: 'Disabled' }),
+      ],
+      mappings: [mapping({ mappings: rows }), mapping({ id: 'm2', isEnabled: false, action: 'stop' })],
+      allowedEvents: [
+        { name: 'Lead', destinationIds: ['d1'] },
+        { name: 'Other', destinationIds: ['d2'] },
+      ],
+      consentSettings: [
+        { name: 'advertising', isEnabled: true, regions: ['US-CA'], destinationIds: ['d1'] },
+        { name: 'analytics', isEnabled: true, regions: ['EEA'], destinationIds: ['d1'] },
+        { name: 'off', isEnabled: false, regions: null, destinationIds: ['d1'] },
+      ],
+    }),
+  );
+  expect(short(report)).toEqual([
+    'Lead em hashed HashedNormalized',
+    'Lead ssn encrypted Encrypted',
+    'Lead ip reduced RegionalIP',
+    'Lead name redacted Redacted',
+    'Lead plan plain LowerCase',
+    'Lead * omitted mapping Leads',
+  ]);
+  expect(report[0]).toMatchObject({
+    destinationId: 'd1',
+    destination: 'Warehouse',
+    purposes: ['advertising', 'analytics'],
+    consentRule: 'any',
+    regions: ['EEA', 'US-CA'],
+    destinationRegion: 'EU',
+  });
+});
+
+test('privacy report: without a rule that always applies the default payload leaves, as allow-list and plan let it', () => {
+  const given = {
+    destinations: [destination()],
+    mappings: [mapping({ logic: { condition: {} }, action: 'stop' })],
+    dataGovernanceEvents: [{ name: 'Lead', properties: [{ name: 'email' }, { name: 'plan' }, { name: 'ssn' }] }],
+    dataGovernanceRules: [
+      {
+        name: 'no ssn',
+        isEnabled: true,
+        type: 'Forbidden',
+        action: 'Omit',
+        eventName: 'lead',
+        property: 'event_properties.ssn',
+      },
+      {
+        name: 'counted',
+        isEnabled: true,
+        type: 'Forbidden',
+        action: 'Report',
+        eventName: null,
+        property: 'event_properties.plan',
+      },
+    ],
+  };
+  expect(short(privacyReport(snapshot(given)))).toEqual([
+    '* * stopped mapping Leads if',
+    '* * plain - if',
+    'Lead * stopped mapping Leads if',
+    'Lead ssn omitted rule no ssn if',
+    'Lead email plain - if',
+    'Lead plan plain - if',
+    'Lead * plain - if',
+  ]);
+  const limited = { ...given, mappings: [], externalAllowedEventData: [{ name: 'Lead', properties: ['plan'] }] };
+  expect(short(privacyReport(snapshot(limited)))).toEqual([
+    '* * omitted allow-list',
+    'Lead ssn omitted rule no ssn',
+    'Lead email omitted allow-list',
+    'Lead plan plain -',
+    'Lead * omitted allow-list',
+  ]);
+});
+
+test('privacy report: says what is new and what is gone, and its CSV runs nothing in a spreadsheet', () => {
+  const before = privacyReport(snapshot({ destinations: [destination({ name: '=1+1' })] }));
+  const rows = [{ property: 'em', map: '{{visitor.email}}', modification: 'Hash' }];
+  const after = privacyReport(
+    snapshot({ destinations: [destination({ name: '=1+1' })], mappings: [mapping({ mappings: rows })] }),
+  );
+  const changes = compareReports(before, after);
+  expect([short(changes.added), short(changes.removed)]).toEqual([
+    ['* em hashed Hash', '* * omitted mapping Leads'],
+    ['* * plain -'],
+  ]);
+  expect(compareReports(after, after)).toEqual({ added: [], removed: [] });
+  const lines = reportCsv(after, changes).split('\r\n');
+  expect(lines[0]).toMatch(/^change,event,property,destination,/);
+  expect(lines.slice(1).map((line) => line.split(',').slice(0, 4))).toEqual([
+    ['"added"', '"*"', '"em"', `"'=1+1"`],
+    ['"added"', '"*"', '"*"', `"'=1+1"`],
+    ['"removed"', '"*"', '"*"', `"'=1+1"`],
+    [''],
+  ]);
+});

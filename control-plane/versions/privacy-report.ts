@@ -1,0 +1,253 @@
+import type { Snapshot } from '../../shared/collections/registry.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+
+/** How a property is changed on its way to a destination. */
+export const treatments = ['plain', 'hashed', 'redacted', 'encrypted', 'reduced', 'omitted', 'stopped'] as const;
+export type Treatment = (typeof treatments)[number];
+
+/** One property of one event at one destination. */
+export type ReportRow = {
+  /** `*`: every event that the destination gets and that has no row of its own. */
+  readonly event: string;
+  /** `*`: every property without a row of its own. */
+  readonly property: string;
+  readonly destinationId: string;
+  readonly destination: string;
+  readonly type: string;
+  readonly treatment: Treatment;
+  /** The modification or rule that changes it; undefined: none. */
+  readonly by: string | undefined;
+  /** Whether it depends on the condition of a mapping. */
+  readonly isConditional: boolean;
+  /** Purposes that the visitor must allow, and which of them. */
+  readonly purposes: readonly string[];
+  readonly consentRule: 'all' | 'any';
+  /** Regions that the defaults of the purposes apply in; empty: everywhere. */
+  readonly regions: readonly string[];
+  /** The region that the destination's settings name. */
+  readonly destinationRegion: string | undefined;
+};
+
+/** Rows of one report: a bound for configurations made by machine. */
+export const reportRowsMax = 20_000;
+
+/**
+ * What leaves to whom by a version: what its rules say, without reading an event. Only enabled destinations are listed. A
+ * default payload has the event's properties and, where the kind uses them, the visitor's.
+ */
+export function privacyReport(snapshot: Snapshot): readonly ReportRow[] {
+  const { destinations } = snapshot;
+  return destinations
+    .map((destination) => destination as unknown as JsonObject)
+    .filter((destination) => destination['status'] === 'Enabled')
+    .flatMap((destination) => rowsOfDestination(snapshot, destination))
+    .slice(0, reportRowsMax);
+}
+
+type Place = Omit<ReportRow, 'event' | 'property' | 'treatment' | 'by' | 'isConditional'>;
+type Property = Pick<ReportRow, 'property' | 'treatment' | 'by' | 'isConditional'>;
+
+function rowsOfDestination(snapshot: Snapshot, destination: JsonObject): readonly ReportRow[] {
+  const place = placeOf(snapshot, destination);
+  return eventsOf(snapshot, place.destinationId).flatMap((event) => {
+    const rows = [...mappedProperties(snapshot, place.destinationId, event)];
+    return distinct(rows).map((row) => ({ event, ...row, ...place }));
+  });
+}
+
+function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place {
+  const id = String(destination['id']);
+  const settings = isJsonObject(destination['settings']) ? destination['settings'] : {};
+  const purposes = listOf(consentSettings).filter(
+    (purpose) => purpose['isEnabled'] !== false && textsOf(purpose['destinationIds']).includes(id),
+  );
+  // A purpose without regions applies everywhere, whatever the others say.
+  const isEverywhere = purposes.some((purpose) => !Array.isArray(purpose['regions']));
+  const regions = isEverywhere ? [] : purposes.flatMap((purpose) => textsOf(purpose['regions']));
+  const type = String(destination['type']);
+  return {
+    destinationId: id,
+    destination: textOf(destination['name']) ?? type,
+    type,
+    purposes: purposes.map((purpose) => String(purpose['name'])).toSorted(),
+    consentRule: settings['consentRule'] === 'any' ? 'any' : 'all',
+    regions: [...new Set(regions)].toSorted(),
+    destinationRegion: textOf(settings['region']) ?? textOf(settings['dataCentre']),
+  };
+}
+
+/** Names of the events that the destination may get, as the allowed events and the tracking plan know them. */
+function eventsOf({ allowedEvents, dataGovernanceEvents }: Snapshot, destinationId: string): readonly string[] {
+  const allowed = listOf(allowedEvents);
+  if (allowed.length > 0) {
+    const own = allowed.filter((event) => textsOf(event['destinationIds']).includes(destinationId));
+    return own.map((event) => String(event['name'])).toSorted();
+  }
+  return ['*', ...listOf(dataGovernanceEvents).map((event) => String(event['name']))].toSorted();
+}
+
+/** What the mappings of a destination make of an event, then its default payload where none always applies. */
+function mappedProperties(snapshot: Snapshot, destinationId: string, event: string): readonly Property[] {
+  const rules = listOf(snapshot.mappings)
+    .filter((rule) => rule['destinationId'] === destinationId && rule['isEnabled'] !== false)
+    .toSorted((a, b) => Number(a['priority']) - Number(b['priority']));
+  const found: Property[] = [];
+  for (const rule of rules) {
+    const isConditional = rule['logic'] !== null && rule['logic'] !== undefined;
+    found.push(...ruleProperties(snapshot, rule, event, isConditional));
+    if (!isConditional) return found;
+  }
+  return [...found, ...ownProperties(snapshot, event, rules.length > 0)];
+}
+
+function ruleProperties(
+  snapshot: Snapshot,
+  rule: JsonObject,
+  event: string,
+  isConditional: boolean,
+): readonly Property[] {
+  const by = `mapping ${textOf(rule['name']) ?? String(rule['id'])}`;
+  if (rule['action'] === 'stop') return [{ property: '*', treatment: 'stopped', by, isConditional }];
+  const rows = listOf(rule['mappings']);
+  if (rows.length === 0) return ownProperties(snapshot, event, isConditional);
+  const allowed = allowedProperties(snapshot, event);
+  const named = rows.map((row): Property => {
+    const property = String(row['property']);
+    if (allowed !== undefined && !isAllowed(allowed, property)) {
+      return { property, treatment: 'omitted', by: 'allow-list', isConditional };
+    }
+    const modification = textOf(row['modification']) ?? 'None';
+    return { property, treatment: treatmentOf(modification), by: modification, isConditional };
+  });
+  if (rule['others'] === 'keep') return [...named, ...ownProperties(snapshot, event, isConditional)];
+  return [...named, { property: '*', treatment: 'omitted', by, isConditional }];
+}
+
+/** The event's own properties, as the allow-list and the tracking plan let them out. */
+function ownProperties(snapshot: Snapshot, event: string, isConditional: boolean): readonly Property[] {
+  const plan = planProperties(snapshot, event, isConditional);
+  const planned = new Set(plan.map(({ property }) => property));
+  const allowed = allowedProperties(snapshot, event);
+  const known = listOf(snapshot.dataGovernanceEvents)
+    .filter((one) => isSameName(one['name'], event))
+    .flatMap((one) => listOf(one['properties']).map((property) => String(property['name'])));
+  const names = [...new Set([...known, ...(allowed ?? [])])].filter((name) => !planned.has(name));
+  const own = names.map((property): Property => {
+    const isOut = allowed === undefined || isAllowed(allowed, property);
+    return { property, treatment: isOut ? 'plain' : 'omitted', by: isOut ? undefined : 'allow-list', isConditional };
+  });
+  const rest: Property = {
+    property: '*',
+    treatment: allowed === undefined ? 'plain' : 'omitted',
+    by: allowed === undefined ? undefined : 'allow-list',
+    isConditional,
+  };
+  return [...plan, ...own, rest];
+}
+
+/** Properties that a rule of the tracking plan forbids and takes out or redacts before anything is sent. */
+function planProperties(snapshot: Snapshot, event: string, isConditional: boolean): readonly Property[] {
+  return listOf(snapshot.dataGovernanceRules).flatMap((rule): readonly Property[] => {
+    const applies =
+      rule['eventName'] === null || rule['eventName'] === undefined || isSameName(rule['eventName'], event);
+    if (rule['isEnabled'] === false || rule['type'] !== 'Forbidden' || !applies) return [];
+    const property = String(rule['property']).replace(/^event_properties\./, '');
+    const by = `rule ${String(rule['name'])}`;
+    if (rule['action'] === 'Omit') return [{ property, treatment: 'omitted', by, isConditional }];
+    return rule['action'] === 'Redact' ? [{ property, treatment: 'redacted', by, isConditional }] : [];
+  });
+}
+
+/** The allow-list of an event; undefined where none is published or the event is one of the service. */
+function allowedProperties({ externalAllowedEventData }: Snapshot, event: string): readonly string[] | undefined {
+  const entries = listOf(externalAllowedEventData);
+  if (entries.length === 0 || event.startsWith('$')) return undefined;
+  return entries
+    .filter((entry) => entry['name'] === '*' || isSameName(entry['name'], event))
+    .flatMap((entry) => textsOf(entry['properties']));
+}
+
+/** Whether a property is listed, or stands within one that is. */
+const isAllowed = (allowed: readonly string[], property: string): boolean =>
+  allowed.some((one) => property === one || property.startsWith(`${one}.`) || one.startsWith(`${property}.`));
+
+function treatmentOf(modification: string): Treatment {
+  if (modification === 'Encrypted') return 'encrypted';
+  if (modification === 'Null' || modification === 'Redacted') return 'redacted';
+  if (modification.startsWith('Hash')) return 'hashed';
+  return plainModifications.has(modification) ? 'plain' : 'reduced';
+}
+
+const plainModifications: ReadonlySet<string> = new Set([
+  'None',
+  'FullUrl',
+  'CamelCase',
+  'KebabCase',
+  'SnakeCase',
+  'StartCase',
+  'LowerCase',
+  'UpperCase',
+]);
+
+/** The first row of a property counts, but for conditions, of which each may apply. */
+function distinct(rows: readonly Property[]): readonly Property[] {
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    const key = JSON.stringify([row.property, row.isConditional ? row : '']);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+export type ReportChanges = { readonly added: readonly ReportRow[]; readonly removed: readonly ReportRow[] };
+
+/** Rows that one report has and the other has not. Pure. */
+export function compareReports(before: readonly ReportRow[], after: readonly ReportRow[]): ReportChanges {
+  const keysOf = (rows: readonly ReportRow[]): ReadonlySet<string> => new Set(rows.map((row) => JSON.stringify(row)));
+  const [old, now] = [keysOf(before), keysOf(after)];
+  return {
+    added: after.filter((row) => !old.has(JSON.stringify(row))),
+    removed: before.filter((row) => !now.has(JSON.stringify(row))),
+  };
+}
+
+const columns = [
+  'change',
+  'event',
+  'property',
+  'destination',
+  'destinationId',
+  'type',
+  'treatment',
+  'by',
+  'isConditional',
+  'purposes',
+  'consentRule',
+  'regions',
+  'destinationRegion',
+] as const;
+
+/** The report as CSV (RFC 4180): what is new, what is the same, then what the version before had. */
+export function reportCsv(rows: readonly ReportRow[], { added, removed }: ReportChanges): string {
+  const isAdded = new Set(added);
+  const lines = [
+    ...rows.map((row) => ({ ...row, change: isAdded.has(row) ? 'added' : '' })),
+    ...removed.map((row) => ({ ...row, change: 'removed' })),
+  ].map((row) => columns.map((name) => csvCell(row[name])).join(','));
+  return [columns.join(','), ...lines, ''].join('\r\n');
+}
+
+function csvCell(value: string | boolean | readonly string[] | undefined): string {
+  const text = typeof value === 'object' ? value.join(' ') : String(value ?? '');
+  // A spreadsheet would run what begins so.
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+const listOf = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const isSameName = (name: unknown, event: string): boolean => String(name).toLowerCase() === event.toLowerCase();
