@@ -12,6 +12,7 @@ import type { ScriptedDestination } from '../../../shared/testing/scripted-desti
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
+import { noSuspicion } from '../worker/suspicion.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
@@ -50,8 +51,8 @@ const answerTo = (answers: Readonly<Record<string, number | 'hang'>>): void =>
   sink.answer(({ body }) => answers[idsOf(body)[0] ?? ''] ?? 200);
 
 /** Starts a dispatcher on the gate, and waits until it is through with an event. */
-async function startGated(): Promise<void> {
-  const dispatcher = await rig.start(settings, 'gated', connection);
+async function startGated(own: { readonly eventWorkMax?: number } = {}): Promise<void> {
+  const dispatcher = await rig.start({ ...settings, ...own }, 'gated', connection);
   dispatcher.done.catch(() => undefined);
   await rig.send([{ id: 'first' }]);
   await until('the first event is acknowledged', () => acknowledged().includes(seqOf(0)));
@@ -115,6 +116,50 @@ test('order of effects: an unreadable line is acknowledged only once the dead le
   expect(acknowledged()).toEqual([seqOf(0), other]);
   await succeed();
   await until('it is kept', async () => (await rig.unreadable()).length === 1);
+});
+
+test('order of effects: an event that takes too much work is acknowledged only once the dead letters have it', async () => {
+  const logic = { condition: { property: 'event.event', operator: 'Contains', value: 'y'.repeat(3_000) } };
+  rig.configure({
+    destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
+    mappings: [{ id: 'm', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic, action: 'stop' }],
+  });
+  await startGated({ eventWorkMax: 10_000 });
+  const held = gate.hold(deadLetters());
+  await rig.send([{ id: 'heavy', name: 'x'.repeat(3_000) }]);
+  await held.arrived;
+  const other = await otherEventIsDone();
+  expect(acknowledged()).toEqual([seqOf(0), other]);
+  gate.cut();
+  await rig.start({ ...settings, eventWorkMax: 10_000 }, 'successor');
+  await until('it is kept', async () => (await rig.deadLetters()).length === 1);
+});
+
+test('order of effects: a quarantined frame is acknowledged only once the dead letters have it', async () => {
+  await rig.send([{ id: 'deadly' }]);
+  const held = gate.hold(deadLetters());
+  const suspicion = { ...noSuspicion, log: { watched: undefined, setAside: [{ seq: seqOf(0) }] } };
+  const dispatcher = await rig.start({ ...settings, suspicion }, 'gated', connection);
+  dispatcher.done.catch(() => undefined);
+  await held.arrived;
+  const other = await otherEventIsDone();
+  expect(acknowledged()).toEqual([other]);
+  gate.cut();
+  await rig.start({ ...settings, suspicion }, 'successor');
+  await until('it is kept', async () => (await rig.deadLetters()).length === 1);
+});
+
+test('order of effects: an event that comes a second time is acknowledged only once the first is parked', async () => {
+  answerTo({ failed: 500 });
+  await startGated();
+  await rig.send([{ id: 'failed', visitor: 'v' }]);
+  await until('the failed event is acknowledged', () => acknowledged().includes(seqOf(1)));
+  const held = gate.hold(retriesOf(parkedTier));
+  await rig.send([{ id: 'behind', visitor: 'v' }]);
+  await held.arrived;
+  await rig.send([{ id: 'behind', visitor: 'v' }]);
+  const other = await otherEventIsDone();
+  expect(acknowledged()).toEqual([seqOf(0), seqOf(1), other]);
 });
 
 test('order of effects: an event behind a failed one of its visitor is acknowledged only once it is parked', async () => {

@@ -74,6 +74,9 @@ const rows: Readonly<
     ['정', '8fa8cd9c440be61d0151429310034083132b35975c4bea67fdd74158eb51db14'],
     [digest, digest],
     [` ${digest.toUpperCase()} `, digest],
+    // Longer than a digest.
+    [`a${digest}`, sha256(`a${digest}`)],
+    [`${digest}a`, sha256(`${digest}a`)],
     ['   ', undefined],
     [{}, undefined],
     [undefined, undefined],

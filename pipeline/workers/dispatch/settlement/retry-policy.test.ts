@@ -31,6 +31,11 @@ test('retry policy: a held event waits a little longer than its destination is l
   });
 });
 
+test('retry policy: a destination that is held for longer than any tier waits in the last one', () => {
+  const patient = createRetryPolicy(windowMs, 4 * 3_600_000);
+  expect(patient.hold(0, 0)).toEqual({ kind: 'again', tier: retryTier(6), notBeforeMs: 4 * 3_600_000 });
+});
+
 test('retry policy: Retry-After: is honoured when longer than the back-off, and capped at an hour', () => {
   expect(first(1, 1, 20_000)).toEqual({ kind: 'again', tier: retryTier(2), notBeforeMs: 20_000 });
   expect(first(3, 1, 1)).toEqual({ kind: 'again', tier: retryTier(2), notBeforeMs: 30_000 });
@@ -41,7 +46,12 @@ test('retry policy: window: the last attempt is at its end, then it gives up', (
   const late = { attempts: 9, firstAttemptAtMs: 0, nowMs: windowMs - 5_000 };
   expect(policy.next(late, 1)).toEqual({ kind: 'again', tier: retryTier(1), notBeforeMs: windowMs });
   expect(policy.next({ ...late, nowMs: windowMs }, 1)).toEqual({ kind: 'give-up' });
-  expect(policy.next({ ...late, afterMs: 10_000 }, 1)).toEqual({ kind: 'give-up' });
+  expect(policy.next({ ...late, afterMs: 5_001 }, 1)).toEqual({ kind: 'give-up' });
+  expect(policy.next({ ...late, afterMs: 5_000 }, 1)).toEqual({
+    kind: 'again',
+    tier: retryTier(1),
+    notBeforeMs: windowMs,
+  });
 });
 
 test('retry policy: property: waits never shrink from one attempt to the next, stay in their tier and inside the window', () => {

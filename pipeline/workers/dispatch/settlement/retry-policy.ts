@@ -43,7 +43,7 @@ export function createRetryPolicy(windowMs: number, holdMs: number): RetryPolicy
       const tier = Math.min(Math.max(attempts, 1), backoffTiers) - 1;
       const askedMs = Math.min(afterMs ?? 0, retryAfterMaxMs);
       const delayMs = Math.max(backoffMs(tier, random), askedMs);
-      if (askedMs > 0 && nowMs + askedMs > endMs) return { kind: 'give-up' };
+      if (nowMs + askedMs > endMs) return { kind: 'give-up' };
       const notBeforeMs = Math.min(nowMs + delayMs, endMs);
       return { kind: 'again', tier: retryTier(tierFor(notBeforeMs - nowMs)), notBeforeMs };
     },
