@@ -116,6 +116,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'build',
     'layers',
     'contributing',
+    'mutants',
     'grafana',
     'prometheus',
     'destinations',

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { judgeMutants, outdated, problemsOf } from './judge-mutants.ts';
+import type { MutationReport } from './judge-mutants.ts';
+
+const source = 'const a = 1;\n  return a > 1 && b;\n';
+type Status = MutationReport['files'][string]['mutants'][number]['status'];
+const mutant = (status: Status, replacement: string, columns: readonly [number, number] = [10, 15]) => ({
+  status,
+  mutatorName: 'any',
+  replacement,
+  location: { start: { line: 2, column: columns[0] }, end: { line: 2, column: columns[1] } },
+});
+const reportOf = (...mutants: readonly ReturnType<typeof mutant>[]): MutationReport => ({
+  files: { 'a.ts': { source, mutants } },
+});
+const survivor = { file: 'a.ts', line: 'return a > 1 && b;', change: 'a > 1 → a >= 1' };
+
+test('mutants: those that fail a test or never end are noticed; those that no test reaches are not', () => {
+  const verdict = judgeMutants(
+    reportOf(
+      mutant('Killed', 'true'),
+      mutant('Timeout', 'false'),
+      mutant('Survived', 'a >= 1'),
+      mutant('NoCoverage', 'b', [10, 20]),
+      mutant('Ignored', 'x'),
+      mutant('CompileError', 'y'),
+    ),
+  );
+  expect(verdict).toEqual({
+    noticed: 2,
+    score: 50,
+    survivors: [survivor, { ...survivor, change: 'a > 1 && b → b' }],
+  });
+  expect(judgeMutants({ files: {} }).score).toBe(100);
+});
+
+test('mutants: a room passes with a high score and every survivor explained', () => {
+  const killed = Array.from({ length: 17 }, () => mutant('Killed', 'true'));
+  const verdict = judgeMutants(reportOf(...killed, mutant('Survived', 'a >= 1')));
+  expect(problemsOf(verdict, [{ ...survivor, why: 'a is an integer' }])).toEqual([]);
+  expect(problemsOf(verdict, [])).toEqual([expect.stringContaining('no test notices a > 1 → a >= 1')]);
+  expect(problemsOf(verdict, [{ ...survivor, line: 'return a;', why: 'another' }])).toHaveLength(1);
+  const low = judgeMutants(reportOf(mutant('Killed', 'true'), mutant('Survived', 'a >= 1')));
+  expect(problemsOf(low, [{ ...survivor, why: 'a is an integer' }])).toEqual([
+    'score 50.0 %, at least 85 % is required',
+  ]);
+});
+
+test('mutants: an explanation of what is noticed by now is outdated, one of a file that was not looked at is not', () => {
+  const explained = [
+    { ...survivor, why: 'one' },
+    { ...survivor, change: 'a → b', why: 'two' },
+    { ...survivor, file: 'b.ts', why: 'three' },
+  ];
+  expect(outdated(explained, [survivor], new Set(['a.ts'])).map(({ why }) => why)).toEqual(['two']);
+});

@@ -1,0 +1,19 @@
+/** A part of the code whose tests have to notice nearly every change of it. */
+export type Room = { readonly name: string; readonly files: readonly string[] };
+
+/** The least that the tests of a room have to notice, in percent of its mutants. */
+export const scoreMin = 85;
+
+/** Pure code that decides what is stored, sent, shown or allowed. */
+export const rooms: readonly Room[] = [
+  { name: 'retry policy', files: ['pipeline/workers/dispatch/settlement/retry-policy.ts'] },
+  { name: 'health window', files: ['pipeline/workers/dispatch/health/health-window.ts'] },
+  { name: 'draft and diff', files: ['control-plane/versions/diff.ts'] },
+  { name: 'bucketing', files: ['shared/experiments/bucketing.ts'] },
+  { name: 'keys and scopes', files: ['control-plane/keys/scopes.ts', 'control-plane/keys/api-key.ts'] },
+  { name: 'sealing', files: ['shared/contracts/config/secrets.ts'] },
+  {
+    name: 'modifications',
+    files: ['digests', 'urls', 'addresses'].map((name) => `shared/routing/modifications/${name}.ts`),
+  },
+];
