@@ -14,6 +14,6 @@ export const rooms: readonly Room[] = [
   { name: 'sealing', files: ['shared/contracts/config/secrets.ts'] },
   {
     name: 'modifications',
-    files: ['digests', 'urls', 'addresses'].map((name) => `shared/routing/modifications/${name}.ts`),
+    files: ['digests', 'urls'].map((name) => `shared/routing/modifications/${name}.ts`),
   },
 ];

@@ -112,6 +112,23 @@ test('health window: hours: hold every kind of outcome, and all minutes once the
   });
 });
 
+test('health window: what is a day old is moved to its hour with the next event, and hours are in order', () => {
+  const hours: HealthRecord['hours'] = [
+    [5, 1, 0, 0, 0],
+    [3, 2, 0, 0, 0],
+  ];
+  const window = new HealthWindow(hoursKept, { v: 1, minutes: [], hours, hoursUntil: 360, lastDispatchedAt: null });
+  expect(window.hoursUntil).toBe(360);
+  window.record('succeeded', 4, 400 * minuteMs);
+  window.record('succeeded', 8, 2 * dayMs);
+  expect(window.hoursUntil).toBe(401);
+  expect(window.toRecord(2 * dayMs).hours).toEqual([
+    [3, 2, 0, 0, 0],
+    [5, 1, 0, 0, 0],
+    [6, 4, 0, 0, 0],
+  ]);
+});
+
 test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
   const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
   const step = fc.record({
