@@ -11,7 +11,6 @@ export const rooms: readonly Room[] = [
   { name: 'draft and diff', files: ['control-plane/versions/diff.ts'] },
   { name: 'bucketing', files: ['shared/experiments/bucketing.ts'] },
   { name: 'keys and scopes', files: ['control-plane/keys/scopes.ts', 'control-plane/keys/api-key.ts'] },
-  { name: 'sealing', files: ['shared/contracts/config/secrets.ts'] },
   {
     name: 'modifications',
     files: ['digests', 'urls'].map((name) => `shared/routing/modifications/${name}.ts`),

@@ -35,6 +35,7 @@ test('resolve plan: carries what a source asks for, and asks nothing of an unkno
     botControl: { mode: 'Threshold', threshold: 30 },
     excludeRequestContext: true,
     isVisitorsConnection: true,
+    isSigned: expect.any(Function),
     keyTrust: 'public',
   });
   expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
@@ -61,6 +62,7 @@ test('resolve plan: of a source that cannot be read nothing is kept that it may 
     botControl: { mode: 'Threshold', threshold: undefined },
     excludeRequestContext: true,
     isVisitorsConnection: true,
+    isSigned: expect.any(Function),
     keyTrust: 'public',
   });
 });
