@@ -15,7 +15,7 @@ function open(isStored: boolean) {
   const options: Pick<InboxOptions, 'pullConsumer' | 'health' | 'settledBefore' | 'frames' | 'counts' | 'order'> = {
     pullConsumer: { handedOutSeq: 0 } as InboxOptions['pullConsumer'],
     health: {
-      missed: () => done.push('recorded'),
+      skipped: () => done.push('recorded'),
       stored: () => (isStored ? undefined : stored),
     } as unknown as InboxOptions['health'],
     settledBefore: new Map(),
@@ -45,7 +45,7 @@ function open(isStored: boolean) {
 
 test('order of effects: a frame counts as finished, that is stored, and then it is acknowledged', async () => {
   const { inbox, message, done, store } = open(false);
-  inbox.miss(message);
+  inbox.skipFrame(message, 'retention');
   await new Promise(setImmediate);
   expect(done).toEqual(['recorded', 'finished']);
   store();
@@ -55,6 +55,6 @@ test('order of effects: a frame counts as finished, that is stored, and then it 
 
 test('order of effects: where all is stored, a frame is acknowledged at once', () => {
   const { inbox, message, done } = open(true);
-  inbox.miss(message);
+  inbox.skipFrame(message, 'retention');
   expect(done).toEqual(['recorded', 'finished', 'acknowledged']);
 });
