@@ -104,6 +104,9 @@ async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
     `insert into violations values ($1, date_trunc('hour', now()), 'r', 'Signup', 's', '', 'Report', 'Info', 1, now(), now(), '')`,
     [accountId],
   );
+  await pool.query(`insert into identity_counts values ($1, date_trunc('hour', now()), 's', 'r', 1, now())`, [
+    accountId,
+  ]);
   await pool.query(`insert into experiment_visitors values ($1, 'price', 'ann', 'control', now(), 'Order', now())`, [
     accountId,
   ]);

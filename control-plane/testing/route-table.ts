@@ -99,6 +99,7 @@ POST   /quarantine/release            quarantine:release
 POST   /quarantine/delete             quarantine:delete
 
 GET    /violations             violation:list
+GET    /identity-counts        source:list
 POST   /tracking-plan/try      event:list
 
 GET    /account             account:find
