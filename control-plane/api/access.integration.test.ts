@@ -186,7 +186,7 @@ test("access: another account's ids in a query or a body are unknown, and nothin
   expect(await ask('POST', '/collections/allowedEvents', { name: 'x', destinationIds: [destination] })).toBe(400);
   expect(await ask('POST', '/collections/consentSettings', { name: 'x', destinationIds: [destination] })).toBe(400);
   expect(await ask('POST', '/collections/tagManagers', { name: 'x', sourceId: source })).toBe(400);
-  const tag = { name: 'x', tagManagerId: tagManagers, type: 'CustomHtml' };
+  const tag = { name: 'x', tagManagerId: tagManagers, type: 'CustomScript' };
   expect(await ask('POST', '/collections/tagManagerTags', tag)).toBe(400);
   const variant = { name: 'x', experimentId: experiments, weight: 1 };
   expect(await ask('POST', '/collections/experimentVariants', variant)).toBe(400);

@@ -52,7 +52,7 @@ async function fillConfiguration(client: Client): Promise<FilledIds> {
   await collection('globalDispatchCenters', { categories: [] });
   await collection('replaySettings', {});
   const tagManagerId = await collection('tagManagers', { name: 'Shop' });
-  await collection('tagManagerTags', { name: 'Tag', tagManagerId, type: 'CustomHtml' });
+  await collection('tagManagerTags', { name: 'Tag', tagManagerId, type: 'CustomScript', content: 'track(1)' });
   await collection('tagManagerTriggers', { name: 'Trigger', tagManagerId, type: 'PageView' });
   await collection('tagManagerVariables', { name: 'Variable', tagManagerId, type: 'Constant', value: '1' });
   await collection('dataGovernanceRules', { name: 'Plan', property: 'event_properties.plan', type: 'Required' });
