@@ -99,7 +99,6 @@ POST   /quarantine/release            quarantine:release
 POST   /quarantine/delete             quarantine:delete
 
 GET    /violations             violation:list
-GET    /identity-counts        source:list
 POST   /tracking-plan/try      event:list
 
 GET    /account             account:find
