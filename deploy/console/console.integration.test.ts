@@ -339,6 +339,34 @@ test('sources: one is added, says that it is not published, and has a key to cop
   expect(await showsText(page, 'curl')).toBe(true);
 });
 
+test('visitors: a merge is shown with its cause, and split after a confirmation; consent is shown', async () => {
+  const { client } = account;
+  const idOf = async (externalId: string): Promise<string | undefined> => {
+    const { entities } = await client.api('GET', `visitors?externalId=${externalId}`);
+    return (entities as readonly { readonly id: string }[])[0]?.id;
+  };
+  const [ada, grace] = [await idOf('customer-ada'), await idOf('customer-grace')];
+  await client.api('POST', `visitors/${ada}/merge`, { visitorId: grace });
+  await open(`/visitors/${ada}`, 'a request to the API');
+  await waitForText(page, 'allowed');
+  await press('Split');
+  await waitForText(page, 'becomes a visitor of its own again');
+  await page.getByRole('dialog').getByRole('button', { name: 'Split' }).click();
+  await page.getByText('Undone', { exact: true }).waitFor();
+  expect(await idOf('customer-grace')).not.toBe(await idOf('customer-ada'));
+});
+
+test('sources: a web source is given a secret for signed identifiers, and shows what was left out of visitors', async () => {
+  const { client } = account;
+  const { id } = await client.api('POST', 'sources', { type: 'WebSource', name: 'Signed shop' });
+  await open(`/sources/${String(id)}`, 'Signed identifiers');
+  await waitForText(page, 'Left out of visitors, 7 days');
+  await press('Make a secret');
+  await page.getByRole('dialog').getByRole('button', { name: 'Make a secret' }).click();
+  await waitForText(page, 'src_secret_');
+  expect((await client.api('GET', `sources/${String(id)}/tokens`))['secret']).toMatch(/^src_secret_/);
+});
+
 test('visitors: one is found by e-mail, and is erased only once that was typed', async () => {
   await open('/visitors', 'Find');
   await page.getByLabel('Identifier').selectOption('email');
