@@ -62,6 +62,7 @@ GET    /versions/{version}/rollout    version:find
 GET    /versions/{version}/snapshot   version:find
 GET    /versions/{version}/diff       version:find
 GET    /versions/{version}/changes    version:find
+GET    /versions/{version}/privacy-report   version:find
 GET    /versions/draft/status?collection=destinations&entityId={destination}   version:find
 POST   /versions/draft/revert         version:publish   {"entities":[]}
 POST   /versions/draft/abandon        version:publish
