@@ -216,9 +216,9 @@ export const additions: readonly Addition[] = [
         "  groupId: { rule: 'text', charactersMax: 400, ...ofEvents, resolver: 'parsed', about: 'An example' },\n";
       await copy.insertBefore('shared/contracts/ingest/payload-fields.ts', '  time: { rule:', row);
       await copy.insertBefore(
-        'pipeline/workers/resolve/read-event.ts',
-        '  const consent = ownWords(body.consent);',
-        "  if (typeof body.groupId === 'string') given.push({ custom_properties: { group_id: body.groupId } });\n",
+        'pipeline/workers/resolve/read-touch.ts',
+        '  if (consent !== undefined) given.push({ consent });',
+        "  if (typeof envelope.body.groupId === 'string') given.push({ custom_properties: { group_id: envelope.body.groupId } });\n",
       );
       const scanner = 'gateway/payload/scan-body.ts';
       await copy.insertBefore(
@@ -256,6 +256,9 @@ export const additions: readonly Addition[] = [
         "import { exampleNotes } from './example-notes.ts';\n",
       );
       await copy.insertBefore(collections, '  mappings,\n', '  exampleNotes,\n');
+      const reader =
+        "  exampleNotes: { file: resolvePlan, effect: ({ collections }) => collections.exampleNotes, entity: { id: 'n' } },\n";
+      await copy.insertBefore('deploy/contributing/collection-readers.test.ts', '  allowedEvents: {\n    file', reader);
     },
   },
   {
