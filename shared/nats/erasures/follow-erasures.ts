@@ -17,8 +17,9 @@ import type { LastWords } from './known-withdrawals.ts';
 /** Who was erased or withdrew consent, which has to be known before each attempt to send an event. */
 export type Erasures = {
   /**
-   * Whether every erasure and withdrawal is known that was announced until a second ago. Nothing is sent while it is not:
-   * neither at the start nor while the log does not answer, which could not store what became of it either.
+   * Whether every erasure and withdrawal is known that was announced until a second ago, or for as long before as a slow log
+   * takes to answer (`currentUntil`). Nothing is sent while it is not: neither at the start nor while the log does not answer,
+   * which could not store what became of it either.
    */
   readonly isCurrent: boolean;
   /** Whether an event's visitor was erased after the event was received. */
@@ -53,6 +54,8 @@ type Known = {
 
 /** An erasure or a withdrawal holds for all that is not on the wire after so long, in ms. */
 export const erasureHoldsWithinMs = 1_000;
+/** A log that takes longer to answer holds sending up, in ms. */
+const answerMaxMs = 5_000;
 /** The ticks of the thread: two tries a second. */
 const everyMs = tickMs;
 const forgetEveryMs = 3_600_000;
@@ -67,11 +70,11 @@ const silenceMaxMs = 10_000;
  */
 export function followErasures({ connection, onError }: FollowErasuresOptions): FollowedErasures {
   let known: Known | undefined;
-  let currentAsOfMs = -Infinity;
+  let currentUntilMs = -Infinity;
   let forgotAtMs = performance.now();
   let failures = 0;
   const aborting = new AbortController();
-  const isCurrent = (): boolean => performance.now() - currentAsOfMs < erasureHoldsWithinMs;
+  const isCurrent = (): boolean => performance.now() < currentUntilMs;
 
   const look = async (): Promise<void> => {
     const askedAtMs = performance.now();
@@ -87,7 +90,11 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
     await readErasures(next, erased.lastSeq);
     await readWithdrawals(next, withdrawn);
     known = next;
-    currentAsOfMs = askedAtMs;
+    const answeredAtMs = performance.now();
+    currentUntilMs = currentUntil(askedAtMs, answeredAtMs);
+    const tookMs = Math.round(answeredAtMs - askedAtMs);
+    if (tookMs > answerMaxMs)
+      onError(new Error(`the log took ${tookMs} ms to say who was erased: sending waits for it`));
   };
 
   const read = async (stream: FollowedStream, position: Position, lastSeq: number): Promise<void> => {
@@ -170,6 +177,15 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
     },
   };
 }
+
+/**
+ * Until when an answer of the log counts, in ms: a second after it was asked, and twice as long as it took, so that the next
+ * answer is there before. A log that takes longer than a second for each answer would otherwise stop every dispatcher for good.
+ * An erasure is announced before it is done and again before it is confirmed, which takes such a log as long: it still holds a
+ * second after it was confirmed.
+ */
+export const currentUntil = (askedAtMs: number, answeredAtMs: number): number =>
+  askedAtMs + erasureHoldsWithinMs + 2 * Math.min(answeredAtMs - askedAtMs, answerMaxMs);
 
 type FollowedStream = {
   readonly name: string;

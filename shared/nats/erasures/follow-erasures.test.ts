@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { tickMs } from '../../runtime/every.ts';
+import { currentUntil, erasureHoldsWithinMs } from './follow-erasures.ts';
+
+test('erasures: a log that answers at once is known for a second after it was asked', () => {
+  expect(currentUntil(500, 500)).toBe(500 + erasureHoldsWithinMs);
+  expect(currentUntil(500, 505)).toBe(510 + erasureHoldsWithinMs);
+});
+
+test('erasures: property: a log that takes up to five seconds for each answer never stops sending', () => {
+  fc.assert(
+    fc.property(fc.nat(5_000), fc.nat(tickMs), (answerMs, waitMs) => {
+      const askedAgainAt = answerMs + waitMs;
+      expect(currentUntil(0, answerMs)).toBeGreaterThan(askedAgainAt + answerMs);
+    }),
+  );
+});
+
+test('erasures: a log that takes longer stops sending before it answers again', () => {
+  expect(currentUntil(0, 20_000)).toBeLessThan(20_000);
+});
