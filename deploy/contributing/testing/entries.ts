@@ -89,8 +89,8 @@ export const additions: readonly Addition[] = [
       );
       await copy.replace(
         common,
-        "orderSetting.describe('order'), ",
-        "orderSetting.describe('order'), paceSetting.describe('pace'), ",
+        "  orderSetting.describe('order'),\n",
+        "  orderSetting.describe('order'),\n  paceSetting.describe('pace'),\n",
       );
       await copy.replace(
         common,
