@@ -210,10 +210,10 @@ test('destinations: one is found, added, set, tested, published, turned off and 
   await page.getByRole('link', { name: /HTTP Destination/ }).click();
   await page.getByLabel('Name').fill('Added by hand');
   await press('Add and continue');
-  await page.getByLabel('URL').fill('not an address');
+  await page.getByRole('textbox', { name: /^URL/ }).fill('not an address');
   await press('Save in the draft');
   await waitForText(page, 'httpDestinationUrl');
-  await page.getByLabel('URL').fill(`${stack.credentials.sink}/by-hand`);
+  await page.getByRole('textbox', { name: /^URL/ }).fill(`${stack.credentials.sink}/by-hand`);
   await page.getByLabel('Signing secret').fill('a-very-long-secret');
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft');
@@ -380,6 +380,7 @@ test('visitors: one is found by e-mail, and is erased only once that was typed',
   await erase.click();
   await page.waitForURL('**/erasures/*');
   await waitForText(page, 'Due everywhere');
+  await open('/visitors', 'Find');
   await page.getByLabel('Identifier').selectOption('email');
   await page.getByLabel('Value').fill('radia@example.com');
   await press('Find');

@@ -373,6 +373,8 @@ test('openapi: describes every route, for everyone', async () => {
     '/api/v1/experiments/personalization',
     '/sluice.js',
     '/sluice/settings/{key}',
+    '/sluice-tags.js',
+    '/sluice/container/{key}',
     '/api/v1/openapi',
   ]);
 });
