@@ -10,8 +10,10 @@ import { startScriptedDestination } from '../../../shared/testing/scripted-desti
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { retireActor } from '../../cluster/retire-actors.ts';
 import { until } from '../../testing/until.ts';
+import { quickRetries } from './testing/quick-retries.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import type { RetryPolicy } from './settlement/retry-policy.ts';
 import { createLedger } from '../../testing/ledger.ts';
 import type { Ledger } from '../../testing/ledger.ts';
 
@@ -40,10 +42,38 @@ afterEach(async () => {
   await sink.close();
 });
 
-/** Frames of several sizes: most smaller than what is in flight, some larger. */
-async function store(frames: number): Promise<void> {
-  for (let frame = 0; frame < frames; frame += 1) await rig.send(ledger.next([1, 3, 7, 40][frame % 4] ?? 1));
+/** Frames of several sizes: most smaller than what is in flight, some larger. Returns the ids in each. */
+async function store(frames: number): Promise<string[][]> {
+  const stored: string[][] = [];
+  for (let frame = 0; frame < frames; frame += 1) {
+    const events = ledger.next([1, 3, 7, 40][frame % 4] ?? 1);
+    await rig.send(events);
+    stored.push(events.map(({ id }) => id));
+  }
+  return stored;
 }
+
+/** Events of acknowledged frames that are neither in the retry log nor delivered: read in the order in which events move on. */
+async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]> {
+  const acknowledged = await rig.acknowledged();
+  const waiting = (await rig.retryRecords()).map(({ eventId }) => eventId);
+  const kept = new Set([...waiting, ...sink.taken()]);
+  const ids = frames.filter((_, frame) => (rig.frameSeqs[frame] ?? Infinity) <= acknowledged).flat();
+  return ids.filter((id) => !kept.has(id));
+}
+
+/** However often an event fails, it waits no longer than after its third failure: a slow machine makes more attempts. */
+const shortRetries: typeof quickRetries = (windowMs, holdMs) => {
+  const policy = quickRetries(windowMs, holdMs);
+  const next: RetryPolicy['next'] = (failure, random) =>
+    policy.next({ ...failure, attempts: Math.min(failure.attempts, 3) }, random);
+  return { ...policy, next };
+};
+
+const visitorOf = (id: string): string => id.slice(0, id.indexOf('-'));
+/** Those of one visitor after those of another, each in their order. */
+const byVisitor = (ids: readonly string[]): string[] =>
+  ids.toSorted((one, other) => visitorOf(one).localeCompare(visitorOf(other)));
 const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
 const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 const arrived = (count: number): Promise<void> => until(`${count} were asked for`, () => sink.requests.length >= count);
@@ -141,22 +171,36 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   expect(next.stats()['repeated_events']).toBe(1);
 });
 
-test('order over every end of a dispatcher: a breaker that opens and closes: what was handed back comes before what is newer', async () => {
+test('order over every end of a dispatcher: a breaker that opens and closes: each event is in a log until it is delivered, once and in the order of its visitor', async () => {
+  // So many visitors that the breaker opens before each of them has failed: frames are handed back untouched.
+  ledger = createLedger(100);
   let failing = false;
-  sink.answer(() => (failing ? 503 : { status: 200, delayMs: 3 }));
-  await rig.start({ concurrency });
-  const delivered = new Set<string>();
-  for (let turn = 0; turn < 3; turn += 1) {
+  const dispatcher = await rig.start({ concurrency, retryPolicyOf: shortRetries });
+  sink.answer(async () => {
+    if (!failing) return { status: 200, delayMs: 3 };
+    await until('the frames of the first turn are in hand', () => (dispatcher.stats()['frames'] ?? 0) >= 12);
+    return { status: 503, delayMs: 40 };
+  });
+  const frames: string[][] = [];
+  for (let turn = 1; turn <= 3; turn += 1) {
     failing = true;
-    await store(12);
-    await until('the breaker is open', () => rig.running()[0]?.stats()['breaker_open'] === 1);
+    frames.push(...(await store(12)));
+    await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+    await until('failed events wait', async () => (await rig.retryRecords()).length > 0);
+    expect(await lostOf(frames)).toEqual([]);
     failing = false;
-    await store(4);
-    await until('the breaker is closed', () => rig.running()[0]?.stats()['breaker_open'] === 0);
+    frames.push(...(await store(4)));
+    await until('the breaker is closed', () => dispatcher.stats()['breaker_open'] === 0);
+    expect(await lostOf(frames)).toEqual([]);
   }
   await idle();
-  for (const id of sink.taken()) delivered.add(id);
-  expect(ledger.compare(sink).outOfOrder).toEqual([]);
+  expect(await lostOf(frames)).toEqual([]);
+  await until('all are delivered', () => sink.taken().length >= frames.flat().length);
+  await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+  expect(byVisitor(sink.taken())).toEqual(byVisitor(frames.flat()));
+  // Frames that came again after they were handed back.
+  expect(dispatcher.stats()['frames']).toBeGreaterThan(frames.length);
+  expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0, retries_lost: 0 });
 });
 
 test('order over every end of a dispatcher: the log server is killed and comes back: nothing is lost, disordered or sent twice', async () => {

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
-import { decodeRetryFrame } from '../../../../shared/contracts/events/retry-record.ts';
+import { decodeRetryFrame, settledNoteTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { decodeJson, isJsonObject } from '../../../../shared/runtime/json.ts';
 import { compressFrame } from '../../../../shared/contracts/events/compressed-frame.ts';
@@ -29,6 +29,7 @@ import {
   dispatcherConsumer,
   eventsSubject,
   retriesOfDestination,
+  retrySubject,
 } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts';
@@ -274,15 +275,16 @@ export async function createDispatcherRig(
     },
     /** Sequences of the frames that were sent. */
     frameSeqs: storedSeqs as readonly number[],
-    /** Frames in each tier of the retry log, by subject. */
+    /** Messages in each tier of the retry log, by subject: one holds many records, and that of a note none. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
-    /** What waits in the retry log, oldest first. */
+    /** What waits in the retry log, oldest first; parked events leave it with the last one of their frame. */
     async retryRecords(): Promise<RetryRecord[]> {
       const records: RetryRecord[] = [];
+      const noteSubject = retrySubject(destinationId, settledNoteTier);
       for (let seq = 1; ;) {
         const found = await readNext(connection, streams.retry, retriesOfDestination(destinationId), seq);
         if (found === undefined) return records;
-        records.push(...decodeRetryFrame(found.data));
+        if (found.subject !== noteSubject) records.push(...decodeRetryFrame(found.data));
         seq = found.seq + 1;
       }
     },
@@ -293,6 +295,12 @@ export async function createDispatcherRig(
         dispatcherConsumer(destinationId),
       );
       return handedOut;
+    },
+    /** The sequence up to which all frames of the account's log are acknowledged. */
+    async acknowledged(): Promise<number> {
+      const { consumers } = connection[client].jsm;
+      const { ack_floor: floor } = await consumers.info(streams.events, dispatcherConsumer(destinationId));
+      return floor.stream_seq;
     },
     /** Frames of the account's log that are not acknowledged. */
     async unfinished(ofDestination = destinationId): Promise<number> {
