@@ -91,6 +91,8 @@ test('resolver: goes on by itself when nats-server is killed and comes back', as
   const second = await startTestNats({ storeDir, port: first.port });
   await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
   await resolver.stop(5_000);
+  // The test has a connection of its own: a request made before it is back would wait in vain.
+  await vi.waitFor(() => expect(rig.connection.connected).toBe(true), { timeout: 45_000 });
   await expectExactlyOnce(rig);
   await rig.close();
   await second.stop();
