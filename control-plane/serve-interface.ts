@@ -1,3 +1,4 @@
+import { masksValues } from './account/endpoints.ts';
 import { createDrainServer } from '../shared/runtime/drain-server.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
@@ -51,6 +52,7 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
     authenticate: logins.principalOf,
     authenticateAgain: logins.principalAgain,
     grantingScope,
+    masksPersonalData: (accountId) => masksValues(core.storage.fork(), accountId),
     auditRead: createReadAudit(core),
     requestLimits: requestLimits.account,
     eventStreams,

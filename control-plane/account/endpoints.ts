@@ -22,10 +22,17 @@ const publishOnCreate = Type.Boolean({
     'request needs the scope version:publish. Not a part of versions: it holds at once.',
 });
 
+const masksPersonalData = Type.Boolean({
+  description:
+    'Whether keys without the scope pii:read are shown the values of visitors and events by their shape only, and may not look ' +
+    'visitors up by them. Not a part of versions: it holds at once.',
+});
+
 const reply = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   publishOnCreate,
+  masksPersonalData,
   unknownEvents: unknownEventsSetting,
   unknownProperties: unknownPropertiesSetting,
   identity: { ...identitySettings, description: 'How visitors are told apart. Not a part of versions: live at once.' },
@@ -33,6 +40,7 @@ const reply = Type.Object({
 
 const changeFields = {
   publishOnCreate: Type.Optional(publishOnCreate),
+  masksPersonalData: Type.Optional(masksPersonalData),
   identity: Type.Optional(identityChange),
   unknownEvents: Type.Optional(unknownEventsSetting),
   unknownProperties: Type.Optional(unknownPropertiesSetting),
@@ -70,6 +78,10 @@ export const accountEndpoints = [
           row.publishOnCreate = changed.publishOnCreate;
           fields.push('publishOnCreate');
         }
+        if (changed.masksPersonalData !== undefined) {
+          row.masksPersonalData = changed.masksPersonalData;
+          fields.push('masksPersonalData');
+        }
         const before = readIdentitySettings(row.identity);
         const change = changeIdentity(before, changed.identity ?? {});
         if (change.fields.length > 0) {
@@ -96,6 +108,11 @@ export async function publishesOnCreate(em: EntityManager, accountId: string): P
   return (await findAccount(em, accountId)).publishOnCreate;
 }
 
+/** Whether keys without `pii:read` are shown personal values by their shape only. */
+export async function masksValues(em: EntityManager, accountId: string): Promise<boolean> {
+  return (await findAccount(em, accountId)).masksPersonalData;
+}
+
 function findAccount(em: EntityManager, accountId: string) {
   return em.findOneOrFail(Account, { id: accountId });
 }
@@ -109,9 +126,17 @@ function view({
   id,
   name,
   publishOnCreate: publishes,
+  masksPersonalData: masks,
   identity,
   planSettings,
 }: Awaited<ReturnType<typeof findAccount>>) {
   const plan = readPlanSettings(planSettings);
-  return { id, name, publishOnCreate: publishes, identity: readIdentitySettings(identity), ...plan };
+  return {
+    id,
+    name,
+    publishOnCreate: publishes,
+    masksPersonalData: masks,
+    identity: readIdentitySettings(identity),
+    ...plan,
+  };
 }

@@ -34,6 +34,8 @@ export type AppOptions = {
   readonly requestLimits: RequestLimits;
   /** The one of a key's scopes that allows what needs `scope`. */
   grantingScope(scopes: readonly string[], scope: string): string | undefined;
+  /** Whether the account shows keys without `pii:read` personal values by their shape only. */
+  masksPersonalData(accountId: string): Promise<boolean>;
   /** Records a read before it is answered. Throws where it cannot. */
   auditRead(principal: Principal, read: AnsweredRead): Promise<void>;
   readonly logger: Logger;
@@ -146,6 +148,7 @@ function addEndpoint(
     authenticate,
     authenticateAgain,
     grantingScope,
+    masksPersonalData,
     auditRead,
     requestLimits,
     eventStreams,
@@ -173,10 +176,12 @@ function addEndpoint(
       const found = entered.get(request);
       if (found === undefined) throw unauthorized();
       const { principal, admitted } = found;
+      const mayMask = endpoint.personal.length > 0 && !hasScope(principal.scopes, 'pii:read');
+      const isMasked = mayMask && (await masksPersonalData(principal.accountId));
+      if (isMasked && endpoint.searchesPersonal(request.query as Record<string, unknown>)) throw forbidden('pii:read');
       const grantedBy = endpoint.scope === undefined ? undefined : grantingScope(principal.scopes, endpoint.scope);
       const input = { ...prepare(request), principal, grantedBy };
       const result = await admitted.run(() => endpoint.handle(input, given as never), endpoint.isCostly);
-      const isMasked = endpoint.personal.length > 0 && !hasScope(principal.scopes, 'pii:read');
       if (endpoint.audits !== undefined) {
         const { action, entity, entityOf } = endpoint.audits;
         const { params, query } = request as {

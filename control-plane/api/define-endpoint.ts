@@ -61,8 +61,10 @@ export type Endpoint = {
   readonly uses: Uses;
   /** Has each read recorded in the audit trail; undefined: it shows nobody's data, or `handle` records it. */
   readonly audits: Audits | undefined;
-  /** Members of the reply whose values are masked for keys without `pii:read`. */
+  /** Members of the reply whose values are masked for keys without `pii:read`, where the account masks personal data. */
   readonly personal: readonly string[];
+  /** Whether a query searches by a personal value: refused where values are masked, as the answer says whether a person is known. */
+  searchesPersonal(query: Readonly<Record<string, unknown>>): boolean;
   handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
 };
 
@@ -85,7 +87,8 @@ type Defaulted =
   | 'isCostly'
   | 'uses'
   | 'audits'
-  | 'personal';
+  | 'personal'
+  | 'searchesPersonal';
 
 type Declared<Path extends string, Query extends TObject, Body extends TSchema, Used extends Uses> = Omit<
   Endpoint,
@@ -102,6 +105,7 @@ type Declared<Path extends string, Query extends TObject, Body extends TSchema, 
   readonly uses?: Used;
   readonly audits?: Audits;
   readonly personal?: Endpoint['personal'];
+  readonly searchesPersonal?: Endpoint['searchesPersonal'];
   handle(
     input: EndpointInput<Path, Static<Query>, Static<Body>>,
     services: CoreServices & ServiceValues<Used>,
@@ -139,6 +143,7 @@ export function defineEndpoint<
     isCostly: false,
     audits: undefined,
     personal: [],
+    searchesPersonal: () => false,
     ...declared,
     uses: declared.uses ?? {},
     query: declared.query,

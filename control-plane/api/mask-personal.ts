@@ -3,7 +3,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /**
  * A reply with the values of some members masked, wherever they stand: texts and numbers keep their shape, booleans, null
- * and numbers below 10 stay, and so do names and the number of items. For keys without `pii:read`.
+ * and numbers below 10 stay, and so do names and the number of items. For keys without `pii:read`, where the account masks personal data.
  */
 export function maskPersonal(reply: unknown, members: readonly string[]): unknown {
   if (Array.isArray(reply)) return reply.map((item) => maskPersonal(item, members));

@@ -135,12 +135,16 @@ test('audit of reads: what cannot be recorded is not shown', async () => {
   }
 });
 
-test('masking: a key without pii:read is shown no value on any way, and may not ask whether a person is known', async () => {
+test('masking: where the account masks, a key without pii:read is shown no value on any way, and may not ask whether a person is known', async () => {
   const { client, destinationId } = await filled();
   const scopes = ['event:list', 'visitor:find', 'destination:find', 'quarantine:list', 'version:find', 'mappings:list'];
   const masked = await plane.newKey(client, scopes);
   const full = await plane.newKey(client, [...scopes, 'pii:read']);
   const trial = '/events/e1/ways';
+  const before = await plane.newKey(client, scopes);
+  expect(JSON.stringify((await before.get('/events/e1')).body)).toContain('canary-event');
+  expect((await before.get('/visitors?externalId=canary-x')).status).toBe(200);
+  expect((await client.patch('/account', { masksPersonalData: true })).body).toMatchObject({ masksPersonalData: true });
   for (const path of paths(destinationId)) {
     const [hidden, shown] = [await masked.get(path), await full.get(path)];
     expect([path, hidden.status]).toEqual([path, 200]);

@@ -74,7 +74,8 @@ export const keyEndpoints = [
           minItems: 1,
           maxItems: 200,
           uniqueItems: true,
-          description: 'Without `all` or `pii:read`, values of visitors and events are answered by their shape only.',
+          description:
+            'Where the account masks personal data, a key without `all` or `pii:read` sees values of visitors and events by their shape only.',
         }),
         expiresAt: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
       },

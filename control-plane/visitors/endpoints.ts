@@ -39,8 +39,7 @@ export const visitorEndpoints = [
       email: text('In any spelling.'),
     }),
     reply: pageOf(visitorReply),
-    // To be told whether a person is known is to be told something of it.
-    queryScope: ({ externalId, email }) => ((externalId ?? email) === undefined ? undefined : 'pii:read'),
+    searchesPersonal: ({ externalId, email }) => (externalId ?? email) !== undefined,
     async handle({ query, principal, grantedBy }, services) {
       const { pool, paginator } = services;
       const { accountId } = principal;

@@ -38,6 +38,8 @@ export const Account = defineEntity({
     identity: p.json<JsonObject>().nullable(),
     /** What becomes of events and properties that the tracking plan does not list; null: as by default. */
     planSettings: p.json<JsonObject>().nullable(),
+    /** Whether keys without `pii:read` are shown personal values by their shape only. */
+    masksPersonalData: p.boolean().default(false),
     createdAt: p.datetime(3),
   }),
 });

@@ -5,6 +5,7 @@ import type { Account } from '../api/types.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { IdentityForm } from './identity-form.tsx';
+import { MaskingForm } from './masking-form.tsx';
 
 /** What is set for the account as a whole, beside its versions. */
 export function AccountPage(): ReactElement {
@@ -15,10 +16,15 @@ export function AccountPage(): ReactElement {
     <Page title="Account" lead={account?.name}>
       <Waiting query={query} />
       {account === undefined ? null : (
-        <Card title="Identity">
-          <p>How visitors are told apart. Changes are live at once, without publishing.</p>
-          <IdentityForm identity={account.identity} mayChange={mayChange} />
-        </Card>
+        <>
+          <Card title="Identity">
+            <p>How visitors are told apart. Changes are live at once, without publishing.</p>
+            <IdentityForm identity={account.identity} mayChange={mayChange} />
+          </Card>
+          <Card title="Personal data">
+            <MaskingForm masks={account.masksPersonalData} mayChange={mayChange} />
+          </Card>
+        </>
       )}
     </Page>
   );

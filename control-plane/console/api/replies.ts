@@ -2079,6 +2079,7 @@ export type Replies = {
     readonly id: string;
     readonly name: string;
     readonly publishOnCreate: boolean;
+    readonly masksPersonalData: boolean;
     readonly unknownEvents: {
       readonly action: 'Report' | 'Quarantine' | 'Drop';
       readonly severity: 'Info' | 'Warning' | 'Error';
@@ -2098,6 +2099,7 @@ export type Replies = {
     readonly id: string;
     readonly name: string;
     readonly publishOnCreate: boolean;
+    readonly masksPersonalData: boolean;
     readonly unknownEvents: {
       readonly action: 'Report' | 'Quarantine' | 'Drop';
       readonly severity: 'Info' | 'Warning' | 'Error';

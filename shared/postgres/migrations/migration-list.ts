@@ -22,6 +22,7 @@ import { RecordMerges } from './0019-record-merges.ts';
 import { IndexSuppressions } from './0021-index-suppressions.ts';
 import { RecordErasures } from './0021-record-erasures.ts';
 import { RecordViolations } from './0024-record-violations.ts';
+import { MaskPersonalData } from './0029-mask-personal-data.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 import { CountIdentity } from './0023-count-identity.ts';
 import { TimeProperties } from './0023-time-properties.ts';
@@ -72,4 +73,5 @@ export const migrationList: MigrationList = [
   { name: '0023-count-identity', class: CountIdentity },
   { name: '0027-let-keys-read-values', class: LetKeysReadValues },
   { name: '0027-index-audit', class: IndexAudit },
+  { name: '0029-mask-personal-data', class: MaskPersonalData },
 ];
