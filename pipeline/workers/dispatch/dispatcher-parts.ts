@@ -115,7 +115,13 @@ async function openOn(
   const abort = new AbortController();
   const writing = writingTo(options, counts, abort.signal);
   const warn = warnOf(options);
-  const retryLog = await openRetryLog(options, counts, { keepsOrder: order !== 'none', references, writing, warn });
+  const retryLog = await openRetryLog(options, counts, {
+    keepsOrder: order !== 'none',
+    references,
+    comesAgain: (origin) => !position.hasSettled(origin),
+    writing,
+    warn,
+  });
   // Also finds out whether a dispatcher that claimed it later is there.
   health.moved();
   const { retries, retryWriter, visitorOrder } = retryLog;

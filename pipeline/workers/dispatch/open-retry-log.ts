@@ -22,6 +22,7 @@ import { RetryReader } from './sources/retry-reader.ts';
 import { watchLostHeads } from './waiting/lost-heads.ts';
 import { ParkedFrames } from './waiting/parked-frames.ts';
 import { readWaiting } from './waiting/read-waiting.ts';
+import type { ComesAgain } from './waiting/read-waiting.ts';
 import { VisitorOrder } from './waiting/visitor-order.ts';
 import { WaitingVisitors } from './waiting/waiting-visitors.ts';
 
@@ -38,6 +39,7 @@ export type RetryLog = {
 type Opening = {
   readonly keepsOrder: boolean;
   readonly references: HeldReferences;
+  readonly comesAgain: ComesAgain;
   readonly writing: Pick<RetryWriterOptions, 'connection' | 'destinationId' | 'signal' | 'onRetry'>;
   readonly warn: (error: unknown) => void;
 };
@@ -49,12 +51,12 @@ const finishedShare = 1 / 16;
 export async function openRetryLog(
   options: DispatcherOptions,
   counts: DispatcherCounts,
-  { keepsOrder, references, writing, warn }: Opening,
+  { keepsOrder, references, comesAgain, writing, warn }: Opening,
 ): Promise<RetryLog> {
   const { connection, destinationId } = options;
   const messages = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...messages.keys()].map(tierOf));
-  const waits = { connection, destinationId, tiersStored, references };
+  const waits = { connection, destinationId, tiersStored, references, comesAgain };
   if (!keepsOrder) await readWaiting(waits, undefined);
   const visitorOrder = keepsOrder ? await openVisitorOrder(options, counts, waits, warn) : undefined;
   let retryWriter: RetryWriter | undefined;
@@ -137,6 +139,7 @@ async function openVisitorOrder(
   return new VisitorOrder({
     waiting,
     frames,
+    comesAgain: waits.comesAgain,
     limits: settings.order,
     counts,
     load: (wanted) => referencedEvents.load(connection, wanted),

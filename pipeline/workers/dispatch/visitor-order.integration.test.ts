@@ -92,6 +92,22 @@ async function putIntoTier(
   await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
 }
 
+/** Puts references to events of EVENTS into a tier of the retry log. */
+async function putReferences(
+  tier: number,
+  of: readonly { readonly id: string; readonly origin: EventOrigin }[],
+): Promise<void> {
+  const at = Date.now();
+  const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
+  const lines = of.map(({ id, origin }) => {
+    const [visitorId = ''] = id.split(':');
+    const event = { eventId: id, visitorId, receivedAt: at, bytes: 100 };
+    return encodeRetryRecord({ attempts: 0, ...times, reason: 'test', origin, ...event });
+  });
+  const message = { subject: retrySubject(rig.destinationId, tier), payload: Buffer.from(`${lines.join('\n')}\n`) };
+  await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
+}
+
 test('order over retries: 503: later events of the visitor wait behind, those of others pass', async () => {
   let failures = 2;
   sink.answer(({ body }) => (has(body, 'a:000') && failures-- > 0 ? 503 : 200));
@@ -324,6 +340,28 @@ test('order over retries: restart: an event that was being moved when the proces
   await retryLogIsEmpty();
   expect(takenOf('a')).toEqual(['a:001', 'a:002']);
   expect(takenOf('b')).toEqual(['b:000']);
+});
+
+test('order over retries: restart: events that were parked before the one they wait for was stored come in their order', async () => {
+  await rig.send(events('first', 0));
+  const first = await rig.start();
+  await until('it is delivered', () => sink.taken().length === 1);
+  await idle();
+  await first.stop(1_000);
+  for (let n = 0; n < 30; n += 1) await rig.send(events(`other${n}`, 0, 1, 2, 3));
+  await rig.send(events('a', 0, 1, 2));
+  const seq = rig.frameSeqs.at(-1) ?? 0;
+  // As a dispatcher leaves them that was cut off before it had stored that a:000 failed.
+  await putReferences(parkedTier, [
+    { id: 'a:001', origin: { seq, line: 1 } },
+    { id: 'a:002', origin: { seq, line: 2 } },
+  ]);
+  const second = await rig.start({ concurrency: 1 });
+  await until('all arrived', () => takenOf('a').length === 3);
+  await idle();
+  await retryLogIsEmpty();
+  expect(takenOf('a')).toEqual(['a:000', 'a:001', 'a:002']);
+  expect(second.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
 });
 
 test('order over retries: restart: of a frame that many share only what still waits is sent again', async () => {

@@ -1,3 +1,5 @@
+import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
+import { hasBit } from '../events/line-bits.ts';
 import { retriesOfDestination } from '../../../../shared/contracts/subjects.ts';
 import { decodePosition, encodePosition, positionKey } from '../../../../shared/contracts/destination-position.ts';
 import type { DestinationPosition, WrittenPlace } from '../../../../shared/contracts/destination-position.ts';
@@ -70,6 +72,13 @@ export class OwnedPosition {
       );
       if (revision !== undefined) return new OwnedPosition(options, { ...claimed, revision });
     }
+  }
+
+  /** Whether an event was settled when this was claimed; true where no position was there. */
+  hasSettled({ seq, line }: EventOrigin): boolean {
+    if (this.finished === undefined) return true;
+    const { upTo, above } = this.finished;
+    return seq <= upTo || above.includes(seq) || hasBit(this.parts.get(seq)?.lines, line);
   }
 
   /** Raised with each claim. */

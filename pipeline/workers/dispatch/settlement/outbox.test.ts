@@ -41,6 +41,7 @@ function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sam
 /** An order of visitors in memory alone: nothing of it reads the log. */
 const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
   new VisitorOrder({
+    comesAgain: () => false,
     waiting,
     frames: new ParkedFrames({
       connection: {} as never,

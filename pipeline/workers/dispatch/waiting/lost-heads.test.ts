@@ -17,6 +17,7 @@ function open(isFinished: () => boolean = () => false) {
   const counts = createDispatcherCounts();
   const log = { connection: {} as never, destinationId: 'd' };
   const order = new VisitorOrder({
+    comesAgain: () => false,
     waiting,
     frames: new ParkedFrames({ ...log, references: new HeldReferences(), warn }),
     limits: { visitorsMax: 100, eventsMax: 100, bytesMax: 1_000_000 },

@@ -9,6 +9,7 @@ import {
   retryHeadBytes,
   settledNoteTier,
 } from '../../../../shared/contracts/events/retry-record.ts';
+import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
@@ -25,11 +26,15 @@ import type { WaitingVisitors } from './waiting-visitors.ts';
 
 type Index = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };
 
+/** Whether EVENTS hands an event out again: the position that was claimed does not have it as settled. */
+export type ComesAgain = (origin: EventOrigin) => boolean;
+
 type RetryLog = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly tiersStored: ReadonlySet<number>;
   readonly references: HeldReferences;
+  readonly comesAgain: ComesAgain;
 };
 
 /**
@@ -37,7 +42,7 @@ type RetryLog = {
  * the destination keeps an order, which visitors wait for what.
  */
 export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
-  const { connection, destinationId, tiersStored, references } = log;
+  const { connection, destinationId, tiersStored, references, comesAgain } = log;
   const readTier = async (tier: number, take: (message: StoredMessage) => void): Promise<void> => {
     if (!tiersStored.has(tier)) return;
     const subject = retrySubject(destinationId, tier);
@@ -58,14 +63,19 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
   await Promise.all([...eventTiers].filter(isReplayTier).map((tier) => readTier(tier, () => undefined)));
   // Only now: what is in both was being moved, and waits where it was moved to.
   if (tiersStored.has(settledNoteTier)) await frames.readNote();
-  for (const tier of parkedTiers) await readTier(tier, (message) => takeParkedFrame(message, waiting, frames));
+  for (const tier of parkedTiers)
+    await readTier(tier, (message) => takeParkedFrame(message, waiting, frames, comesAgain));
 }
 
-/** Takes a frame of parked events into the index. Returns the visitors they are of. */
+/**
+ * Takes a frame of parked events into the index. Returns the visitors they are of. An event that comes again from EVENTS does
+ * not wait here: the one it waited for may never have been stored, and comes again before it.
+ */
 export function takeParkedFrame(
   { seq, data }: StoredMessage,
   waiting: WaitingVisitors,
   frames: ParkedFrames,
+  comesAgain: ComesAgain,
 ): readonly string[] {
   const lines = parkedLines(data);
   frames.stored(seq, lines.length, data.length + retryHeadBytes);
@@ -75,7 +85,8 @@ export function takeParkedFrame(
     // What cannot be read waits for nobody, and is found out when its turn comes.
     const { visitorId, key } = record === undefined ? { visitorId: '', key: `${seq}:${index}` } : eventOfRecord(record);
     const place = { seq, index };
-    if (frames.isSettled(place) || waiting.knows(visitorId, key)) {
+    const isRepeated = record?.origin !== undefined && record.line === undefined && comesAgain(record.origin);
+    if (isRepeated || frames.isSettled(place) || waiting.knows(visitorId, key)) {
       frames.finished(place);
       return visitorId;
     }

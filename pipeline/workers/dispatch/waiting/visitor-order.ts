@@ -5,6 +5,7 @@ import { Wakeup } from '../../worker/wakeup.ts';
 import type { EventOfVisitor } from '../events/event-of-visitor.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { takeParkedFrame } from './read-waiting.ts';
+import type { ComesAgain } from './read-waiting.ts';
 import type { LoadedEvent, WantedEvent } from '../events/referenced-events.ts';
 import type { Follower, HeadPlace, ParkedAs, StoredRecord, WaitingHead, WaitingVisitors } from './waiting-visitors.ts';
 
@@ -22,6 +23,7 @@ export type VisitorOrderOptions = {
   /** The index of what waits, and the frames of the retry log it points into. */
   readonly waiting: WaitingVisitors;
   readonly frames: ParkedFrames;
+  readonly comesAgain: ComesAgain;
   readonly limits: OrderLimits;
   readonly counts: Record<'order_pauses' | 'parked_lost' | 'retries_lost', number>;
   /** Reads parked events. */
@@ -301,7 +303,7 @@ export class VisitorOrder {
   }
 
   async #takeUp(): Promise<void> {
-    const { waiting, frames, warn } = this.#options;
+    const { waiting, frames, comesAgain, warn } = this.#options;
     try {
       for (;;) {
         const { removals } = frames;
@@ -313,7 +315,7 @@ export class VisitorOrder {
         }
         // It may be one of this process that is being stored, or was removed since it was read.
         if (this.#storing.size > 0 || frames.removals !== removals) return;
-        for (const visitorId of takeParkedFrame(found, waiting, frames)) this.#offer(visitorId);
+        for (const visitorId of takeParkedFrame(found, waiting, frames, comesAgain)) this.#offer(visitorId);
       }
     } catch (error) {
       warn(error);
