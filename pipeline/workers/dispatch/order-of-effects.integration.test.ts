@@ -1,23 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { asLogUser } from '../../../shared/testing/as-log-user.ts';
-import { openLogGate } from '../../../shared/testing/log-gate.ts';
 import type { LogGate } from '../../../shared/testing/log-gate.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { noSuspicion } from '../worker/suspicion.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { openGatedRig } from './testing/gated-rig.ts';
+import type { GatedRig } from './testing/gated-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
 let nats: NatsServer;
+let gated: GatedRig;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 let gate: LogGate;
@@ -28,15 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
-  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
-  gate = await openLogGate(nats.url);
-  connection = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'gated' });
+  gated = await openGatedRig(nats.url);
+  ({ sink, rig, gate, connection } = gated);
 });
 afterEach(async () => {
-  await Promise.all([rig.close(), connection.close(0)]);
-  await Promise.all([sink.close(), gate.close()]);
+  await gated.close();
 });
 
 const settings = { healthFlushMs: 20, retryPolicyOf: quickRetries };

@@ -1,38 +1,21 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createSecretBox, userHashSecretContext } from '../../../shared/contracts/config/secrets.ts';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { migrate } from '../../../shared/postgres/migrate.ts';
-import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
-import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import { readIdentityCounts } from '../../../shared/visitors/identity-counts.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
-import { createResolverRig } from './testing/resolver-rig.ts';
+import { openIdentityRig, server, sources, web } from './testing/identity-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
-let nats: NatsServer;
-let database: TestDatabase;
 let rig: ResolverRig;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
-  await migrate(database.url);
-  rig = await createResolverRig(nats.url, database.url);
+  ({ rig, close } = await openIdentityRig());
 });
-afterAll(async () => {
-  await rig?.close();
-  await nats?.stop();
-  await database?.drop();
-});
+afterAll(() => close?.());
 
-const web = 'source-web';
-const server = 'source-server';
-const sources = [
-  { id: web, type: 'WebSource', status: 'Enabled' },
-  { id: server, type: 'NodejsApi', status: 'Enabled' },
-];
 const secret = 'src_secret_of_the_web_source';
 const box = createSecretBox(randomBytes(32).toString('base64'));
 const hashOf = (identifier: string, key = secret): string =>
