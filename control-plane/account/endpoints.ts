@@ -19,13 +19,13 @@ import { changeIdentity, identityChange } from './identity-fields.ts';
 const publishOnCreate = Type.Boolean({
   description:
     'Whether creating a version publishes it where the request does not say: for clients that know no other way. Such a ' +
-    'request needs the scope version:publish. Not a part of versions: it holds at once.',
+    'request needs the scope version:publish. Not versioned: a change takes effect immediately.',
 });
 
 const masksPersonalData = Type.Boolean({
   description:
     'Whether keys without the scope pii:read are shown the values of visitors and events by their shape only, and may not look ' +
-    'visitors up by them. Not a part of versions: it holds at once.',
+    'visitors up by them. Not versioned: a change takes effect immediately.',
 });
 
 const reply = Type.Object({
@@ -35,7 +35,10 @@ const reply = Type.Object({
   masksPersonalData,
   unknownEvents: unknownEventsSetting,
   unknownProperties: unknownPropertiesSetting,
-  identity: { ...identitySettings, description: 'How visitors are told apart. Not a part of versions: live at once.' },
+  identity: {
+    ...identitySettings,
+    description: 'How visitors are identified. Not versioned: a change takes effect immediately.',
+  },
 });
 
 const changeFields = {

@@ -59,7 +59,7 @@ export type Endpoint = {
   /** An account may run only a few costly endpoints a second: they make work for all services. */
   readonly isCostly: boolean;
   readonly uses: Uses;
-  /** Has each read recorded in the audit trail; undefined: it shows nobody's data, or `handle` records it. */
+  /** Records each read in the audit trail. Undefined: the reply has no personal data, or `handle` records the read. */
   readonly audits: Audits | undefined;
   /** Members of the reply whose values are masked for keys without `pii:read`, where the account masks personal data. */
   readonly personal: readonly string[];

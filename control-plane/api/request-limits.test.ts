@@ -36,7 +36,7 @@ function holding(): { work(): Promise<string>; end(): void; readonly isBegun: bo
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('request limits: an owner waits for its own requests, and nobody waits for another', async () => {
+test('request limits: an owner waits for its own requests only', async () => {
   const limits = create(1, 3);
   const [first, second, other] = [holding(), holding(), holding()];
   const results = [limits.enter('a').run(first.work), limits.enter('a').run(second.work)];
@@ -72,7 +72,7 @@ test('request limits: those under way are bounded, those that still send among t
   expect(() => limits.enter('a')).toThrow('too many');
 });
 
-test('request limits: what fails gives its turn back, and nobody works for a client that left while it waited', async () => {
+test('request limits: a request that fails gives its turn back, and one whose client left while it waited is not run', async () => {
   const limits = create(1, 3);
   const held = holding();
   const failing = limits.enter('a').run(async () => {

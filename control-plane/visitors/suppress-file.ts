@@ -16,7 +16,7 @@ export type SuppressedFile = {
   readonly existing: number;
   /** Identifiers that a visitor has. */
   readonly owned: number;
-  /** Values that identify nobody, as "null" does. */
+  /** Values that are blocked as identifiers, such as "null". */
   readonly placeholders: number;
 };
 
@@ -81,7 +81,7 @@ function suppressSome(pool: Pool, { accountId, reference }: FileRequest, identif
 }
 
 export function showSuppressed({ created, existing, owned, placeholders }: SuppressedFile): string {
-  const skipped = `${owned} belong to a visitor (erase it with suppress), ${placeholders} identify nobody`;
+  const skipped = `${owned} belong to a visitor (erase it with suppress), ${placeholders} are blocked as identifiers`;
   return `${created} suppressed, ${existing} were suppressed already; skipped: ${skipped}`;
 }
 

@@ -98,7 +98,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/experiments', 'Banner for free shipping'],
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   [`/sources/${account.sourceId}`, 'With curl'],
-  ['/account', 'Values that identify nobody'],
+  ['/account', 'Blocked identifiers'],
   ['/keys', 'Last used'],
   ['/draft', 'Draft'],
   ['/versions', 'Four destinations'],
@@ -388,13 +388,13 @@ test('visitors: one is found by e-mail, and is erased only once that was typed',
 });
 
 test('account: identity settings are shown and changed, and are live at once', async () => {
-  await open('/account', 'Values that identify nobody');
-  await page.getByLabel('Values that identify nobody').fill('house account\n\nwalk-in');
+  await open('/account', 'Blocked identifiers');
+  await page.getByLabel('Blocked identifiers').fill('house account\n\nwalk-in');
   await page.getByLabel('External ids a visitor may have').fill('2');
   await press('Save');
   await waitForText(page, 'Saved and live.');
-  await open('/account', 'Values that identify nobody');
-  expect(await page.getByLabel('Values that identify nobody').inputValue()).toBe('house account\nwalk-in');
+  await open('/account', 'Blocked identifiers');
+  expect(await page.getByLabel('Blocked identifiers').inputValue()).toBe('house account\nwalk-in');
   expect(await page.getByLabel('External ids a visitor may have').inputValue()).toBe('2');
 });
 

@@ -2,7 +2,7 @@ import { readIdentitySettings } from '../contracts/config/identity-settings.ts';
 import type { IdentitySettings } from '../contracts/config/identity-settings.ts';
 import { bareIdentifier } from '../contracts/events/placeholder-identifier.ts';
 
-/** How an account's visitors are told apart, compiled. */
+/** An account's identity settings, compiled. */
 export type IdentityRules = Omit<IdentitySettings, 'blockedValues'> & {
   /** Whether a text is one of the account's own blocked values. */
   isBlocked(text: string): boolean;

@@ -18,7 +18,7 @@ export function AccountPage(): ReactElement {
       {account === undefined ? null : (
         <>
           <Card title="Identity">
-            <p>How visitors are told apart. Changes are live at once, without publishing.</p>
+            <p>How visitors are identified. Changes take effect immediately, without publishing.</p>
             <IdentityForm identity={account.identity} mayChange={mayChange} />
           </Card>
           <Card title="Personal data">

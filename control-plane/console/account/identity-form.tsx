@@ -56,7 +56,7 @@ export function IdentityForm({
         onChange={(emailIdentifies) => set({ emailIdentifies })}
       />
       <Field
-        label="Values that identify nobody"
+        label="Blocked identifiers"
         hint="One a line. Case, and spaces, brackets and quotes around a value make no difference. Values like undefined, null, 0, anonymous, guest and [object Object] are blocked already. Events are accepted without them."
       >
         {(ids) => <textarea {...ids} rows={5} value={blocked} onChange={(event) => setBlocked(event.target.value)} />}

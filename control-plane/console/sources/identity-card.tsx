@@ -7,7 +7,7 @@ import { Card } from '../design/page.tsx';
 import { Ago } from '../design/time.tsx';
 
 const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], string>> = {
-  blocked: 'Identifiers that identify nobody',
+  blocked: 'Blocked identifiers',
   userHash: 'Wrong userHash',
   notOverwritten: 'Values of a server kept over a public key',
   keptApart: 'Known people kept apart',

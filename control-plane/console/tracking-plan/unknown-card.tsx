@@ -35,7 +35,7 @@ function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement 
       }}
     >
       <p className="soft">
-        Counts once an event of the plan is Approved. Not a part of versions: it takes effect when you save it.
+        Counts once an event of the plan is Approved. Not versioned: it takes effect when you save it.
       </p>
       <div className="inline">
         <ActionField
@@ -55,7 +55,7 @@ function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement 
       <ErrorNote error={save.error} />
       <div className="row">
         <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
-          {save.isPending ? 'Saving …' : 'Save, live at once'}
+          {save.isPending ? 'Saving …' : 'Save and apply'}
         </button>
         {save.isSuccess ? <State tone="good">Live</State> : null}
       </div>

@@ -39,7 +39,7 @@ export type ResolvePlan = {
   /** Whether an event of this name goes on to the destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
-  /** How the account's visitors are told apart. */
+  /** The account's identity settings, compiled. */
   readonly identity: IdentityRules;
   /** Whether the account has purposes, which consent is asked for. */
   readonly hasPurposes: boolean;

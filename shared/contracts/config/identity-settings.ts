@@ -8,7 +8,7 @@ const externalIdsLimit = 10;
 const blockedValuesMax = 500;
 const blockedCharactersMax = 100;
 
-/** How an account tells its visitors apart. Not part of a version: a change is live at once. */
+/** How an account identifies its visitors. Not versioned: a change takes effect immediately. */
 export const identitySettings = Type.Object(
   {
     emailIdentifies: Type.Boolean({
@@ -27,7 +27,7 @@ export const identitySettings = Type.Object(
     blockedValues: Type.Array(Type.String({ minLength: 1, maxLength: blockedCharactersMax }), {
       maxItems: blockedValuesMax,
       description:
-        'Values that identify nobody, beside the built-in ones (undefined, null, none, nan, true, false, 0, -1, unknown, anonymous, ' +
+        'Values that are not identifiers, beside the built-in ones (undefined, null, none, nan, true, false, 0, -1, unknown, anonymous, ' +
         'guest, [object Object], zeros, xxxxx and the like). Upper and lower case, and spaces, brackets and quotes around a value ' +
         'make no difference. Events are accepted without them. Visitors that have one already keep it. Default: none.',
     }),

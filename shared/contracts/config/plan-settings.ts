@@ -25,7 +25,7 @@ export const unknownEventsSetting = Type.Object(
     additionalProperties: false,
     description:
       'What becomes of an event that the tracking plan does not list. It counts once at least one event of the plan is Approved; ' +
-      'events of the service, which begin with $, are never unknown. Not a part of versions: it holds at once.',
+      'events of the service, which begin with $, are never unknown. Not versioned: a change takes effect immediately.',
   },
 );
 
@@ -41,7 +41,7 @@ export const unknownPropertiesSetting = Type.Object(
     additionalProperties: false,
     description:
       'What becomes of a property that the entry of its event in the tracking plan does not list. It counts once at least one ' +
-      'event of the plan is Approved. Not a part of versions: it holds at once.',
+      'event of the plan is Approved. Not versioned: a change takes effect immediately.',
   },
 );
 
