@@ -5,6 +5,7 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import { nullable, textOf } from '../../shared/contracts/config/define-collection.ts';
 import { SecretError } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import type { ConsentWords } from '../../shared/contracts/events/consent-words.ts';
 import { headOf } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { namesElsewhere } from '../../shared/destinations/registry.ts';
@@ -21,6 +22,7 @@ import { ApiError } from '../api/api-error.ts';
 import { sealerFor } from '../destinations/destination-view.ts';
 import { prepareDestination } from '../destinations/prepare-destination.ts';
 import { previewRequest } from '../destinations/run-test.ts';
+import { consentAnswer, viewConsent } from './event-view.ts';
 import { endedAtPlan } from './recent-events.ts';
 import type { RecentEventRecord } from './recent-events.ts';
 
@@ -35,6 +37,7 @@ export const wayReply = Type.Object({
     description: 'skip: it is not for this destination. broken: the destination or its rules cannot be used, see why.',
   }),
   why: Type.String({ description: 'In words.' }),
+  consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stops it: what decides.' })),
   ruleId: nullable(Type.String({ description: 'The mapping that decided, where one did.' })),
   eventName: nullable(Type.String({ description: 'What it is called there.' })),
   properties: nullable(
@@ -93,9 +96,11 @@ export function decideWays(asked: WaysAsked): JsonObject[] {
   });
 }
 
-type Way = Readonly<Record<'decision' | 'why' | 'ruleId' | 'eventName' | 'properties' | 'request', unknown>>;
+type Way = Readonly<
+  Record<'decision' | 'why' | 'consent' | 'ruleId' | 'eventName' | 'properties' | 'request', unknown>
+>;
 
-const nothing = { ruleId: null, eventName: null, properties: null, request: null } as const;
+const nothing = { consent: null, ruleId: null, eventName: null, properties: null, request: null } as const;
 
 function decideWay(config: LiveConfig, destination: PublishedDestination, asked: WaysAsked): Way {
   if (endedAtPlan(asked.record)) {
@@ -138,28 +143,20 @@ function decideWay(config: LiveConfig, destination: PublishedDestination, asked:
   }
 }
 
-const layerWords = {
-  event: 'the event',
-  visitor: 'the visitor',
-  signal: 'a signal',
-  default: "the purpose's default",
-  withdrawal: 'a later refusal of the visitor',
-} as const;
-
 function explainStop(
   decision: Exclude<Decision, { kind: 'send' }>,
-): Pick<Way, 'decision' | 'why'> & { ruleId?: string } {
+): Pick<Way, 'decision' | 'why'> & { ruleId?: string; consent?: JsonObject[] } {
   switch (decision.kind) {
     case 'skip':
       return { decision: 'skip', why: skipReasons[decision.rule] };
     case 'stop':
       return { decision: 'stop', why: 'A mapping stops it.', ruleId: decision.ruleId };
-    case 'no-consent': {
-      const answers = decision.answers.map(
-        ({ purpose, isGranted, layer }) => `${purpose} is ${isGranted ? 'granted' : 'denied'} by ${layerWords[layer]}`,
-      );
-      return { decision: 'stop', why: `Consent is missing: ${answers.join(', ')}.` };
-    }
+    case 'no-consent':
+      return {
+        decision: 'stop',
+        why: `Consent to ${decision.purpose} is missing.`,
+        consent: viewConsent(decision.answers),
+      };
     case 'global-stop':
       return { decision: 'globalStop', why: `The dispatch rule ${decision.category} stops it.` };
   }
@@ -170,7 +167,7 @@ function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent
     const value = record.body[name];
     return isJsonObject(value) ? value : {};
   };
-  const { integrations } = record.body;
+  const { integrations, consent } = record.body;
   const wanted = isJsonObject(integrations) ? Object.entries(integrations) : undefined;
   return {
     v: 1,
@@ -183,6 +180,7 @@ function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent
       account_id: accountId,
       test: record.test,
       ...(wanted && { integrations: Object.fromEntries(wanted.map(([name, value]) => [name, value !== false])) }),
+      ...(isJsonObject(consent) && { consent: consent as ConsentWords }),
       event_properties: member('event_properties'),
       context: member('context'),
       ...(record.versionNumber === null ? {} : { version_number: record.versionNumber }),

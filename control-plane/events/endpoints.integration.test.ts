@@ -62,10 +62,17 @@ const list = async (query = ''): Promise<string[]> => {
 test('list events: shows an event with its outcomes', async () => {
   await addEvent('e1', { test: true });
   await pool.query(
-    `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at, version_number) values
-      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z', null),
-      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z', 5)`,
-    [client.accountId],
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at, version_number, consent) values
+      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z', null, null),
+      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z', 5, null),
+      ($1, 'e1', 'd3', 'stopped', 'consent: ads', 0, '2023-11-14T22:13:22Z', 5, $2)`,
+    [
+      client.accountId,
+      JSON.stringify([
+        { purpose: 'ads', isGranted: false, layer: 'default', detail: 'US-CA' },
+        { purpose: 'mail', isGranted: true, layer: 'event' },
+      ]),
+    ],
   );
   const { body } = await client.get('/events');
   expect(body).toEqual({
@@ -92,6 +99,7 @@ test('list events: shows an event with its outcomes', async () => {
             reason: null,
             attempts: 1,
             versionNumber: 5,
+            consent: null,
             at: '2023-11-14T22:13:21.000Z',
           },
           {
@@ -100,7 +108,20 @@ test('list events: shows an event with its outcomes', async () => {
             reason: 'http_400',
             attempts: 3,
             versionNumber: null,
+            consent: null,
             at: '2023-11-14T22:13:20.500Z',
+          },
+          {
+            destinationId: 'd3',
+            outcome: 'stopped',
+            reason: 'consent: ads',
+            attempts: 0,
+            versionNumber: 5,
+            consent: [
+              { purpose: 'ads', isGranted: false, layer: 'default', detail: 'US-CA' },
+              { purpose: 'mail', isGranted: true, layer: 'event', detail: null },
+            ],
+            at: '2023-11-14T22:13:22.000Z',
           },
         ],
       },

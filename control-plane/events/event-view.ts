@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { consentLayers } from '../../shared/routing/consent/compile-consent.ts';
+import type { PurposeAnswer } from '../../shared/routing/consent/compile-consent.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Position } from '../api/pagination.ts';
@@ -33,6 +35,24 @@ const planReply = Type.Object(
   },
   { description: 'What the tracking plan made of it; null where it broke no rule, or one that only reports.' },
 );
+
+/** What decided about a purpose. */
+export const consentAnswer = Type.Object({
+  purpose: Type.String(),
+  isGranted: Type.Boolean(),
+  layer: Type.Enum([...consentLayers], {
+    description:
+      "The first of these that says anything: the event's own consent, its visitor's, a signal, the purpose's default. withdrawal: granted with the event, and refused since.",
+  }),
+  detail: nullable(
+    Type.String({
+      description: 'Of a signal its name; of a default the region it was judged for, such as US-CA, or unknown.',
+    }),
+  ),
+});
+
+export const viewConsent = (answers: readonly PurposeAnswer[]): JsonObject[] =>
+  answers.map((answer) => ({ ...answer, detail: answer.detail ?? null }));
 
 /** An event as the recent-events view shows it. */
 export const eventReply = Type.Object({
@@ -68,6 +88,7 @@ export const eventReply = Type.Object({
       versionNumber: nullable(
         Type.Integer({ description: 'The version that decided this outcome: the one that was live at that attempt.' }),
       ),
+      consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stopped it: what decided.' })),
       at: instant,
     }),
     { description: 'What became of it at each destination so far.' },
@@ -94,7 +115,11 @@ export function viewEvent(record: RecentEventRecord): JsonObject {
     visitor: objectOf(body['visitor']),
     truncated: body['truncated'] === true,
     plan: record.plan === null ? null : viewPlan(record.plan, record.test),
-    outcomes: record.outcomes.map((outcome) => ({ ...outcome, at: new Date(outcome.at).toISOString() })),
+    outcomes: record.outcomes.map((outcome) => ({
+      ...outcome,
+      consent: outcome.consent === null ? null : viewConsent(outcome.consent),
+      at: new Date(outcome.at).toISOString(),
+    })),
   };
 }
 

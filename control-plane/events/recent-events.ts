@@ -1,3 +1,4 @@
+import type { PurposeAnswer } from '../../shared/routing/consent/compile-consent.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { Position } from '../api/pagination.ts';
@@ -9,6 +10,7 @@ export type OutcomeRecord = {
   readonly reason: string | null;
   readonly attempts: number;
   readonly versionNumber: number | null;
+  readonly consent: readonly PurposeAnswer[] | null;
   readonly at: string;
 };
 
@@ -142,7 +144,8 @@ export async function countRecentEvents(
 
 const outcomes = `coalesce((
   select jsonb_agg(jsonb_build_object('destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason,
-    'attempts', o.attempts, 'versionNumber', o.version_number, 'at', o.at) order by o.destination_id)
+    'attempts', o.attempts, 'versionNumber', o.version_number, 'consent', o.consent,
+    'at', o.at) order by o.destination_id)
   from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin), '[]')`;
 
 const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",

@@ -84,6 +84,6 @@ test('consent: a destination that serves a purpose gets what visitors allow, by 
     const { entities } = await client.api('GET', 'events?event=own%20denial');
     return JSON.stringify(entities);
   };
-  await expect.poll(stopped, settle).toContain('consent: Advertising (Advertising: denied by event)');
+  await expect.poll(stopped, settle).toContain('"reason":"consent: Advertising"');
   expect((await eventsAt('/ads')).toSorted()).toEqual(allowed.toSorted());
 }, 180_000);

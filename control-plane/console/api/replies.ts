@@ -1683,6 +1683,14 @@ export type Replies = {
         readonly reason: string | null;
         readonly attempts: number;
         readonly versionNumber: number | null;
+        readonly consent:
+          | readonly {
+              readonly purpose: string;
+              readonly isGranted: boolean;
+              readonly layer: 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+              readonly detail: string | null;
+            }[]
+          | null;
         readonly at: string;
       }[];
     }[];
@@ -1714,6 +1722,14 @@ export type Replies = {
         readonly reason: string | null;
         readonly attempts: number;
         readonly versionNumber: number | null;
+        readonly consent:
+          | readonly {
+              readonly purpose: string;
+              readonly isGranted: boolean;
+              readonly layer: 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+              readonly detail: string | null;
+            }[]
+          | null;
         readonly at: string;
       }[];
     }[];
@@ -1754,6 +1770,14 @@ export type Replies = {
       readonly reason: string | null;
       readonly attempts: number;
       readonly versionNumber: number | null;
+      readonly consent:
+        | readonly {
+            readonly purpose: string;
+            readonly isGranted: boolean;
+            readonly layer: 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+            readonly detail: string | null;
+          }[]
+        | null;
       readonly at: string;
     }[];
   };
@@ -1765,6 +1789,14 @@ export type Replies = {
       readonly type: string;
       readonly decision: 'send' | 'skip' | 'stop' | 'globalStop' | 'broken';
       readonly why: string;
+      readonly consent:
+        | readonly {
+            readonly purpose: string;
+            readonly isGranted: boolean;
+            readonly layer: 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+            readonly detail: string | null;
+          }[]
+        | null;
       readonly ruleId: string | null;
       readonly eventName: string | null;
       readonly properties: Readonly<Record<string, unknown>> | null;
@@ -1783,6 +1815,14 @@ export type Replies = {
       readonly type: string;
       readonly decision: 'send' | 'skip' | 'stop' | 'globalStop' | 'broken';
       readonly why: string;
+      readonly consent:
+        | readonly {
+            readonly purpose: string;
+            readonly isGranted: boolean;
+            readonly layer: 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+            readonly detail: string | null;
+          }[]
+        | null;
       readonly ruleId: string | null;
       readonly eventName: string | null;
       readonly properties: Readonly<Record<string, unknown>> | null;

@@ -10,6 +10,7 @@ import { countOf } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
 import { Ago, At } from '../design/time.tsx';
+import { ConsentAnswers } from './consent-answers.tsx';
 import { OutcomeState, PlanState } from './outcomes.tsx';
 import { WayState } from './way-state.tsx';
 
@@ -91,7 +92,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
           <strong>Sent</strong>
           <div className="stack">
             {event.outcomes.length === 0 ? <span className="soft">{whyUnsent(event)}</span> : null}
-            {event.outcomes.map(({ destinationId, outcome, reason, attempts, versionNumber, at }) => (
+            {event.outcomes.map(({ destinationId, outcome, reason, consent, attempts, versionNumber, at }) => (
               <div key={destinationId} className="stack tight">
                 <span className="row">
                   <OutcomeState outcome={outcome} />
@@ -104,6 +105,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
                   {versionNumber === null ? null : `, decided by version ${versionNumber}`}
                 </span>
                 {reason === null ? null : <span dir="auto">{reason}</span>}
+                <ConsentAnswers answers={consent} />
               </div>
             ))}
           </div>
@@ -152,6 +154,7 @@ function Ways({ event, path }: { readonly event: RecentEvent; readonly path: str
                 {way.name === '' ? way.type : way.name}
               </Link>
               <span className="soft">{way.why}</span>
+              <ConsentAnswers answers={way.consent} />
               {way.eventName !== null && way.eventName !== event.event ? <span>as {way.eventName}</span> : null}
               {way.decision === 'send' ? (
                 <button

@@ -91,7 +91,8 @@ test('consent: an event is sent or stopped by what it says, with the purpose as 
   expect(sink.taken().toSorted()).toEqual(['granted', 'silent']);
   expect(rig.notes.find(({ eventId }) => eventId === 'denied')).toMatchObject({
     outcome: 'stopped',
-    reason: 'consent: Advertising (Advertising: denied by event)',
+    reason: 'consent: Advertising',
+    consent: [{ purpose: 'Advertising', isGranted: false, layer: 'event' }],
     attempts: 0,
   });
   expect(dispatcher.stats()).toMatchObject({
@@ -119,7 +120,10 @@ test('consent: what waits to be tried again and behind that is stopped by a refu
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 3, delivered: 3, dead_letters: 0, events_parked: 0 });
   const stopped = rig.notes.filter(({ outcome }) => outcome === 'stopped');
   expect(stopped.map(({ eventId }) => eventId).toSorted()).toEqual(['ann:0', 'ann:1', 'ann:2']);
-  expect(stopped[0]?.reason).toBe('consent: Advertising (Advertising: denied by withdrawal)');
+  expect(stopped[0]).toMatchObject({
+    reason: 'consent: Advertising',
+    consent: [{ purpose: 'Advertising', isGranted: false, layer: 'withdrawal' }],
+  });
 });
 
 test('consent: what waits in memory is stopped by a refusal, and a grant given afterwards lets what comes later go', async () => {

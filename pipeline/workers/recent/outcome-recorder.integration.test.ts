@@ -94,6 +94,23 @@ test('outcome recorder: an outcome names the version that decided it, and none w
   }
 });
 
+test('outcome recorder: a stop by consent names what decided, and a later outcome takes it back', async () => {
+  await addEvents(['e1']);
+  const stored = async (): Promise<unknown> => {
+    const { rows } = await rig.pool.query<{ consent: unknown }>(
+      'select consent from event_outcomes where account_id = $1',
+      [account],
+    );
+    return rows[0]?.consent;
+  };
+  const consent = [{ purpose: 'Ads\u0000', isGranted: false, layer: 'default', detail: 'US-CA' }] as const;
+  const recorder = start();
+  recorder.record(outcomeOf('e1', { outcome: 'stopped', consent }));
+  await vi.waitFor(async () => expect(await stored()).toMatchObject([{ isGranted: false, detail: 'US-CA' }]), within);
+  recorder.record(outcomeOf('e1', { atMs: nowMs + 1 }));
+  await vi.waitFor(async () => expect(await stored()).toBeNull(), within);
+});
+
 test('outcome recorder: writes what became of an event at each destination', async () => {
   await addEvents(['e1']);
   const recorder = start();

@@ -1,6 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 import { sampleHash } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
+import type { PurposeAnswer } from '../../../shared/routing/consent/compile-consent.ts';
+import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { isolateRefused } from '../worker/isolate-refused.ts';
 import type { OutcomeStats } from './outcome-stats.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
@@ -167,6 +169,8 @@ export type Outcome = {
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   /** Why, where it was not delivered: a code or a short sentence, nothing of what the event holds. */
   readonly reason?: string | undefined;
+  /** What decided about each purpose, where consent stopped it. */
+  readonly consent?: readonly PurposeAnswer[] | undefined;
   /** Requests made so far; 0 when it was stopped before. */
   readonly attempts: number;
   /** The version that decided it; undefined where none did. */
@@ -205,6 +209,7 @@ function columns(outcomes: readonly Outcome[]): unknown[] {
     outcomes.map((outcome) => new Date(outcome.atMs).toISOString()),
     outcomes.map(originOf),
     outcomes.map((outcome) => outcome.versionNumber ?? null),
+    outcomes.map(({ consent }) => (consent === undefined ? null : JSON.stringify(cleanJson({ consent })['consent']))),
   ];
 }
 
@@ -217,22 +222,24 @@ function originOf({ sourceId, visitorId }: Outcome): number {
 // an origin, takes the outcomes of all events of its id, and of several at once the newest.
 const statement = `
   with known as materialized (
-    select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.place
+    select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.consent,
+      k.place
     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::int[],
-        $9::int[])
-      with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, origin, version_number, place)
+        $9::int[], $10::jsonb[])
+      with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, origin, version_number,
+        consent, place)
     join recent_events e on e.account_id = k.account_id and e.id = k.event_id and e.origin in (0, k.origin)
     order by k.account_id, k.event_id, e.origin, k.destination_id
     for key share of e
   ), written as (
     insert into event_outcomes as o
-      (account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number)
+      (account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number, consent)
     select distinct on (account_id, event_id, origin, destination_id)
-      account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number
+      account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number, consent
     from known order by account_id, event_id, origin, destination_id, at desc, attempts desc
     on conflict (account_id, event_id, origin, destination_id) do update
       set outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts, at = excluded.at,
-        version_number = excluded.version_number
+        version_number = excluded.version_number, consent = excluded.consent
       where (o.at, o.attempts) <= (excluded.at, excluded.attempts)
   )
   select place from known`;

@@ -20,7 +20,7 @@ export type RecentEvent = {
   readonly test: boolean;
   readonly versionNumber: number | undefined;
   readonly sampleOf: number;
-  /** JSON: `event_properties`, `context`, `visitor`; `trace` and `integrations` when there are any; `truncated` when something was left out. */
+  /** JSON: `event_properties`, `context`, `visitor`; `trace`, `integrations` and `consent` (the event's own) when there are any; `truncated` when something was left out. */
   readonly body: string;
   /** What its tracking plan made of it; undefined where that is nothing to be shown. */
   readonly plan: PlanOutcome | undefined;
@@ -94,8 +94,12 @@ function isTime(timeMs: unknown): timeMs is number {
 }
 
 function encodeBody({ event, visitor }: ResolvedEvent, bytesMax: number): string {
-  const { event_properties, context, trace, integrations } = event;
-  const small = { ...(trace === undefined ? {} : { trace }), ...(integrations === undefined ? {} : { integrations }) };
+  const { event_properties, context, trace, integrations, consent } = event;
+  const small = {
+    ...(trace === undefined ? {} : { trace }),
+    ...(integrations === undefined ? {} : { integrations }),
+    ...(consent === undefined ? {} : { consent }),
+  };
   const { id, external_id, email } = visitor;
   const identity = {
     id,

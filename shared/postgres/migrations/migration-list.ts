@@ -23,6 +23,7 @@ import { IndexSuppressions } from './0021-index-suppressions.ts';
 import { RecordErasures } from './0021-record-erasures.ts';
 import { RecordViolations } from './0024-record-violations.ts';
 import { MaskPersonalData } from './0029-mask-personal-data.ts';
+import { ExplainConsentStops } from './0030-explain-consent-stops.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 import { CountIdentity } from './0023-count-identity.ts';
 import { TimeProperties } from './0023-time-properties.ts';
@@ -74,4 +75,5 @@ export const migrationList: MigrationList = [
   { name: '0027-let-keys-read-values', class: LetKeysReadValues },
   { name: '0027-index-audit', class: IndexAudit },
   { name: '0029-mask-personal-data', class: MaskPersonalData },
+  { name: '0030-explain-consent-stops', class: ExplainConsentStops },
 ];

@@ -199,6 +199,32 @@ describe('consent', () => {
     expect(unreadable).toBe(0);
   });
 
+  const gpp = 'DBABrw~CAAYAAAAAABA.YA~BAgAAABA.QA';
+  test.each<[string, Partial<ConsentSetting>, Said, string]>([
+    ['GPC that always holds', { signals: { gpc: 'always' } }, { own: { $gpc: true } }, 'gpc'],
+    ['GPC', { signals: { gpc: 'deny' } }, { own: { $gpc: true } }, 'gpc'],
+    ['a GPP string', { signals: { gpp: ['saleOptOut'] } }, { context: { gpp } }, 'gpp'],
+    ['a US Privacy string', { signals: { gpp: ['saleOptOut'] } }, { context: { us_privacy: '1YYN' } }, 'us_privacy'],
+    [
+      'an answer in a dialog before an opt-out',
+      { signals: { gpc: 'deny', oneTrust: ['C4'], gpp: ['saleOptOut'] } },
+      { own: { $gpc: true }, context: { optanon: 'groups=C4:0', us_privacy: '1YYN' } },
+      'optanon',
+    ],
+    ['a broken string', { signals: { gpp: ['saleOptOut'] } }, { context: { gpp: 'no' } }, 'gpp, unreadable'],
+    [
+      'a default of a region',
+      { defaultState: 'Denied', regions: ['US-CA'] },
+      { visitor: { country: 'US', state: 'California' } },
+      'US-CA',
+    ],
+    ['a default of an unknown region', { defaultState: 'Denied', regions: ['EU'] }, {}, 'unknown'],
+    ['a default of an address', { defaultState: 'Denied', regions: ['EU'] }, { context: { ip: '203.0.113.7' } }, 'DE'],
+  ])('detail: %s', (_what, own, said, detail) => {
+    const verdict = judge([setting(own)], said);
+    expect(verdict?.answers).toMatchObject([{ isGranted: false, detail }]);
+  });
+
   const tcString = 'COvFyGBOvFyGBAbAAAENAPCAAOAAAAAAAAAAAEEUACCKAAA';
   test.each([
     [{ purposes: [1, 3] }, 'granted by signal'],

@@ -5,7 +5,7 @@ import type { Subject } from '../values/property-path.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { answerBySignals } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
-import { isCovered, regionOf } from './region.ts';
+import { isCovered, regionCode, regionOf } from './region.ts';
 import type { Region } from './region.ts';
 
 /** A purpose as it is published. */
@@ -19,9 +19,16 @@ export type ConsentSetting = {
 };
 
 /** Who decided about a purpose, from the most specific to the least. */
-export type ConsentLayer = 'event' | 'visitor' | 'signal' | 'default' | 'withdrawal';
+export const consentLayers = ['event', 'visitor', 'signal', 'default', 'withdrawal'] as const;
+export type ConsentLayer = (typeof consentLayers)[number];
 
-export type PurposeAnswer = { readonly purpose: string; readonly isGranted: boolean; readonly layer: ConsentLayer };
+export type PurposeAnswer = {
+  readonly purpose: string;
+  readonly isGranted: boolean;
+  readonly layer: ConsentLayer;
+  /** Of a signal its name, of a default the region it was judged for: `US-CA`, or `unknown`. */
+  readonly detail?: string;
+};
 
 /** A visitor's last word on a name: when it was said, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
@@ -127,16 +134,20 @@ function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
     // It came on while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
   if (signals.gpc === 'always' && hasGpc) {
-    return { purpose: name, isGranted: false, layer: 'signal' };
+    return { purpose: name, isGranted: false, layer: 'signal', detail: 'gpc' };
   }
   const byEvent = answerOfEvent(purpose, own);
   if (byEvent !== undefined) return { purpose: name, isGranted: byEvent, layer: 'event' };
   const byVisitor = wordOf(names, visitor);
   if (byVisitor !== undefined) return { purpose: name, isGranted: byVisitor, layer: 'visitor' };
   const bySignal = answerBySignals(signals, { context: subject.event.context, hasGpc }, now);
-  if (bySignal !== undefined) return { purpose: name, isGranted: bySignal, layer: 'signal' };
-  const covers = regions === null || isCovered(regions, whereabouts(subject, now));
-  return { purpose: name, isGranted: !covers || defaultsToGranted, layer: 'default' };
+  if (bySignal !== undefined) {
+    return { purpose: name, isGranted: bySignal.isGranted, layer: 'signal', detail: bySignal.signal };
+  }
+  if (regions === null) return { purpose: name, isGranted: defaultsToGranted, layer: 'default' };
+  const region = whereabouts(subject, now);
+  const isGranted = !isCovered(regions, region) || defaultsToGranted;
+  return { purpose: name, isGranted, layer: 'default', detail: regionCode(region) };
 }
 
 /** Whether the visitor's browser had Global Privacy Control on, with this event or an earlier one. */

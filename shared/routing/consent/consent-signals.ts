@@ -25,6 +25,15 @@ type TcfSettings = {
   readonly segment?: string | undefined;
 };
 
+/** Signals by which a browser or device opts out. The others are answers that a visitor gave, or did not give, in a dialog. */
+const optOutSignals: ReadonlySet<string> = new Set(['gpc', 'gpp', 'us_privacy']);
+
+export const isOptOutSignal = (signal: string | undefined): boolean =>
+  signal !== undefined && optOutSignals.has(signal);
+
+/** What signals answer, and the signal that decided: `gpc`, or the property of the event's context that carries it. */
+export type SignalAnswer = { readonly isGranted: boolean; readonly signal: string };
+
 /** What an event carries: what its context says, and whether its visitor has Global Privacy Control on. */
 export type CarriedSignals = {
   readonly context: Readonly<Record<string, unknown>>;
@@ -32,31 +41,33 @@ export type CarriedSignals = {
 };
 
 /**
- * What signals say of a purpose: a denial wins; undefined where none of those that its settings list is there. One that is
- * there and cannot be read is no consent, and is reported.
+ * What signals say of a purpose: a denial wins, and of several the one that is no opt-out; undefined where none of those
+ * that its settings list is there. One that is there and cannot be read is no consent, and is reported.
  */
 export function answerBySignals(
   signals: SignalSettings,
   { context, hasGpc }: CarriedSignals,
   { onUnreadable }: { onUnreadable(): void },
-): boolean | undefined {
+): SignalAnswer | undefined {
   const { oneTrust, cookiebot, didomi, tcf, gpp, gpc } = signals;
-  let answer: boolean | undefined;
-  const take = (given: boolean | undefined): void => {
-    if (given !== undefined) answer = answer !== false && given;
+  let answer: SignalAnswer | undefined;
+  const take = (isGranted: boolean | undefined, signal: string): void => {
+    if (isGranted === undefined) return;
+    const decides = answer === undefined || (isGranted ? false : answer.isGranted || isOptOutSignal(answer.signal));
+    if (decides) answer = { isGranted, signal };
   };
-  const ask = <Read>(read: (value: unknown) => Read, key: string, say: (of: Read) => boolean | undefined): void => {
+  const ask = <Read>(read: (value: unknown) => Read, key: string, say: (of: Read) => boolean | undefined, as = key) => {
     const value = context[key];
     if (value === undefined || value === null || value === '') return;
     try {
-      take(say(read(value)));
+      take(say(read(value)), as);
     } catch {
       // The libraries throw errors of any kind for what they cannot read.
       onUnreadable();
-      take(false);
+      take(false, `${key}, unreadable`);
     }
   };
-  if (gpc === 'deny' && hasGpc) take(false);
+  if (gpc === 'deny' && hasGpc) take(false, 'gpc');
   if (oneTrust !== undefined) ask(readOneTrust, 'optanon', (groups) => wordOf(oneTrust, groups));
   if (cookiebot !== undefined) ask(readCookiebot, 'cookieconsent', (groups) => wordOf(cookiebot, groups));
   if (didomi !== undefined) ask(readDidomi, 'didomi', (groups) => wordOf(didomi, groups));
@@ -64,11 +75,18 @@ export function answerBySignals(
     ask(tcStrings.read, 'tcf', (consent) => allows(tcf, consent));
   }
   if (gpp === undefined && gpc !== 'deny' && tcf === undefined) return answer;
-  ask(readGpp(context['gpp_sid']), 'gpp', ({ optOuts, gpc: gppGpc, tcString }) => {
-    if (gpc === 'deny' && gppGpc) return false;
-    if (gpp?.some((optOut) => (optOuts as ReadonlySet<string>).has(optOut)) === true) return false;
-    return tcf === undefined || tcString === undefined ? undefined : allows(tcf, tcStrings.read(tcString));
+  const inGpp = readGpp(context['gpp_sid']);
+  ask(inGpp, 'gpp', ({ optOuts, gpc: gppGpc }) => {
+    const isOptedOut = gpp?.some((optOut) => (optOuts as ReadonlySet<string>).has(optOut)) === true;
+    return isOptedOut || (gpc === 'deny' && gppGpc) ? false : undefined;
   });
+  if (tcf !== undefined) {
+    const readTcf = (value: unknown): TcConsent | undefined => {
+      const { tcString } = inGpp(value);
+      return tcString === undefined ? undefined : tcStrings.read(tcString);
+    };
+    ask(readTcf, 'gpp', (consent) => (consent === undefined ? undefined : allows(tcf, consent)), 'tcf');
+  }
   if (gpp !== undefined) {
     ask(usPrivacy, 'us_privacy', (isOptOut) => (isOptOut && gpp.includes('saleOptOut') ? false : undefined));
   }

@@ -14,6 +14,12 @@ export type Region = { readonly country: string; readonly state: string };
 
 export const unknownRegion: Region = { country: '', state: '' };
 
+/** `US-CA`, `DE`, or `unknown`. */
+export function regionCode({ country, state }: Region): string {
+  if (country === '') return 'unknown';
+  return state === '' ? country : `${country}-${state}`;
+}
+
 /** The region of a visitor's properties. */
 export function regionOf(visitor: Readonly<Record<string, unknown>>): Region {
   const country = typeof visitor['country'] === 'string' ? countryCode(visitor['country']) : undefined;

@@ -1,4 +1,5 @@
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
 import type { DecidingVersion } from '../sources/dispatch-item.ts';
 
 /** What became of an event at a destination so far, for the view of recent events. */
@@ -10,6 +11,8 @@ export type OutcomeNote = {
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   readonly reason: string | undefined;
+  /** What decided about each purpose, of an event that consent stopped. */
+  readonly consent: readonly PurposeAnswer[] | undefined;
   /** Requests made so far. */
   readonly attempts: number;
   /** The version that decided it; undefined where none did, as for a quarantined event. */
@@ -25,6 +28,7 @@ export type OutcomeObserver = (
   outcome: OutcomeNote['outcome'],
   attempts: number,
   reason?: string,
+  consent?: readonly PurposeAnswer[],
 ) => void;
 
 export type OutcomeObserverOptions = {
@@ -40,7 +44,7 @@ export function createOutcomeObserver({
   destinationId,
   noteOutcome,
 }: OutcomeObserverOptions): OutcomeObserver {
-  return ({ head, decidedBy }, outcome, attempts, reason) =>
+  return ({ head, decidedBy }, outcome, attempts, reason, consent) =>
     noteOutcome({
       accountId,
       destinationId,
@@ -52,5 +56,6 @@ export function createOutcomeObserver({
       versionNumber: decidedBy?.versionNumber,
       atMs: Date.now(),
       reason,
+      consent,
     });
 }

@@ -1,3 +1,4 @@
+import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
 import type { Exclusion } from '../admission/decide-attempt.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
@@ -13,8 +14,6 @@ export type StopRecords = {
   readonly observe: OutcomeObserver;
 };
 
-const reasonCharactersMax = 500;
-
 /** Counts a stopped event, in health too, and reports the reason. */
 export function recordStop({ counts, health, observe }: StopRecords, item: DispatchItem, stop: Stop): void {
   health.record(stop.kind === 'global-stop' ? 'globalStop' : 'stopped', 1);
@@ -29,7 +28,7 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
       return;
     case 'no-consent':
       countConsentStop(counts, stop.purpose);
-      observe(item, 'stopped', item.attempts, consentReason(stop));
+      observe(item, 'stopped', item.attempts, `consent: ${stop.purpose}`, answersOf(stop));
       return;
     case 'erased':
       counts.erased += 1;
@@ -37,8 +36,9 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
   }
 }
 
-/** `consent: advertising` and, where there are several purposes, what decided about each of them. */
-function consentReason({ purpose, answers }: Extract<Stop, { readonly kind: 'no-consent' }>): string {
-  const all = answers.map((one) => `${one.purpose}: ${one.isGranted ? 'granted' : 'denied'} by ${one.layer}`);
-  return `consent: ${purpose} (${all.join(', ')})`.slice(0, reasonCharactersMax);
+/** Purposes that are stored of a stop; denials first. */
+const answersMax = 20;
+
+function answersOf({ answers }: Extract<Stop, { readonly kind: 'no-consent' }>): readonly PurposeAnswer[] {
+  return answers.toSorted((a, b) => Number(a.isGranted) - Number(b.isGranted)).slice(0, answersMax);
 }

@@ -1,0 +1,12 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** What decided about each purpose, of an event that consent stopped; null in other rows and in those of earlier builds. */
+export class ExplainConsentStops extends Migration {
+  override up(): void {
+    this.addSql('alter table event_outcomes add column consent jsonb');
+  }
+
+  override down(): void {
+    this.addSql('alter table event_outcomes drop column consent');
+  }
+}
