@@ -18,11 +18,16 @@ const cleanRooms = [
   'pipeline/supervisor',
   'pipeline/threads',
   'shared/admission',
+  'shared/contracts',
+  'shared/destinations',
   'shared/doctor',
   'shared/egress',
   'shared/embedded',
+  'shared/nats',
   'shared/postgres',
+  'shared/routing',
   'shared/runtime',
+  'shared/visitors',
 ];
 
 /** Wordings that are never right in text about a program, each with its replacement. */

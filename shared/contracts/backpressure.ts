@@ -18,7 +18,7 @@ const backpressureReport = Type.Object({
 });
 
 /**
- * What waits longer than it may, and what waits in the queues of accounts, as one pipeline sees it. A pipeline writes it to
+ * Events that wait longer than allowed, and events in the queues of accounts, as one pipeline sees them. A pipeline writes it to
  * the LEASES bucket every second while there is any; gateways forget it with the pipeline.
  */
 export type BackpressureReport = Static<typeof backpressureReport>;

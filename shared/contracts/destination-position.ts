@@ -29,7 +29,7 @@ export type DestinationPosition = {
   readonly lostAtMs?: number;
   /** The oldest sequence of EVENTS that its retries refer to: retention keeps EVENTS from there, within the quota. */
   readonly oldestReference?: number;
-  /** No live version has the destination any more: published again, it begins anew. */
+  /** No live version has the destination any more: published again, it starts from the beginning. */
   readonly retired?: true;
   /** Undefined as long as nothing was stored: the destination begins at `sinceMs`. */
   readonly place?: WrittenPlace;

@@ -17,10 +17,10 @@ export type SkippedRanges = { readonly [Reason in SkipReason]?: readonly MissedR
 
 /** What lies closer together is one range, in ms. */
 const joinMs = 600_000;
-/** More than this are told of as fewer, wider ones. */
+/** More than this are reported as fewer, wider ones. */
 const rangesMax = 16;
 
-/** The ranges of all who have noted some, oldest first, without those that ended before `sinceMs`. Pure. */
+/** The recorded ranges of all readers, oldest first, without those that ended before `sinceMs`. Pure. */
 export function joinMissed(ranges: readonly MissedRange[], sinceMs = -Infinity): readonly MissedRange[] {
   const joined: MissedRange[] = [];
   for (const range of ranges.filter(([, toMs]) => toMs > sinceMs).toSorted(([a], [b]) => a - b)) {

@@ -24,7 +24,7 @@ export type ProcessKind = 'gateway' | 'pipeline';
 
 export type ProcessName = { readonly kind: ProcessKind; readonly instanceId: string };
 
-/** The process that goes by an instance id, beyond that id. Where it runs is told on Linux only. */
+/** The process that goes by an instance id, beyond that id. Where it runs is known on Linux only. */
 export type InstanceHolder = {
   /** Of this life of the process. */
   readonly nonce: string;

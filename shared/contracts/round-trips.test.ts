@@ -417,7 +417,7 @@ test('round trip: what is known of an access token, sealed and bound to its plac
   );
 });
 
-test('round trip: what waits for too long', () => {
+test('round trip: events that wait for too long', () => {
   const ms = fc.nat();
   const report = fc.record(
     {

@@ -94,7 +94,7 @@ export const resolverConsumer = (partition: number): string => `resolver-${asser
 export const accountQueueConsumer = (partition: number, accountId: string): string =>
   `queue-${assertIndex(partition)}-${assertId(accountId)}`;
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
-/** Read resolved events in earlier versions, and have nobody who reads them now. */
+/** Read resolved events in earlier versions, and have no reader now. */
 export const retiredEventsConsumers = ['recent-events'] as const;
 /** Reads the resolved events of an account that runs experiments, to count their results. */
 export const resultsConsumer = (accountId: string): string => `results-${assertId(accountId)}`;

@@ -38,7 +38,7 @@ const workReport = Type.Object({
   actorsMore: count,
 });
 
-/** What a pipeline runs, and where: told in the LEASES bucket, which forgets it where it is not told again. */
+/** What a pipeline runs, and where: reported in the LEASES bucket, which drops it where it is not renewed. */
 export type WorkReport = Static<typeof workReport>;
 export type ThreadReport = Static<typeof threadReport>;
 export type ActorReport = Static<typeof actorReport>;

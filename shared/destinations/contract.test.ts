@@ -97,7 +97,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(`${url} ${JSON.stringify(headers)} ${body}`).toContain(version.name);
     if (version.ends === undefined) return;
     expect(version.ends).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
-    // By the calendar on purpose: whoever sees it fail has two months to move the kind to a later version.
+    // By the calendar on purpose: a failure leaves two months to move the kind to a later version.
     expect(Date.parse(version.ends) - Date.now()).toBeGreaterThan(60 * 86_400_000);
   });
 
@@ -165,7 +165,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     else expect(at(nowMs - 3_600_000)).not.toBe(at(nowMs));
   });
 
-  it('buildRequest: the server that sent the event is nobody’s browser, and not told of as one', () => {
+  it('buildRequest: the server that sent the event is no visitor’s browser, and not sent as one', () => {
     const sender = { ip: '192.0.2.199', user_agent: 'calling-server/9' };
     const outbound = { resolved: sampleEvent({ context: { ...sampleEvent().event.context, sender } }) };
     const { url, headers, body = '' } = prepared.buildRequest([outbound], nowMs);

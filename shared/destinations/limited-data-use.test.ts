@@ -6,8 +6,8 @@ import { sampleVisit } from './testing/sample-visit.ts';
 
 const nowMs = 1_700_000_060_000;
 
-/** What a platform that has words for a limit is told, as it stands in the body or the address. */
-const told: Readonly<Record<string, string>> = {
+/** How a limit is sent to a platform that has terms for one, as it stands in the body or the URL. */
+const sentAs: Readonly<Record<string, string>> = {
   NextdoorAds: '"delivery_optimization":false',
   OpenAIAds: '"opt_out":true',
   RokuCAPI: '"opt_out":"true"',
@@ -29,7 +29,7 @@ const passedOver = [
   'YelpCAPI',
 ];
 
-/** Platforms that know the conversion by its click, and are told nothing else of the person. */
+/** Platforms that know the conversion by its click, and receive nothing else of the person. */
 const withoutPerson: Readonly<Record<string, readonly string[]>> = {
   Admitad: ['client_id'],
   Impact: ['CustomerId', 'CustomerEmail', 'IpAddress', 'UserAgent'],
@@ -39,7 +39,7 @@ const withoutPerson: Readonly<Record<string, readonly string[]>> = {
   Partnerize: [],
 };
 
-test.each(Object.entries(told))('limited data use: %s is told %s', (id, words) => {
+test.each(Object.entries(sentAs))('limited data use: %s receives %s', (id, words) => {
   const { accepts, said } = preparedKind(id);
   expect(accepts(limited())).toBe(true);
   expect(said(limited())).toContain(words);
@@ -51,18 +51,15 @@ test.each(passedOver)('limited data use: %s has no words for it, and is not sent
   expect([accepts(unlimited()), accepts(limited())]).toEqual([true, false]);
 });
 
-test.each(Object.entries(withoutPerson))(
-  'limited data use: %s is told of the click and of no person',
-  (id, members) => {
-    const { accepts, said } = preparedKind(id);
-    expect(accepts(limited())).toBe(true);
-    for (const member of members) {
-      expect(said(unlimited())).toMatch(new RegExp(String.raw`\b${member}\b`));
-      expect(said(limited())).not.toMatch(new RegExp(String.raw`\b${member}\b`));
-    }
-    expect(said(limited())).not.toMatch(/ada@|customer-1|203\.0\.113\.7/);
-  },
-);
+test.each(Object.entries(withoutPerson))('limited data use: %s receives the click and no person', (id, members) => {
+  const { accepts, said } = preparedKind(id);
+  expect(accepts(limited())).toBe(true);
+  for (const member of members) {
+    expect(said(unlimited())).toMatch(new RegExp(String.raw`\b${member}\b`));
+    expect(said(limited())).not.toMatch(new RegExp(String.raw`\b${member}\b`));
+  }
+  expect(said(limited())).not.toMatch(/ada@|customer-1|203\.0\.113\.7/);
+});
 
 test('limited data use: The Trade Desk asks for a state of the law, and is not sent an event without one', () => {
   const { accepts } = preparedKind('TheTradeDesk');
@@ -85,7 +82,7 @@ function preparedKind(id: string) {
 const unlimited = (): OutboundEvent => visit({});
 const limited = (): OutboundEvent => visit({ [limitedDataUse]: true });
 
-/** Of somebody in California. */
+/** Of a visitor in California. */
 function visit(properties: Readonly<Record<string, unknown>>, place: Readonly<Record<string, unknown>> = {}) {
   const { resolved } = sampleVisit(nowMs);
   const { event, visitor } = resolved;

@@ -81,7 +81,7 @@ test('kept in memory: a reader that lives on gets what it gave back before what 
   await put('alive', 8, 9);
   // The fifth is in hand.
   expect(textsOf(await takeAll(reader, 4))).toEqual(['2', '6', '7', '8']);
-  expect(troubles).toContainEqual({ kind: 'made-anew' });
+  expect(troubles).toContainEqual({ kind: 'recreated' });
   await reader.close();
 });
 
@@ -118,7 +118,7 @@ test('kept in memory: a consumer that is gone is made where its reader is known 
   const finished = await leaveFinished(consumer, 2, 2);
   await restartServer();
   const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
-  // Whoever makes room in the log goes by this.
+  // Retention reads this.
   const { ack_floor: acked } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   expect(acked.stream_seq).toBe(finished.upTo);
   expect(textsOf(await takeAll(next, 2))).toEqual(['2', '3']);

@@ -86,7 +86,7 @@ test('publish: a full stream and a message over the limit say so', async () => {
   }
 });
 
-test('consumer: delivers in order and goes on behind what was acknowledged', async () => {
+test('consumer: delivers in order and continues after what was acknowledged', async () => {
   for (const text of ['1', '2', '3', '4']) await put(text);
   const first = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const taken = await takeAll(first, 2);
@@ -173,7 +173,7 @@ test('consumer: a waiting reader is let go when it closes', async () => {
   expect(await waiting).toEqual([]);
 });
 
-test('consumer: a consumer deleted under it is made anew and nothing is lost', async () => {
+test('consumer: a deleted consumer is created again and nothing is lost', async () => {
   await put('1');
   const troubles: ConsumerTrouble[] = [];
   const onTrouble = (trouble: ConsumerTrouble): void => void troubles.push(trouble);
@@ -183,7 +183,7 @@ test('consumer: a consumer deleted under it is made anew and nothing is lost', a
   await put('2');
   await expect.poll(async () => textsOf(await pullConsumer.take(5)), { timeout: 45_000 }).toContain('2');
   expect(troubles[0]).toMatchObject({ kind: 'unanswered', lastsMs: 0 });
-  expect(troubles).toContainEqual({ kind: 'made-anew' });
+  expect(troubles).toContainEqual({ kind: 'recreated' });
   await pullConsumer.close();
 });
 
@@ -211,7 +211,7 @@ test('consumer: a reader that stands still, its request waiting at the server, k
   const { stream, name } = consumer;
   const still = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await still.close();
-  // A request nobody cancels: the connection lives, its process does not turn.
+  // This request is never cancelled: the connection lives, but its process stands still.
   const own = await connectLog({ url: server.url, name: 'standing still' });
   const inbox = createInbox();
   const swallowed: string[] = [];

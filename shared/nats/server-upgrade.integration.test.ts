@@ -77,7 +77,7 @@ async function fill(connection: LogConnection, buckets: Buckets): Promise<void> 
   }
 }
 
-/** The consumer as a build of that time made it: nobody's in particular. */
+/** The consumer as a build of that time made it: without an owner. */
 async function makeAsBefore({ [client]: { jsm } }: LogConnection): Promise<void> {
   await jsm.consumers.add(consumer.stream, {
     durable_name: consumer.name,

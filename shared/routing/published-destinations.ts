@@ -6,7 +6,7 @@ export type PublishedDestination = {
   readonly id: string;
   readonly accountId: string;
   readonly type: string;
-  /** As its operator calls it; '' where nobody does. */
+  /** The operator's name for it; '' where it has none. */
   readonly name: string;
   readonly isEnabled: boolean;
   readonly settings: JsonObject;

@@ -114,7 +114,7 @@ test('merge: visitors that were merged one after the other lead to the oldest, a
   expect(found?.emails).toHaveLength(count);
 });
 
-test('chain of aliases: a long one is shortened by whoever reads it, in statements of bounded length', async () => {
+test('chain of aliases: a long one is shortened when it is read, in statements of bounded length', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'root' }, { city: 'Oslo' })]);

@@ -5,7 +5,7 @@ export type VariantCount = { readonly variantId: string; readonly visitors: numb
 
 /**
  * Counts an experiment's visitors by the variant each was shown first. Visitors that were merged are one: their first
- * exposure counts, and their last conversion. Without a metric nobody converts.
+ * exposure counts, and their last conversion. Without a metric no visitor converts.
  */
 export async function countResults(
   db: Queryable,

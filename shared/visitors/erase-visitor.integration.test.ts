@@ -117,7 +117,7 @@ test('erase visitor: a cache that missed the erasure takes the visitor that came
   await stale.resolve([touch(account, { claim, given: [{ city: 'Oslo' }] })]);
   await erase(account, 'u');
   await other.resolve([touch(account, { claim, given: [{ city: 'Rome' }] })]);
-  // Of the same version as the one before; and nobody says that anything changed.
+  // Of the same version as the one before; and no row says that anything changed.
   await pool.query('delete from visitor_changes');
   expect((await stale.lookUp([touch(account, { claim })])).outcomes).toMatchObject([
     { properties: { value: { city: 'Rome' } } },
@@ -229,7 +229,7 @@ test('erase visitor: with its identifiers suppressed later events that name one 
   expect(await outcomesOf(createVisitorStore(pool), later())).toEqual(['erased', 'erased', 'erased', 'friend']);
 });
 
-test('erase visitor: writers at the same time bring nothing of before back, and lose no event of after', async () => {
+test('erase visitor: concurrent writers bring back nothing that was erased, and lose no later event', async () => {
   const account = randomUUID();
   const claims: Partial<VisitorClaim>[] = [
     ann,
@@ -272,7 +272,7 @@ test('erase visitor: one that is done between two looks of a writer is seen by t
     const late = touch(account, { claim: ann, given: [named] });
     const query = own.query.bind(own) as (statement: { readonly name?: string }) => Promise<unknown>;
     let isErased = false;
-    // Whoever asks for visitors next finds none.
+    // The next query for visitors finds none.
     const spied = vi.spyOn(own, 'query') as unknown as MockInstance<typeof query>;
     spied.mockImplementation(async (statement) => {
       if (statement.name === 'select-visitors' && !isErased) {

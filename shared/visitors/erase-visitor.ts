@@ -37,7 +37,7 @@ export type Erased = {
 };
 
 export type EraseOptions = {
-  /** Ms since the epoch, by the clock of whoever receives events. */
+  /** Ms since the epoch, by the clock of the gateways. */
   now(): number;
   /** Keeps all who send events from sending those of these visitors that were received until then. */
   announce(erasure: AnnouncedErasure): Promise<void>;
@@ -67,7 +67,7 @@ export type AnnouncedErasure = {
 
 /**
  * Tables, beside the visitors' own, whose rows belong to a visitor by `account_id` and `visitor_id`. Outcomes go with
- * their events. Whoever writes to one of them holds the lock of erasure-lock.ts.
+ * their events. Every writer to one of them holds the lock of erasure-lock.ts.
  */
 const visitorTables = {
   recentEvents: 'recent_events',

@@ -51,7 +51,7 @@ export async function personOf(
     );
     const ofOthers = new Set(rows.map(({ value }) => value));
     const own = identities.filter((one) => one.kind === kind).map(({ value }) => value);
-    // A value that was too long to be stored cannot be told to anyone.
+    // A value that was too long to be stored cannot be forwarded.
     const all = [...own, ...values].filter((value) => !ofOthers.has(value) && !value.startsWith('sha256:'));
     return [...new Set(all)];
   };

@@ -2,7 +2,7 @@ import type { Erasure, ErasureMarks } from './visitor-rows.ts';
 import type { Identifier } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Accounts of which nobody was erased may be left out. */
+/** Accounts without erasures may be left out. */
 export type ErasuresByAccount = ReadonlyMap<string, ErasureMarks>;
 
 /** The marks of all accounts where they are the same. */
@@ -112,7 +112,7 @@ export async function moveErasures(db: Queryable, accountId: string, fromMs: num
   ]);
 }
 
-/** Deletes some of the erasures of before a moment that suppress nothing. */
+/** Deletes some of the erasures before a time that suppress nothing. */
 export async function deleteOldErasures(db: Queryable, accountId: string, beforeMs: number): Promise<void> {
   await db.query(
     `delete from erasures where account_id = $1 and hash in (
@@ -128,8 +128,8 @@ const oldAtOnce = 1_000;
 export const erasuresKeptMs = 400 * 86_400_000;
 
 /**
- * SQL: whether a visitor was erased after an event of it was received. Where nobody of the account was erased since then
- * that costs one look at an index. The questions are each a `select … limit 1`: of an `exists` the planner may make a join
+ * SQL: whether a visitor was erased after an event of it was received. Where no visitor of the account was erased since then
+ * that costs one index lookup. The questions are each a `select … limit 1`: of an `exists` the planner may make a join
  * with all erasures of the account. The time is compared in the answer: as a condition it would let the planner read all
  * newer erasures of the account by their index.
  */

@@ -5,7 +5,7 @@ import type { Queryable } from './visitor-statements.ts';
 
 /** Why something of an event did not become its visitor's. */
 export const identityReasons = {
-  blocked: 'an identifier that identifies nobody',
+  blocked: 'an identifier that is blocked or a placeholder',
   userHash: 'a userHash that is not the one of the identifier',
   ...leftOutReasons,
 } as const;

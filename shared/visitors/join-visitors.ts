@@ -18,7 +18,7 @@ export type JoinRequest = {
 
 export type Joined =
   | { readonly kind: 'merged'; readonly survivor: string; readonly loser: string; readonly mergeId: string }
-  /** Nobody has the id in this place of `ids`. */
+  /** No visitor has the id at this index of `ids`. */
   | { readonly kind: 'missing'; readonly at: 0 | 1 }
   | { readonly kind: 'same' | 'tooLarge' | 'full' };
 

@@ -170,7 +170,7 @@ class AccountLoading implements KnownVisitors {
 
   /**
    * Identifiers that may have been erased: of events received before the last erasure, and, where some are suppressed,
-   * those that lead nowhere. Nobody has an identifier that is suppressed.
+   * those that lead nowhere. No visitor has a suppressed identifier.
    */
   toCompare(erasures: ErasuresByAccount): readonly IdentifierAsked[] {
     const accountId = this.#accountId;

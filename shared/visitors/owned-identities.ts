@@ -29,7 +29,7 @@ export class OwnedIdentities {
     return owner;
   }
 
-  /** Ties an identity that nobody has to a visitor. */
+  /** Ties an identity without an owner to a visitor. */
   tie(kind: IdentityKind, value: string, visitor: Working): void {
     this.#owners[kind].set(value, visitor);
     this.#new[kind].add(value);

@@ -117,7 +117,7 @@ test('planVisitors: an e-mail address is looked up only without the two others',
   expect(identitiesOf(result)).toEqual(['external_id x new-1']);
 });
 
-test('planVisitors: an event that names nobody makes a visitor of its own, once', () => {
+test('planVisitors: an event without identifiers makes a visitor of its own, once', () => {
   const first = plan([touch({ anonymousId: 'a' })]);
   expect(first.writes).toMatchObject([{ id: 'a', stored: undefined }]);
   const again = plan([touch({ anonymousId: 'a' })], known([stored('a')]));
@@ -409,7 +409,7 @@ test('planVisitors: a public key does not overwrite or clear what a server has s
   expect(attacked).toEqual({ external_id: 'cust', ...contact, city: 'Rome' });
   expect(respelled).toMatchObject({ plan: 'pro' });
   expect(changed).toMatchObject({ email: 'new@b.c' });
-  // The address that was not taken over identifies nobody either.
+  // The address that was not taken over identifies no visitor either.
   expect(ids(result)).toEqual(['new-1', 'new-1', 'new-1', 'new-1', 'new-2']);
   expect(sumLeftOut(result.outcomes).notOverwritten).toBe(2);
 });

@@ -271,7 +271,7 @@ class AccountBatch {
     return joined ?? merged;
   }
 
-  /** Makes the visitor of an externalId that nobody has. */
+  /** Makes the visitor of an externalId without an owner. */
   #createPerson(userId: string | undefined, externalId: string): Working {
     const made = this.#visitors.create(userId ?? this.#options.newVisitorId());
     this.#tieExternalId(made, externalId);
@@ -336,7 +336,7 @@ class AccountBatch {
   }
 
   /**
-   * Ties an externalId that nobody has to a visitor, whose property says from then on that it is a known person. False where
+   * Ties an externalId without an owner to a visitor, whose property says from then on that it is a known person. False where
    * there is no room for that.
    */
   #tieExternalId(visitor: Working, externalId: string): boolean {
@@ -353,7 +353,7 @@ class AccountBatch {
     return true;
   }
 
-  /** Ties an e-mail address to a visitor where nobody has it and the visitor's own is not a server's. */
+  /** Ties an e-mail address without an owner to a visitor, unless a server set the visitor's own address. */
   #tieEmail(visitor: Working, email: string, isServer: boolean): void {
     const value = storedIdentity(email);
     if (this.#identities.owner('email', value) !== undefined) return;

@@ -67,8 +67,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const changes = new VisitorChanges(pool, cache);
 
   /**
-   * Tells a value that the database will never take from visitors that it fails at, and these from a database that serves
-   * nobody: right after the failure one that is nobody's is written, and rolled back.
+   * Tells a value that the database will never take from visitors that it fails at, and these from an unavailable
+   * database: right after the failure a visitor of no account is written, and rolled back.
    */
   const classify = async (doing: string, error: unknown): Promise<Error> => {
     if (error instanceof VisitorsUnavailableError) return error;
@@ -91,7 +91,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const shorten = (aliases: readonly AliasRow[]): Promise<void> => shortenChains(pool, aliases);
 
   const decide = async (touches: readonly VisitorTouch[]): Promise<Decided> => {
-    // What fails here is nobody's visitor.
+    // A failure here is not caused by any visitor.
     const marks = await changes.catchUp().catch((error: unknown) => {
       throw new VisitorsUnavailableError(`following changes of visitors: ${messageOf(error)}`, { cause: error });
     });
@@ -110,7 +110,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     return { plan: { ...plan, outcomes }, erasures };
   };
 
-  // Whoever only looks visitors up finds a connection, however many write.
+  // Lookups of visitors find a connection, however many writes wait.
   const writeTurn = pLimit(Math.max(1, pool.options.max - 1));
   const writing = <Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> =>
     writeTurn(() => inTransaction(pool, work));
@@ -206,7 +206,7 @@ const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Taking longer for one visitor that nobody else knows, a database is busy with everybody's. */
+/** A database that takes longer for one new visitor is busy with all visitors. */
 const quickMs = 2_000;
 const nobodysAccount = '00000000-0000-0000-0000-000000000000';
 

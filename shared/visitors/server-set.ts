@@ -18,7 +18,7 @@ export const signedInBit = 8;
 
 export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit) !== 0;
 
-/** The bits of a row on whose device somebody else, or its own visitor again, was signed in. */
+/** The bits of a row after another visitor, or its own again, signed in on its device. */
 export const afterSignIn = (bits: number, byServer: boolean): number =>
   byServer ? bits | signedInBit : bits & ~signedInBit;
 
@@ -42,8 +42,8 @@ export const tiesAsServer = (sentWith: KeyTrust, { externalIds }: VisitorClaim):
 export const isServerSet = (bits: number, name: ProtectedProperty): boolean => (bits & bitOfProperty[name]) !== 0;
 
 /**
- * The bits after a server source gave some properties, and what they are then: a value is set by it, and what null clears is
- * set by nobody. What was given by others since it was said is not.
+ * The bits after a server source gave some properties, and what they are then: it sets a value, and what null clears is
+ * set by no source. What was given by others since it was said is not.
  */
 export function afterServerGave(bits: number, given: JsonObject, after: JsonObject): number {
   let next = bits;

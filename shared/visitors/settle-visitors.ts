@@ -17,7 +17,7 @@ export function settleVisitors(
   const open = new Set<string>();
   return touches.map((touch) => {
     if (open.has(touch.accountId)) return undefined;
-    // An event received before an erasure may be of the erased one, whoever has its identifiers since.
+    // An event received before an erasure may belong to the erased visitor, even if another has its identifiers since.
     const isLater = touch.receivedAtMs > (erasures.get(touch.accountId)?.newestAtMs ?? -Infinity);
     const entry = isLater ? settledVisitor(touch, cache) : undefined;
     if (entry === undefined) {

@@ -49,7 +49,7 @@ export async function splitVisitors(
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Split> {
   return inTransaction(pool, async (client) => {
-    // No chain is shortened and nobody erased meanwhile.
+    // No chain is shortened and no visitor erased meanwhile.
     await holdForErasure(client, accountId);
     const merge = await selectMerge(client, accountId, mergeId);
     if (merge === undefined) return { kind: 'missing' };
@@ -114,7 +114,7 @@ async function laterMerge(
   return rows[0]?.id;
 }
 
-/** Gives a visitor back what was taken from it and nobody has; returns what others have. */
+/** Gives a visitor back the identities taken from it that have no owner now; returns those that have one. */
 async function restoreIdentities(
   db: Queryable,
   accountId: string,

@@ -37,7 +37,7 @@ function rig(bytesMax = 1_000_000) {
   return { cache, isCurrent, read };
 }
 
-test('visitor cache: what was read is current until a newer version is told of', () => {
+test('visitor cache: what was read is current until a newer version is reported', () => {
   const { cache, isCurrent, read } = rig();
   read(row('a'));
   read(row('b', 7));
@@ -50,7 +50,7 @@ test('visitor cache: what was read is current until a newer version is told of',
   expect(isCurrent('a')).toBe(true);
 });
 
-test('visitor cache: a change that is told of while a row is read leaves it in doubt, unless the row has it', () => {
+test('visitor cache: a change that is reported while a row is read leaves it in doubt, unless the row has it', () => {
   const { cache, isCurrent, read } = rig();
   read(row('a', 1), () => cache.noteChange(account, 'a', 2));
   read(row('b', 2), () => cache.noteChange(account, 'b', 2));
@@ -69,7 +69,7 @@ test('visitor cache: nothing is current from when changes are missed until it wa
   expect(isCurrent('a')).toBe(true);
 });
 
-test('visitor cache: an account that is spelled otherwise than changes are told of is never current', () => {
+test('visitor cache: an account that is spelled otherwise than in reported changes is never current', () => {
   const { isCurrent, read } = rig();
   read(row('a', 1, account.toUpperCase()));
   expect(isCurrent('a', account.toUpperCase())).toBe(false);

@@ -24,7 +24,7 @@ type AccountVisitors = {
   readonly visitors: Map<string, CachedVisitor>;
   readonly external_id: Map<string, CachedVisitor>;
   readonly email: Map<string, CachedVisitor>;
-  /** Whether changes are told under the same spelling of the account's id. */
+  /** Whether changes are reported under the same spelling of the account's id. */
   readonly isTold: boolean;
 };
 
@@ -34,8 +34,8 @@ const never = -1;
 export const versionOfNone = 2_147_483_647;
 
 /**
- * Visitors and identities seen lately, bounded in bytes. What leaves first are those nobody asked for since they came, or
- * since the search for one to leave out last came by (SIEVE, https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
+ * Visitors and identities seen lately, bounded in bytes. Those leave first that were not requested since they came, or
+ * since the search for one to remove last passed them (SIEVE, https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
  *
  * A visitor is current while every change up to the last look at them is known and none is of it; any other one may be
  * old, and is confirmed by its version. An identity stands as long as the visitor it leads to is as it was: whatever changes

@@ -15,8 +15,8 @@ const statementsMax = 500;
 const notMigrated: ReadonlySet<string | undefined> = new Set(['42P01', '42501']);
 
 /**
- * Keeps a cache told of what anybody changes about visitors. That is one short statement a batch, however many visitors it
- * is about and whoever else writes, in place of a look at every visitor's row.
+ * Keeps a cache informed of every change of visitors: one short statement a batch, however many visitors and writers
+ * there are, instead of reading every visitor's row.
  */
 export class VisitorChanges {
   readonly #db: Queryable;
@@ -34,7 +34,7 @@ export class VisitorChanges {
 
   /**
    * The cache knows, when this is done, of every change that was committed before it was called. Returns what was erased
-   * by then; undefined where nobody notes changes yet.
+   * by then; undefined where changes are not recorded yet.
    */
   catchUp(): Promise<ErasureMarks | undefined> {
     if (this.#next !== undefined) return this.#next;
@@ -49,7 +49,7 @@ export class VisitorChanges {
     return this.#next;
   }
 
-  /** Forgets changes that everybody has read who still reads. To be called about every minute, by anybody. */
+  /** Deletes changes that every live reader has read. Any instance may call it, about every minute. */
   async forgetOld(): Promise<void> {
     const nowMs = performance.now();
     const found = await this.#select(undefined);
@@ -88,7 +88,7 @@ export class VisitorChanges {
     return found.erasures;
   }
 
-  /** Undefined where nobody notes changes yet. */
+  /** Undefined where changes are not recorded yet. */
   async #select(snapshot: string | undefined): Promise<VisitorChangesFound | undefined> {
     try {
       return await selectVisitorChanges(this.#db, snapshot, statementsMax);

@@ -57,7 +57,7 @@ export function storedIdentity(value: string): string {
   return short ? value : `sha256:${sha256(value)}`;
 }
 
-/** The id of the visitor of an event that names nobody. Derived from the event, so that a redelivery makes no second one. */
+/** The id of the visitor of an event without identifiers. Derived from the event, so that a redelivery makes no second one. */
 export function anonymousVisitorId(accountId: string, eventId: string): string {
   return uuidOf(`${accountId}\nanonymous\n${eventId}`);
 }

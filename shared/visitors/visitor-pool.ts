@@ -12,7 +12,7 @@ export type VisitorPoolOptions = DatabaseAccess & {
   readonly name: string;
   /** For a pool whose statements all look rows up by key: PostgreSQL is kept from planning for whole tables. */
   readonly forceIndexScans?: boolean;
-  /** A connection broke while nobody used it; the pool replaces it. */
+  /** An idle connection broke; the pool replaces it. */
   onIdleError(error: Error): void;
 };
 
@@ -40,12 +40,12 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
   });
   pool.on('error', options.onIdleError);
   // The pool listens only while it holds a connection. One that breaks while it is handed over says so by an event, which
-  // would end the process if nobody listened; the next statement fails all the same.
+  // would end the process without a listener; the next statement fails all the same.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
-/** The pool gives a new connection to nobody before this is done. */
+/** The pool hands out a new connection only after this. */
 async function setUpSession(client: ClientBase, isForcedToIndexScans: boolean): Promise<void> {
   await assertWritable(client);
   if (isForcedToIndexScans) await forceIndexScans(client);

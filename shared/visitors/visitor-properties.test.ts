@@ -133,7 +133,7 @@ test('visitor properties: what lines have of a visitor is made once for each id'
   expect(properties.lineOf('b', make)).toMatchObject({ id: 'b' });
 });
 
-test('visitor properties: how deep they nest is told for any number of levels', () => {
+test('visitor properties: their nesting depth is known for any number of levels', () => {
   const properties = new VisitorProperties({ a: { b: [1] } });
   for (const levels of [3, 2, 3, 4, 1]) expect(properties.nestDeeperThan(levels)).toBe(levels < 3);
 });

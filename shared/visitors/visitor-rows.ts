@@ -82,7 +82,7 @@ export type VisitorMerge = {
   readonly accountId: string;
   readonly from: string;
   readonly into: string;
-  /** Undefined where `from` is an id that nobody had before: there is nothing to undo. */
+  /** Undefined where `from` is a new id: there is nothing to undo. */
   readonly record: MergeRecord | undefined;
 };
 

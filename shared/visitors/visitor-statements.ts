@@ -174,7 +174,7 @@ function readChanges({ account_ids, ids, versions }: ChangesRecord): VisitorChan
 }
 
 /**
- * Forgets changes that everybody knows who had seen all before `snapshot`, and those of transactions that are still to come:
+ * Deletes changes that are known to every reader that had seen all before `snapshot`, and those of transactions that are still to come:
  * these were restored from another server's.
  */
 export async function deleteVisitorChanges(db: Queryable, snapshot: string): Promise<void> {
@@ -212,7 +212,7 @@ export async function deleteIdentities(db: Queryable, cleared: readonly ClearedI
   });
 }
 
-/** Inserts identities nobody has; returns how many it could. Waits for transactions that insert the same ones. */
+/** Inserts identities without an owner; returns how many it could. Waits for transactions that insert the same ones. */
 export async function insertIdentities(db: Queryable, rows: readonly IdentityRow[]): Promise<number> {
   if (rows.length === 0) return 0;
   const { rowCount } = await db.query({
@@ -346,7 +346,7 @@ function readWritten(row: WrittenRecord): WrittenVisitor {
 function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
     version: row.version,
-    // The text that travels is made anew: that of jsonb writes 1e308 as 309 digits, and has spaces.
+    // The text that travels is written again: jsonb writes 1e308 as 309 digits, and adds spaces.
     properties:
       row.properties === null
         ? VisitorProperties.none

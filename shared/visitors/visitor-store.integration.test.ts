@@ -64,7 +64,7 @@ test('visitor store: a visitor is found by id, externalId and e-mail address, in
   expect(await store.find(account, { externalId: 'x' })).toEqual(found);
   expect(await store.find(account, { email: ' Ann@Example.com ' })).toEqual(found);
   expect(await store.find(randomUUID(), { id: 'u' })).toBeUndefined();
-  expect(await store.find(account, { id: 'nobody' })).toBeUndefined();
+  expect(await store.find(account, { id: 'missing' })).toBeUndefined();
 });
 
 test('visitor store: the property rules hold over several batches and stores', async () => {
@@ -260,7 +260,7 @@ test('visitor store: who signed in last on a device is known in every store, and
   expect((await one.resolve([device])).outcomes.map(idOf)).toEqual(['d']);
 });
 
-test('visitor store: one device, many writers: each person is one, whoever signs in when', async () => {
+test('visitor store: one device, many writers: each person is one visitor, in any order of sign-ins', async () => {
   const account = randomUUID();
   const people = ['a', 'b', 'c', 'd'];
   const write = async (externalId: string): Promise<Set<string>> => {
@@ -304,10 +304,10 @@ test('visitor store: what a server has set is kept from public keys in every sto
   });
 });
 
-test('visitor store: a value the database never takes is told from a database that is away', async () => {
+test('visitor store: a value the database never accepts is not taken for an unavailable database', async () => {
   const store = createVisitorStore(pool);
   await expect(store.resolve([touch('no-uuid', { userId: 'u' })])).rejects.toThrow(VisitorsRefusedError);
-  const away = openTestPool('postgres://nobody@127.0.0.1:1/none', 20);
+  const away = openTestPool('postgres://missing@127.0.0.1:1/none', 20);
   await expect(createVisitorStore(away).resolve([touch(randomUUID(), { userId: 'u' })])).rejects.toThrow(
     VisitorsUnavailableError,
   );
@@ -535,7 +535,7 @@ test('visitor store: whatever others do, a store that remembers sees what one th
   );
 });
 
-test('visitor store: where changes are not noted, everything is confirmed; once they are, they are followed', async () => {
+test('visitor store: where changes are not recorded, everything is confirmed; once they are, they are followed', async () => {
   const bare = await createTestDatabase();
   await migrate(bare.url);
   const own = openTestPool(bare.url, 3);
@@ -565,7 +565,7 @@ test('visitor store: where changes are not noted, everything is confirmed; once 
   }
 });
 
-test('visitor store: changes are forgotten once everybody has read them who still reads, and what was restored at once', async () => {
+test('visitor store: changes are deleted once every live reader has read them, and restored ones at once', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const now = vi.spyOn(performance, 'now');
@@ -643,7 +643,7 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
         select $1, sha256(n::text::bytea), now() - n * interval '1 s' from generate_series(1, 2000) as n`,
       [account],
     );
-    const [accounts, ids] = [`'{${account},${account}}'`, `'{u,nobody}'`];
+    const [accounts, ids] = [`'{${account},${account}}'`, `'{u,missing}'`];
     for (let n = 0; n < 50; n += 1)
       await writer.query('update visitors set version = version + 1 where id = $1', ['u']);
     const later = await snapshotOfOwn(fresh);

@@ -97,7 +97,7 @@ export type VisitorStore = {
   /**
    * Finds or creates the visitor of each touch and applies its properties, in order, as one transaction.
    * Throws VisitorsRefusedError when the database will never take one of the values, VisitorsFailedError when it
-   * fails at one of the visitors, VisitorsUnavailableError when it serves nobody; nothing is stored then.
+   * fails at one of the visitors, VisitorsUnavailableError when it is unavailable; nothing is stored then.
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
   /**

@@ -46,7 +46,7 @@ export type UnreadableEntity = {
   readonly collection: string;
   readonly id: string;
   readonly field: string;
-  /** As it was published. Whoever restricts something by the entity may have to look there whom it is about. */
+  /** As it was published: a restriction by entity may need its fields. */
   readonly entity: SnapshotEntity;
   /** The field has its default, and the entity counts: nothing is restricted by the field. */
   readonly isDefaulted: boolean;

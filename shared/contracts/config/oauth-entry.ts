@@ -14,7 +14,7 @@ const oauthEntry = Type.Object({
   refreshToken: Type.Optional(Type.String()),
   /** A process asks for a token until then: others wait for what it gets. */
   askedUntilMs: Type.Optional(instant),
-  /** The platform refused to give one: nobody asks again before then. */
+  /** The platform refused to give one: no process asks again before then. */
   refusal: Type.Optional(Type.Object({ reason: Type.String(), untilMs: instant })),
 });
 

@@ -34,7 +34,7 @@ test('secrets: a cipher text moved to another place, changed or opened with anot
   expect(() => other.open(sealed, place)).toThrow(SecretError);
 });
 
-test('secrets: what another key sealed opens beside it, and what is sealed anew names its key', () => {
+test('secrets: what another key sealed still opens, and what is sealed again names its key', () => {
   const [older, newer] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
   const before = createSecretBox(older);
   const rotated = createSecretBox(newer, older);

@@ -39,7 +39,7 @@ export function sealedBy(keyId: string): string {
 }
 
 /**
- * `current` seals and opens, `others` only open: the key before it, while what that one sealed is sealed anew. Each is 32
+ * `current` seals and opens, `others` only open: the previous key, while what it sealed is sealed again. Each is 32
  * bytes, base64 or base64url. Throws SecretError for one that is not.
  */
 export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {

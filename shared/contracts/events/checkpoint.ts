@@ -25,7 +25,7 @@ const CheckpointHeadSchema = Type.Object({
 /** What a checkpoint says of itself. */
 export type CheckpointHead = Static<typeof CheckpointHeadSchema>;
 
-/** Packed hashes of events, and when they were noted. */
+/** Packed hashes of events, and when they were recorded. */
 export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
 
 /** The header of a checkpoint's message that holds its head, as JSON. */

@@ -3,7 +3,7 @@ import { FrameError, asBuffer } from './frame.ts';
 
 /**
  * A frame of resolved events may be compressed: a mark, how many bytes it opens to, and those in the format of zlib
- * (RFC 1950), whose checksum tells of damage. No line begins with the mark, so whoever has the bytes alone knows which it is.
+ * (RFC 1950), whose checksum detects damage. No line begins with the mark, so the bytes alone say which form it is.
  */
 const mark = 0x01;
 const headBytes = 5;
@@ -21,7 +21,7 @@ export function compressFrame(frame: Uint8Array): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-/** How many bytes `openFrame` makes of a frame, told without opening it; its own size where it cannot be opened. */
+/** How many bytes `openFrame` makes of a frame, known without opening it; its own size where it cannot be opened. */
 export function openedBytes(frame: Uint8Array): number {
   if (!isCompressed(frame)) return frame.length;
   const bytes = saidBytes(frame);

@@ -60,7 +60,7 @@ const quoteByte = 0x22;
 
 /**
  * Where the account's text ends of a line at [start, end) of some bytes that begins as `envelopePrefix` has it; -1 for another
- * one, which has to be read as a whole. Whoever asks counts those.
+ * one, which has to be read as a whole. Callers count those.
  */
 export function accountEndOfLine(bytes: Buffer, start: number, end: number): number {
   const accountStart = start + beforeAccount.length;

@@ -92,8 +92,8 @@ export function decodeHashes(header: string): EventHash[] {
 }
 
 /**
- * By what events are chosen where some of many are looked at: 32 bits of an event's id, whoever it says its visitor is. Who
- * looks at an event and who looks at what became of it choose the same.
+ * Chooses a sample of events: 32 bits of an event's id, without its visitor. So the sample of events and the sample of
+ * outcomes are the same.
  */
 export const sampleHash = (eventId: string): number => murmur3(eventId);
 

@@ -59,7 +59,7 @@ test('frame: a part of a larger body can be embedded', () => {
   expect(decodeEnvelopes(writer.bytes())[0]?.body).toEqual({ event: 'b' });
 });
 
-test('frame: whoever counts lines, walks over them or splits them finds the same', () => {
+test('frame: counting lines, walking over them and splitting them give the same', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue({ maxDepth: 2 })), (values) => {
       const writer = new FrameWriter();

@@ -41,7 +41,7 @@ test('partition: a visitor named in userProperties alone has one partition, the 
   }
 });
 
-test('partition: an identifier that is a placeholder places nobody', () => {
+test('partition: a placeholder identifier does not decide the partition', () => {
   const of = (identity: object): number => partitionOf('acc', { ...identity, distinctId: 'event-1' }, 64);
   expect(of({ userId: 'undefined', externalId: 'c-1' })).toBe(of({ externalId: 'c-1' }));
   expect(of({ userId: '0', externalId: 'null', email: 'a@b.c' })).toBe(of({ email: 'a@b.c' }));

@@ -41,7 +41,7 @@ test('placeholder identifiers: case, spaces, quotes and brackets do not hide one
   );
 });
 
-test('placeholder identifiers: a text without a letter or digit identifies nobody', () => {
+test('placeholder identifiers: a text without a letter or digit identifies no visitor', () => {
   const blank = fc.string({ unit: fc.constantFrom(' ', '-', '?', '.', '_', '[', ']', '"'), maxLength: 60 });
   fc.assert(
     fc.property(blank, (text) => {

@@ -43,7 +43,7 @@ const charactersMax = 64;
 const filler = /^(?:[-_.:/ ]*0[-0_.:/ ]*|[-_.:/ ]*(?:x[-_.:/ ]*){3,}|[^a-z0-9\u0080-\uffff]*)$/;
 const around = /^[\s()[\]{}<>"'`$%]+|[\s()[\]{}<>"'`$%]+$/g;
 
-/** Whether a text that was sent as an identifier (userId, externalId or e-mail address) identifies nobody. */
+/** Whether a text that was sent as an identifier (userId, externalId or e-mail address) identifies no visitor. */
 export function isPlaceholder(text: string): boolean {
   if (text === '') return true;
   if (text.length > charactersMax || !mayStandAround(text.charCodeAt(0), text.charCodeAt(text.length - 1)))
@@ -52,7 +52,7 @@ export function isPlaceholder(text: string): boolean {
   return placeholders.has(bare) || filler.test(bare);
 }
 
-/** How an identifier is compared with those that identify nobody: in lower case, without what stands around it. */
+/** How an identifier is compared with blocked ones: in lower case, without what stands around it. */
 export const bareIdentifier = (text: string): string => text.replace(around, '').toLowerCase();
 
 /** The same for the UTF-8 text at bytes[start, end), which has no escapes. */

@@ -45,7 +45,7 @@ test('readPlainEnvelope: reads what is small, and takes the objects over as they
   });
 });
 
-test('readPlainEnvelope: rows of a batch that begin alike, and those of other requests between them, are told apart', () => {
+test('readPlainEnvelope: rows of a batch that begin alike are distinguished from those of other requests between them', () => {
   const heads = [1, 2].map((at) => (id: string) => envelopeHead(prefix, { kind: 'track', id, at, ua: `agent ${at}` }));
   const found = [0, 0, 1, 0].map((of, index) => read('{"event":"E"}', heads[of]?.(`row-${index}`)));
   expect(found.map((plain) => [plain?.envelope.id, plain?.envelope.at, plain?.envelope.ua])).toEqual([
@@ -56,7 +56,7 @@ test('readPlainEnvelope: rows of a batch that begin alike, and those of other re
   ]);
 });
 
-test('readPlainEnvelope: takes integrations that keep the event from nobody', () => {
+test('readPlainEnvelope: accepts integrations that exclude no destination', () => {
   for (const integrations of ['{}', '{"All":true,"X":true}', 'null']) {
     expect(read(`{"event":"E","integrations":${integrations}}`)).toBeDefined();
   }

@@ -43,7 +43,7 @@ export type ResolvedEvent = {
     readonly event_properties: Json;
     /**
      * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Those of a server that sent the event
-     * are its own and stand in `sender`, where they may be kept: no destination is told them as the visitor's.
+     * are its own and stand in `sender`, where they may be kept: no destination receives them as the visitor's.
      */
     readonly context: Json;
     /** The account's live version when the event was resolved. */
@@ -224,8 +224,7 @@ export function encodeResolved({ event, visitor }: ResolvedEvent): string {
 /**
  * Reads the head alone of the line that is bytes[start, end), for a quarter of what parsing the line costs. Undefined where the
  * line is laid out otherwise, or a text of the head is written with an escape: then the line has to be parsed, which says the
- * same. Whoever reads so counts the lines that had to be, since a head that is written in another way than this looks for
- * costs that much.
+ * same. Callers count the lines that had to be parsed, because each costs that much.
  */
 export function readEventHead(bytes: Buffer, start: number, end: number): EventHead | undefined {
   reading.bytes = bytes;
@@ -414,7 +413,7 @@ export function* readResolvedEvents(
   }
 }
 
-/** How many events a frame holds; one that cannot be opened counts as one that nobody can read. */
+/** How many events a frame holds; one that cannot be opened counts as one unreadable event. */
 export function countResolved(bytes: Uint8Array): number {
   const opened = openIfReadable(bytes);
   return opened === undefined ? 1 : countLines(opened);
@@ -462,7 +461,7 @@ export type UnreadLine = {
 /**
  * Calls `take` for each line of a frame with whether it is a test event's, what gives the line, and what gives the
  * `sampleHash` of its event: most are not asked for, and none is parsed. A live event whose properties happen to say `"test":true` is taken for one; a test event is never
- * missed. A frame that cannot be opened is a line that nobody can read.
+ * missed. A frame that cannot be opened is one unreadable line.
  */
 export function eachResolvedLine(
   frame: Uint8Array,

@@ -57,7 +57,7 @@ test('ActiveCampaign: the tracker says in a 200 what it thinks', () => {
   expect(read('$identify', '{"contact":{"id":"1"}}')).toBeUndefined();
 });
 
-test('ActiveCampaign: nobody is unfit, fields are numbers', () => {
+test('ActiveCampaign: an unknown visitor is unfit, fields are numbers', () => {
   expect(() => requestOf(activeCampaignApi, [sampleStranger()])).toThrow('ActiveCampaign needs an e-mail address');
   const prepare = (customFields: string) => () =>
     activeCampaignApi.prepare({ ...activeCampaignApi.exampleSettings, customFields });

@@ -108,7 +108,7 @@ function splitProperties(properties: JsonObject): {
   for (const [name, value] of Object.entries(properties)) {
     const variable = variableOf(name);
     const text = textForm(value);
-    // A shop's own `products` is a list, and told of in Adobe's way.
+    // A shop's own `products` is a list, and sent in Adobe's form.
     if (variable !== undefined && text !== undefined && !isJsonObject(value) && !Array.isArray(value)) {
       variables[variable] = text.slice(0, valueCharactersMax);
     } else {

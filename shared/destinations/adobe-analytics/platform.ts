@@ -31,8 +31,8 @@ const hit = Type.Object({
 const failure = (reason: string) => ({ status: 204, headers: { status: 'FAILURE', reason } });
 
 /**
- * Data Insertion API, with a query string as the body and answers without one. It knows nobody: a report suite is anybody's
- * who knows its id. https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
+ * Data Insertion API, with a query string as the body and answers without one. It has no credentials: any
+ * client that knows the id of a report suite may send to it. https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
  */
 export const adobeAnalyticsPlatform = definePlatform({
   endpoints: [

@@ -71,14 +71,14 @@ describe('AmazonDSP', () => {
     });
   });
 
-  it('unfit: nobody that Amazon could match', () => {
+  it('unfit: a visitor that Amazon cannot match', () => {
     expect(() => rowOf(sampleStranger())).toThrow('nothing of a person');
   });
 
   it('answer: a 207 names by place what was not taken', () => {
     const body = JSON.stringify({
       success: [{ index: 0 }],
-      error: [{ index: 1, errors: [{ code: 'FIELD_VALUE_INVALID', message: 'of somebody@example.com' }] }],
+      error: [{ index: 1, errors: [{ code: 'FIELD_VALUE_INVALID', message: 'of person@example.com' }] }],
     });
     const outcomes = prepared.readAnswer?.({ status: 207, headers: {}, body }, [sampleShopper(), sampleShopper()]);
     expect(outcomes).toEqual([{ kind: 'delivered' }, { kind: 'reject', reason: 'row refused: FIELD_VALUE_INVALID' }]);

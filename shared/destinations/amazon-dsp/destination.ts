@@ -200,7 +200,7 @@ function regionOfLocale({ context }: SentEvent): string | undefined {
   return /^[a-z]{2,3}[-_]([A-Z]{2})$/.exec(locale ?? '')?.[1];
 }
 
-/** The street that somebody lives in: a trait of its own, or of an address. */
+/** The visitor's street: a trait of its own, or of an address. */
 function streetOf({ visitor }: SentEvent): string | undefined {
   const { address, street } = visitor.custom_properties;
   return textOf(isJsonObject(address) ? address['street'] : street);

@@ -192,7 +192,7 @@ function revenueOf(sent: SentEvent, properties: JsonObject): number | undefined 
 
 /**
  * Amplitude takes nothing of a request it answers 400 to, and lists the events at fault by field. One that lists none
- * is about the request: its key, most of all. One that lists some leaves it to the dispatcher to send the others anew.
+ * is about the request: its key, most of all. One that lists some leaves it to the dispatcher to send the others again.
  */
 function readRefusals(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = answer.status === 400 ? jsonAnswer(answer) : undefined;

@@ -41,7 +41,7 @@ const settings = {
  * AppLovin Axon, Conversion API: `POST /v1/event?pixel_id={event key}`, up to 100 events, taken or refused as a whole.
  * https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api, of restricted advertisers
  * https://support.axon.ai/en/growth/promoting-your-websites/api/conversion-api-for-restricted-lead-generation. It has no
- * custom events: others are passed over. The event's own id is `dedupe_id`, which deduplicates against the pixel.
+ * custom events: others are skipped. The event's own id is `dedupe_id`, which deduplicates against the pixel.
  */
 export const appLovin = defineDestination({
   id: 'AppLovin',

@@ -69,7 +69,7 @@ test('Attentive: an identify is custom attributes', () => {
   });
 });
 
-test('Attentive: nobody, and what is older than 12 hours, is unfit', () => {
+test('Attentive: an unknown visitor and an event older than 12 hours are unfit', () => {
   expect(() => requestOf(attentive, [sampleStranger()])).toThrow('Attentive needs an e-mail address');
   const old = sampleShopper({ time: attemptMs - 12 * 3_600_000 - 1 });
   expect(() => requestOf(attentive, [old])).toThrow('older than 12 hours');

@@ -11,7 +11,7 @@ test('Beeswax: the id of the auction of the landing page goes into the postback'
   });
 });
 
-test('Beeswax: an event without an auction is unfit, one that is no conversion passed over', () => {
+test('Beeswax: an event without an auction is unfit, one that is no conversion is skipped', () => {
   expect(() => requestOf(beeswaxPostback, [sampleShopper()])).toThrow('no id of a click (auction_id)');
   const prepared = beeswaxPostback.prepare(beeswaxPostback.exampleSettings);
   expect(prepared.accepts?.(sampleShopper({ event: 'Page Viewed' }))).toBe(false);

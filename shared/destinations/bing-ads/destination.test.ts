@@ -58,7 +58,7 @@ describe('BingAds', () => {
     expect(rowOf(sampleShopper({ event: 'Quiz Finished' }))).toMatchObject({ eventName: 'Quiz Finished' });
   });
 
-  it('unfit: nobody that Microsoft could match', () => {
+  it('unfit: a visitor that Microsoft cannot match', () => {
     expect(() => rowOf(sampleStranger())).toThrow('nothing of a person');
   });
 

@@ -52,7 +52,7 @@ function userData(event: SentEvent): JsonObject {
     em: hashDatum(person.email, microsoftEmail),
     ph: hashDatum(person.phone, e164Of(person)),
     msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
-    // Never an id that others know somebody by: a pseudonym of it.
+    // Never an id of another platform: a pseudonym of it.
     externalId: hashDatum(person.externalId, (text) => text.trim()),
     idfa: platform === 'ios' ? advertisingId : undefined,
     gaid: platform === 'android' ? advertisingId : undefined,

@@ -290,7 +290,7 @@ function userOf(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject 
   const { externalId, email, visitorId } = contactIds(event);
   if (externalId !== undefined) return { external_id: externalId };
   if (email !== undefined) return { email };
-  // Braze makes no profile for an alias it does not know unless it is told to.
+  // Braze makes no profile for an alias it does not know unless the request says so.
   return { user_alias: { alias_name: visitorId, alias_label: aliasLabel }, _update_existing_only: false };
 }
 

@@ -52,7 +52,7 @@ describe('Customer.io', () => {
     });
   });
 
-  it('identify: unfit for somebody without a name', () => {
+  it('identify: unfit for a visitor without an id', () => {
     expect(() => batchOf(knownAs(identify, {}))).toThrow(UnfitEventError);
   });
 

@@ -75,8 +75,8 @@ const settings = {
 
 /**
  * Customer.io, Track API version 2: `POST /api/v2/batch`, https://docs.customer.io/integrations/api/track/#tag/track_v2.
- * Events carry a ULID made of the event's id and time, by which Customer.io recognises what it has; whoever has no name
- * yet goes by an `anonymous_id`, which an $identify ties to the person.
+ * Events carry a ULID made of the event's id and time, by which Customer.io recognises repeats; a visitor without an id
+ * has an `anonymous_id`, which an $identify ties to the person.
  */
 export const customerio = defineDestination({
   id: 'Customerio',

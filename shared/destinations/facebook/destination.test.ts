@@ -87,7 +87,7 @@ describe('Facebook', () => {
     expect(sent(mapped).body.data[0]).toMatchObject({ event_name: 'Lead', custom_data: { value: 3, currency: 'USD' } });
   });
 
-  it('events: those of the service are passed over, unless a mapping names them anew', () => {
+  it('events: those of the service are skipped, unless a mapping renames them', () => {
     const prepared = facebook.prepare(settings);
     const identify = sampleShopper({ event: '$identify' });
     expect(prepared.accepts?.(identify)).toBe(false);
@@ -95,7 +95,7 @@ describe('Facebook', () => {
     expect(prepared.accepts?.(sampleShopper())).toBe(true);
   });
 
-  it('unfit: nobody to match, too old, or a purchase without a price', () => {
+  it('unfit: a visitor that cannot be matched, too old, or a purchase without a price', () => {
     expect(() => sent(withoutId(sampleStranger()))).toThrow('the event says nothing of a person');
     expect(() => sent(sampleShopper({ time: nowMs - 8 * 86_400_000 }))).toThrow('older than 7 days');
     expect(() => sent(sampleShopper({ properties: { currency: 'EUR' } }))).toThrow('a value and a currency');
@@ -124,7 +124,7 @@ describe('Facebook', () => {
     [400, { error: { code: 368 } }, 'retry'],
     [400, { error: { code: 5_000 } }, 'retry'],
     [400, { error: { code: 21_009 } }, 'retry'],
-    [400, { error: { code: 190, message: 'token of somebody@example.com' } }, 'access'],
+    [400, { error: { code: 190, message: 'token of person@example.com' } }, 'access'],
     [400, { error: { code: 200 } }, 'access'],
     [400, { error: { code: 100, error_subcode: 33 } }, 'access'],
     [400, { error: { code: 100 } }, undefined],
@@ -140,6 +140,6 @@ describe('Facebook', () => {
       return outcome.isThrottled === true ? 'throttled' : 'retry';
     });
     expect(said).toEqual(kind === undefined ? undefined : [kind, kind]);
-    expect(JSON.stringify(outcomes ?? [])).not.toContain('somebody');
+    expect(JSON.stringify(outcomes ?? [])).not.toContain('person@');
   });
 });

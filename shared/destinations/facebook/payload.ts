@@ -25,7 +25,7 @@ export const facebookActionSources = [
   'other',
 ] as const;
 
-/** Where messages are exchanged, and what of the conversation Meta knows somebody by. */
+/** Where messages are exchanged, and the ids by which Meta knows a person there. */
 const messagingIds = [
   'ctwa_clid',
   'page_id',

@@ -44,7 +44,7 @@ describe('GA4MeasurementProtocol', () => {
     });
   });
 
-  it('mapping: alone decides what is told, and what is said of the request', () => {
+  it('mapping: alone decides what is sent, of the event and of the request', () => {
     const properties = {
       value: 1,
       client_id: '555.777',

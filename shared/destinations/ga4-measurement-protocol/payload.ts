@@ -193,7 +193,7 @@ function flatMembers(members: JsonObject, prefix: string, depth: number): [strin
   });
 }
 
-/** A value as Google Analytics takes it; a list as one text. Undefined for what it cannot be told. */
+/** A value as Google Analytics takes it; a list as one text. Undefined for what it does not accept. */
 function valueOf(value: unknown, charactersMax: number): string | number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return value === '' ? undefined : cut(value, charactersMax);

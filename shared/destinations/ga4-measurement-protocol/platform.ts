@@ -11,7 +11,7 @@ const row = Type.Object({
 const common = { user_id: Type.Optional(Type.String({ maxLength: 256 })), events: anyRows } as const;
 
 /**
- * The Measurement Protocol. The real one answers 2xx to whatever it is sent and passes over what it cannot use; this one
+ * The Measurement Protocol. The real one answers 2xx to every request and ignores what it cannot use; this one
  * refuses that, as the validation server (`/debug/mp/collect`) would name it.
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  */

@@ -90,7 +90,7 @@ describe('Google Data Manager', () => {
     expect(prepared.accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
-  it('unfit: nobody that Google could match', () => {
+  it('unfit: a visitor that Google cannot match', () => {
     expect(() => sent(sampleStranger())).toThrow('Google needs');
   });
 

@@ -40,7 +40,7 @@ test('Magellan AI: a lead may be worth nothing, a purchase not', () => {
   );
 });
 
-test('Magellan AI: nobody and other events', () => {
+test('Magellan AI: unknown visitors and other events', () => {
   expect(() => requestOf(iHeartMediaMagellan, [sampleStranger()])).toThrow('an IPv4 address');
   const prepared = iHeartMediaMagellan.prepare(iHeartMediaMagellan.exampleSettings);
   expect(prepared.accepts?.(sampleShopper({ event: 'Quiz Done' }))).toBe(false);

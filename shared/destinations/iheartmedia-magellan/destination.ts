@@ -35,7 +35,7 @@ const settings = {
  * Magellan AI, the podcast attribution of iHeartMedia: `POST /{view|product|addToCart|checkout|purchase|lead}`, one event
  * a request, with the pixel's token in the body, as Magellan AI's own integration in
  * https://github.com/segmentio/action-destinations (destinations/magellan-ai) sends it. A visitor is known by an IPv4
- * address and the browser; an event without them is refused, one of another name passed over. It takes no time: an event
+ * address and the browser; an event without them is refused, one of another name skipped. It takes no time: an event
  * counts when it arrives; an order is known again by its `id`.
  */
 export const iHeartMediaMagellan = defineDestination({

@@ -79,7 +79,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = sentEvent(outbound, given);
       const { url: page, referrer, ip, userAgent } = browserContext(event);
       const { externalId, email } = contactIds(outbound);
-      // Of whom data may be used in a limited way only, the click is told and nothing else.
+      // Where the data of a person may be used in a limited way only, nothing but the click is sent.
       const person = {
         CustomerId: externalId,
         CustomerEmail: email === undefined ? undefined : sha1Email(email),

@@ -109,7 +109,7 @@ describe('Iterable', () => {
     });
   });
 
-  it('unfit: somebody with neither key', () => {
+  it('unfit: a visitor with neither key', () => {
     expect(() => bodyOf([visitedBy(track, {})])).toThrow(UnfitEventError);
     expect(() => bodyOf([visitedBy(identify, {})])).toThrow(UnfitEventError);
   });

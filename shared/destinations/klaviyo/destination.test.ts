@@ -84,7 +84,7 @@ describe('Klaviyo', () => {
     });
   });
 
-  it('unfit: somebody Klaviyo could not know', () => {
+  it('unfit: a visitor that Klaviyo could not know', () => {
     const resolved = { ...sampleEvent(), visitor: { id: 'v1', phone_number: '123', custom_properties: {} } };
     expect(() => klaviyo.prepare(key).buildRequest([{ resolved }], 0)).toThrow(UnfitEventError);
   });

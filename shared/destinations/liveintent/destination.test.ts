@@ -35,7 +35,7 @@ test('LiveIntent: an address that came hashed has one hash only', () => {
   expect(row?.userData).not.toHaveProperty('md5');
 });
 
-test('LiveIntent: purchases count, and nobody is unfit', () => {
+test('LiveIntent: purchases count, and an unknown visitor is unfit', () => {
   const prepared = liveIntent.prepare(liveIntent.exampleSettings);
   const accepts = (event: string) => prepared.accepts?.(sampleShopper({ event }));
   expect(['Order Completed', 'Page Viewed'].map(accepts)).toEqual([true, false]);

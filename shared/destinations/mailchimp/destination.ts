@@ -85,7 +85,7 @@ const settings = {
  * Mailchimp Marketing API 3.0: the visitor of an $identify by `PUT /3.0/lists/{audience}/members/{hash}`
  * (https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/), an event by
  * `POST …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one a
- * request. The call for many members would set anew the status of those who unsubscribed; this one leaves it. Whoever is
+ * request. The call for many members would reset the status of those who unsubscribed; this one leaves it. A person who is
  * no member gets no event: Mailchimp answers 404. Names are of 2 to 30 letters, digits, `_` and `-`, and values are texts.
  * Mailchimp recognises no repeated event; it allows ten connections at once and answers 429 beyond.
  */

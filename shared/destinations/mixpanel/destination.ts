@@ -140,7 +140,7 @@ function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | u
   const refusals = new Map(
     failed.filter(isJsonObject).map((record) => [Number(record['index']), rowRefusal(record['field'])] as const),
   );
-  // Rows that cannot be told apart: the dispatcher finds them by sending smaller batches.
+  // The answer does not say which rows: the dispatcher finds them by sending smaller batches.
   const isTold = refusals.size > 0 && [...refusals.keys()].every((index) => index >= 0 && index < count);
   return isTold ? rowOutcomes(count, refusals) : undefined;
 }

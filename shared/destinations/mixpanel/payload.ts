@@ -89,7 +89,7 @@ export function mixpanelGroup(event: OutboundEvent, token: string, groupKey: str
 
 const groupNames: ReadonlyMap<string, string> = new Map([['name', '$name']]);
 
-// The prefix is that of Mixpanel's own libraries for somebody it does not know by name.
+// The prefix is that of Mixpanel's own libraries for an anonymous person.
 function distinctId({ externalId, visitorId }: ContactIds): string {
   return externalId ?? `$device:${visitorId}`;
 }

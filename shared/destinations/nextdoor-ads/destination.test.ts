@@ -54,7 +54,7 @@ test('Nextdoor: its own names only', () => {
   ]);
 });
 
-test('Nextdoor: a website event without a page, and one of nobody, are unfit', () => {
+test('Nextdoor: a website event without a page, and one of an unknown visitor, are unfit', () => {
   expect(() => requestOf(nextdoorAds, [sampleStranger()])).toThrow('the address of the page');
   expect(() => requestOf(nextdoorAds, [withoutId(sampleStranger())], { actionSource: 'other' })).toThrow(
     'nothing of a person',

@@ -55,7 +55,7 @@ const settings = {
  * Nextdoor Ads, Conversion API: `POST /v2/api/conversions/track`, one event a request.
  * https://developer.nextdoor.com/reference/conversions-track, personal data:
  * https://developer.nextdoor.com/reference/conversion-data-types. It has no events of other names than its own and
- * `custom_conversion_1` to `_10`: others are passed over. The event's own id is `event_id`, which deduplicates against the
+ * `custom_conversion_1` to `_10`: others are skipped. The event's own id is `event_id`, which deduplicates against the
  * pixel.
  */
 export const nextdoorAds = defineDestination({

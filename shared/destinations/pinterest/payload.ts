@@ -118,7 +118,7 @@ function pinterestGender(text: string): string | undefined {
   return /^\s*(n|non[\s_-]?binary)\s*$/i.test(text) ? 'n' : normaliseGender(text);
 }
 
-/** Pinterest knows codes of digits; one with letters, as in the United Kingdom and Canada, would match nobody. */
+/** Pinterest knows codes of digits; one with letters, as in the United Kingdom and Canada, would match no person. */
 function pinterestZip(text: string): string | undefined {
   const zip = normaliseZip(text);
   return /^\d+$/.test(zip) ? zip : undefined;

@@ -52,7 +52,7 @@ export const plausible = defineDestination({
     sources: ['https://plausible.io/docs/events-api'],
     checked: '2026-11-22',
     version: 'unversioned',
-    skips: { identify: 'Plausible knows nobody', group: 'Plausible knows nobody', alias: 'Plausible knows nobody' },
+    skips: { identify: 'Plausible has no people', group: 'Plausible has no people', alias: 'Plausible has no people' },
   },
   loadPlatform: async () => (await import('./platform.ts')).plausiblePlatform,
   prepare,

@@ -33,6 +33,6 @@ test.each([
   expect(parametersOf(requestOf(podscribe, [sampleShopper({ event })]))['action']).toBe(action);
 });
 
-test('Podscribe: without an address nobody can be matched', () => {
+test('Podscribe: without an address no person can be matched', () => {
   expect(() => requestOf(podscribe, [sampleStranger()])).toThrow('Podscribe needs an IP address');
 });

@@ -39,7 +39,7 @@ describe('PostHog', () => {
     });
   });
 
-  it('track: nobody is placed where the request comes from', () => {
+  it('track: no visitor is placed where the request comes from', () => {
     expect(batchOf([{ resolved: sampleEvent({ context: {} }) }])[0].properties).toMatchObject({ $geoip_disable: true });
     const mapped = { eventName: 'purchase', properties: { total: 1 } };
     expect(batchOf([{ ...track, mapped }])[0]).toMatchObject({

@@ -40,7 +40,7 @@ test('Quora: a purchase, its time in microseconds', () => {
   });
 });
 
-test('Quora: other names are Generic, and nobody is unfit', () => {
+test('Quora: other names are Generic, and an unknown visitor is unfit', () => {
   expect(bodyOf(quoraAds, [sampleShopper({ event: 'Quiz Done' })])).toMatchObject({
     data: [{ conversion: { event_name: 'Generic' } }],
   });

@@ -80,7 +80,7 @@ describe('Reddit', () => {
     expect(body.data.events[0]).not.toHaveProperty('event_source_url');
   });
 
-  it('unfit: nobody to match, or too old', () => {
+  it('unfit: a visitor that cannot be matched, or too old', () => {
     const stranger = sampleStranger();
     const seen = (context: Readonly<Record<string, unknown>>) => ({
       resolved: { ...stranger.resolved, event: { ...stranger.resolved.event, context } },

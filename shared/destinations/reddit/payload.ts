@@ -40,7 +40,7 @@ const standardName = platformEventNames('Reddit');
 
 /**
  * Match keys, hashed as https://business.reddithelp.com describes them, the network address too. With a click they are
- * extra; without, the browser's name and screen alone match nobody.
+ * extra; without, the browser's name and screen alone match no person.
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const person = knownPerson(event);

@@ -52,7 +52,7 @@ function unknownPerson(given: unknown) {
   const { user_identities: person, device_info: device } = isJsonObject(given) ? given : {};
   const isKnown = isJsonObject(person) && Object.keys(person).length > 0;
   const hasDevice = isJsonObject(device) && deviceIds.some((name) => name in device);
-  return isKnown || hasDevice ? undefined : { field: 'user_identities', message: 'names nobody' };
+  return isKnown || hasDevice ? undefined : { field: 'user_identities', message: 'no identity' };
 }
 
 /** The event platform that Rokt takes conversions at: all rows or none. https://docs.mparticle.com/developers/apis/http/ */

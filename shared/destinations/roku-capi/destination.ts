@@ -43,8 +43,8 @@ const settings = {
 /**
  * Roku Ads, Events API: `POST /v1/events`, up to 1,000 events and 1 MB.
  * https://help.ads.roku.com/en/articles/8880744-events-api; names, fields and limits:
- * https://docs.tealium.com/server-side-connectors/roku-events-api-connector/. It has no custom events: others are passed
- * over. Places and other ids that it may take are left out: in which form is not published. The event's own id is
+ * https://docs.tealium.com/server-side-connectors/roku-events-api-connector/. It has no custom events: others are
+ * skipped. Places and other ids that it may take are left out: in which form is not published. The event's own id is
  * `event_id`, which deduplicates against the pixel within ten minutes.
  */
 export const rokuCapi = defineDestination({

@@ -24,7 +24,7 @@ export function browserContext({ context, properties }: SentEvent): BrowserConte
 }
 
 /**
- * What an ad platform gave the browser when somebody came from one of its ads: the id of the click, or of a cookie of
+ * What an ad platform gave the browser when a person came from one of its ads: the id of the click, or of a cookie of
  * its own. Looked for under each name in the properties, the context, the address of the page, and last with the
  * visitor, who keeps those of an earlier visit.
  */

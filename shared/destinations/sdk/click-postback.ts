@@ -10,7 +10,7 @@ import { getWith } from './http.ts';
 import type { SettingDeclarations, SettingsOf } from './settings.ts';
 import { defaultCurrency } from './reading-settings.ts';
 
-/** An event that somebody did after a click, as a postback tells it. */
+/** An event after a click, as a postback sends it. */
 export type ClickConversion = SentEvent & {
   /** Id that the platform gave the click. */
   readonly click: string;
@@ -37,7 +37,7 @@ export type ClickPostbackDefinition<Declarations extends SettingDeclarations> = 
 };
 
 /**
- * Makes a kind of a platform that is told of a conversion by a GET which names the click it followed: one event a
+ * Makes a kind of a platform that receives a conversion as a GET which names the click before it: one event a
  * request, the status is all the answer. The click's id is looked for where ids of ad platforms are (`browserId`); an
  * event without one says nothing to such a platform and is refused as unfit.
  */

@@ -32,7 +32,7 @@ export type OutboundEvent = {
   readonly resolved: ResolvedEvent;
   /** The head of `resolved`, where it is there already: `resolved` may have to be parsed first. */
   readonly head?: EventHead;
-  /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it anew. */
+  /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it again. */
   readonly json?: string | undefined;
   /** Writes the same, where it is bytes and need not become text. */
   readonly writeJson?: ((writer: ByteWriter) => void) | undefined;
@@ -54,8 +54,8 @@ export type PreparedDestination = {
   /** Events that may travel in one request, at most; 1 is one request an event. */
   readonly batchEventsMax: number;
   /**
-   * Whether the platform has a use for the event at all; without it every event is sent. What it has none for is passed
-   * over and not counted, like an event of a source the destination is not for.
+   * Whether the platform has a use for the event at all; without it every event is sent. An event it has none for is skipped
+   * and not counted, like an event of a source the destination is not for.
    */
   accepts?(event: OutboundEvent): boolean;
   /** Events of different groups do not travel in one request: for platforms that take them at different addresses. */

@@ -22,7 +22,7 @@ describe('default payload', () => {
     });
   });
 
-  it('mapping: decides alone what is told', () => {
+  it('mapping: decides alone what is sent', () => {
     const event = { resolved, mapped };
     expect(propertiesOf(event)).toEqual({ total: 1 });
     expect(traitsOf(event)).toEqual({ total: 1, email: 'b@example.com', tier: 2 });

@@ -58,7 +58,7 @@ export function groupIn(properties: JsonObject, standardType: string): Group | u
   };
 }
 
-/** The group that the visitor was last said to belong to. Where a mapping applies it alone decides what is told. */
+/** The group that the visitor was last said to belong to. Where a mapping applies, it alone decides what is sent. */
 export function groupOfVisitor(event: OutboundEvent): string | undefined {
   if (mappedProperties(event) !== undefined) return undefined;
   const id = event.resolved.visitor.custom_properties['group_id'];
@@ -78,7 +78,7 @@ export function isAlias(event: OutboundEvent): boolean {
 }
 
 /**
- * Whether an event says that a visitor belongs to a group, or that two ids are one: nothing that somebody did. A platform
+ * Whether an event says that a visitor belongs to a group, or that two ids are one: nothing that the visitor did. A platform
  * that has no call of its own for it is not sent the event.
  */
 export function isAboutIds(event: OutboundEvent): boolean {
@@ -171,7 +171,7 @@ export function propertiesOf(event: OutboundEvent): JsonObject {
 
 /**
  * What an identify tells about its person: the visitor's well-known and own properties side by side. Where a mapping
- * applies it alone decides what is told.
+ * applies, it alone decides what is sent.
  */
 export function traitsOf(event: OutboundEvent): JsonObject {
   const mapped = mappedProperties(event);
@@ -182,7 +182,7 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 
 /**
  * The context that goes with an event as properties, without ids of its device and of other platforms' browsers: these go
- * where a platform has a place for them. Where a mapping applies it alone decides what is told.
+ * where a platform has a place for them. Where a mapping applies, it alone decides what is sent.
  */
 export function contextOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? withoutMembers(event.resolved.event.context, noProperties) : {};

@@ -35,7 +35,7 @@ function isYes(value: unknown): boolean {
 
 /**
  * Meta's words, which Snap took over: `LDU`, and by which law. 0 has the platform find out by the address of the visitor;
- * the states it has numbers for it is told of, for there may be no address.
+ * the states it has numbers for are sent, because there may be no address.
  * https://developers.facebook.com/docs/marketing-apis/data-processing-options
  */
 export function dataProcessingOptions(

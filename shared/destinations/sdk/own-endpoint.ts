@@ -8,7 +8,7 @@ const event = Type.Object({
 });
 
 /**
- * An HTTP endpoint of somebody's own, which expects these headers beside the idempotency key: it takes an event with its
+ * An HTTP endpoint of the operator's own, which expects these headers beside the idempotency key: it takes an event with its
  * visitor, or a list of them, and answers 2xx. https://www.rfc-editor.org/rfc/rfc9110
  */
 export function defineOwnEndpoint(headers: Readonly<Record<string, RegExp>>): ReturnType<typeof definePlatform> {

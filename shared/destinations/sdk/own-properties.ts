@@ -84,7 +84,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   '__proto__',
 ]);
 
-/** Names of what tells who somebody is. */
+/** Names of properties that identify a person. */
 const ofPersons =
   /e-?mail|phone|mobile|(first|last|full|user|sur|middle|maiden)_?-?name|birth|^dob$|gender|passw|token|secret|ssn|^ip$|ip_?address|user_?agent|street|address|zip|postal|card|iban|^(fn|ln|em|ph|db|ge|ct|st|zp)$|external_?id|user_?id|anonymous_?id|device_?id|advertising_?id|^(idfa|idfv|gaid|aaid)$/i;
 

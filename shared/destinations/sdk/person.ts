@@ -151,7 +151,7 @@ export function normaliseE164(text: string, country?: string): string | undefine
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** The same for a number of somebody whose country may be known. */
+/** The same for a number of a person whose country may be known. */
 export function e164Of(person: Pick<KnownPerson, 'country'>): Normalise {
   const country = countryOf(person);
   return (text) => normaliseE164(text, country);
@@ -188,7 +188,7 @@ const normalised = {
 
 /** Every name a platform may know the visitor of an event by. */
 export type ContactIds = {
-  /** Ours: there also for a visitor nobody knows yet. */
+  /** Ours: present for anonymous visitors too. */
   readonly visitorId: string;
   /** The customer's. */
   readonly externalId: string | undefined;
@@ -201,7 +201,7 @@ const e164 = /^\+[1-9]\d{6,14}$/;
 
 /**
  * Reads them from the visitor. Only a mapping gives others, or withholds one: an address among the properties as they
- * came may be somebody else's, whom the visitor invites.
+ * came may belong to another person, whom the visitor invites.
  */
 export function contactIds(event: OutboundEvent): ContactIds {
   const sent = sentEvent(event);

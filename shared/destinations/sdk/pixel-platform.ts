@@ -12,7 +12,7 @@ type PixelDeclaration = {
   readonly answers?: Partial<PlatformAnswers>;
 };
 
-/** A platform that is told of events by a GET, and answers with a status. */
+/** A platform that receives events by a GET, and answers with a status. */
 export function definePixelPlatform({ path, query, credentials, answers }: PixelDeclaration): Platform {
   return definePlatform({
     endpoints: [

@@ -24,7 +24,7 @@ const ga4Names = [
   'video_start',
   'view_search_results',
 ] as const;
-const onlyItsOwn = 'passed over: the platform takes no others';
+const onlyItsOwn = 'skipped: the platform takes no others';
 
 /**
  * What each platform calls the standard events, and where its requests say what they say: one entry a kind, by its id. The

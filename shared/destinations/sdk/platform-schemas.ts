@@ -32,7 +32,7 @@ export function oneOf(...words: readonly string[]): TSchema {
   return Type.Enum([...words]);
 }
 
-/** An object that may leave out each member, and has no others: what the platform would pass over is a mistake of ours. */
+/** An object that may leave out each member, and has no others: what the platform would ignore is our mistake. */
 export function partly(properties: TProperties): TSchema {
   return Type.Partial(Type.Object(properties), { additionalProperties: false });
 }

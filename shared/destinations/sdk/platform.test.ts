@@ -126,7 +126,7 @@ test('platform: in every scenario but success it does not take what is right', (
   ]);
 });
 
-test('platform: refuses the row it is told to', () => {
+test('platform: refuses the row it is set to refuse', () => {
   const refuses = (given: unknown): boolean => JSON.stringify(given) === '{"id":"2"}';
   const body = { key: 'k', first: [{ id: '1' }, { id: '2' }] };
   const { taken, problems } = platform.judge(post('/rows', body), { scenario: 'refused-row', refuses });

@@ -137,7 +137,7 @@ export type NamedEvent = Pick<SentEvent, 'name' | 'isRenamed'>;
 /**
  * The platform's name for an event: one of its own names, however it is written, or its name for what the event's name
  * says in common use (`Order Completed` is a purchase). Undefined for an event it has no name for. What a mapping named is
- * not translated: it says what the platform is to be told.
+ * not translated: it says what the platform receives.
  */
 export function createEventNames({
   names: ofStandard,

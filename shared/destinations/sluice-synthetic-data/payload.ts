@@ -12,7 +12,7 @@ export function syntheticValue(value: unknown, seed: string): unknown {
   return makeUp(value, new SeededDigits(seed), '', 0);
 }
 
-/** Names are kept where they look like a schema's; what could be somebody's own text is not. */
+/** Names are kept where they look like a schema's; what could be a person's own text is not. */
 export function isSchemaName(name: string): boolean {
   return /^[$_A-Za-z][\w $.:/-]{0,63}$/.test(name) && !/\d{5}|^property_\d/.test(name);
 }

@@ -1,4 +1,4 @@
 import { defineOwnEndpoint } from '../sdk/own-endpoint.ts';
 
-/** What is told that the events it takes are made up. */
+/** The endpoint that is informed that the events are made up. */
 export const syntheticEndpoint = defineOwnEndpoint({ 'x-sluice-synthetic': /^true$/ });

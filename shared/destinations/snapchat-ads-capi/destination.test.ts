@@ -70,12 +70,12 @@ describe('SnapchatAdsCapi', () => {
     expect(sent(sampleShopper({ event: 'Product Added' })).body.data[0]).toMatchObject({ event_name: 'ADD_CART' });
   });
 
-  it('events: those of the service are passed over', () => {
+  it('events: those of the service are skipped', () => {
     const prepared = snapchatAdsCapi.prepare({ ...settings, otherEvents: 'CUSTOM_EVENT_1' });
     expect(prepared.accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
-  it('unfit: nobody to match, or too old', () => {
+  it('unfit: a visitor that cannot be matched, or too old', () => {
     expect(() => sent(sampleStranger())).toThrow('Snap needs');
     expect(() => sent(sampleShopper({ time: nowMs - 38 * 86_400_000 }))).toThrow('older than 37 days');
   });

@@ -38,7 +38,7 @@ test('Spotify: a time ahead of ours is ours', () => {
   });
 });
 
-test('Spotify: its own names only; a purchase needs an amount, an event somebody', () => {
+test('Spotify: its own names only; a purchase needs an amount, an event a person', () => {
   const accepts = (event: string) => spotify.prepare(spotify.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Product Added', 'CUSTOM_EVENT_5', 'CUSTOM_EVENT_6', 'Quiz Done'].map(accepts)).toEqual([
     true,

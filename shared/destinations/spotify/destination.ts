@@ -48,7 +48,7 @@ const settings = {
 /**
  * Spotify Ads, Conversions API: `POST /capi-direct/events/`. https://developer.spotify.com/documentation/ads-api; names and
  * fields: https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference.
- * It has no events of other names than its own and `CUSTOM_EVENT_1` to `_5`: others are passed over. The event's own id is
+ * It has no events of other names than its own and `CUSTOM_EVENT_1` to `_5`: others are skipped. The event's own id is
  * `event_id`, which deduplicates against the pixel.
  */
 export const spotify = defineDestination({

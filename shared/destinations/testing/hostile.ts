@@ -3,7 +3,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 
-/** Events as nobody means them to be: any JSON under the names that kinds read, with and without a mapping. */
+/** Events as no client would send them: any JSON under the names that kinds read, with and without a mapping. */
 export function anyEvent(nowMs: number): fc.Arbitrary<OutboundEvent> {
   return fc
     .record({

@@ -10,7 +10,7 @@ type Parts = {
   readonly visitor?: Readonly<Record<string, unknown>>;
 };
 
-/** An event of somebody who came from an ad and bought something, for tests of advertising platforms. */
+/** An event of a visitor who came from an ad and bought something, for tests of advertising platforms. */
 export function sampleShopper(parts: Parts = {}): OutboundEvent {
   const resolved = sampleEvent({
     id: parts.id ?? 'order-event-1',
@@ -33,7 +33,7 @@ export function sampleShopper(parts: Parts = {}): OutboundEvent {
   return { resolved: { ...resolved, visitor: { ...resolved.visitor, ...person, ...parts.visitor } } };
 }
 
-/** The same event of somebody whose id a mapping withholds. */
+/** The same event of a visitor whose id a mapping withholds. */
 export function withoutId({ resolved }: OutboundEvent): OutboundEvent {
   const { event } = resolved;
   return {
@@ -44,7 +44,7 @@ export function withoutId({ resolved }: OutboundEvent): OutboundEvent {
   };
 }
 
-/** A shopper nobody knows anything about. */
+/** An anonymous shopper without any data. */
 export function sampleStranger(event = 'Order Completed'): OutboundEvent {
   const { resolved } = sampleShopper({ event, context: {} });
   return { resolved: { ...resolved, visitor: { id: 'stranger', custom_properties: {} } } };

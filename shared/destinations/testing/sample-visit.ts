@@ -41,7 +41,7 @@ export const sampleVisitEvents = [
 ] as const;
 
 /**
- * One event of somebody who came from an ad and bought something, of whom everything is known. Each `nth` is another
+ * One event of a visitor who came from an ad and bought something, with every field set. Each `nth` is another
  * visitor's.
  */
 export function sampleVisit(timeMs: number, nth = 1, event: string = sampleVisitEvents[0]): OutboundEvent {

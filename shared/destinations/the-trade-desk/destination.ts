@@ -68,7 +68,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const source = { adv: given.advertiserId.trim(), tracker_id: given.trackerId.trim() };
   return {
     batchEventsMax: given.batchSize,
-    // It takes a limit for a state only: without one such an event is passed over.
+    // It takes a limit for a state only: without one such an event is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && mayBeSent(sentEvent(event)),
     buildRequest(events) {
       const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));

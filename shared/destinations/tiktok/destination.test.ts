@@ -93,7 +93,7 @@ describe('TikTok', () => {
     });
   });
 
-  it('unfit: nobody to match', () => {
+  it('unfit: a visitor that cannot be matched', () => {
     expect(() => sent(withoutId(sampleStranger()))).toThrow('the event says nothing of a person');
     expect(tiktok.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });

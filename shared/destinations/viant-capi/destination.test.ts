@@ -43,7 +43,7 @@ describe('ViantCAPI', () => {
     ]);
   });
 
-  it('unfit: nobody that Viant could match', () => {
+  it('unfit: a visitor that Viant cannot match', () => {
     expect(() => prepared.buildRequest([sampleStranger()], 0)).toThrow('nothing of a person');
   });
 });

@@ -25,7 +25,7 @@ test('Vibe: an amount in euros is not taken for dollars', () => {
   expect(bodyOf(vibe, [sampleShopper()])).toMatchObject({ ed: '{"purchase_id":"A-1001"}' });
 });
 
-test('Vibe: other events are passed over; old ones and those without an IPv4 address are unfit', () => {
+test('Vibe: other events are skipped; old ones and those without an IPv4 address are unfit', () => {
   const accepts = (event: string) => vibe.prepare(vibe.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Signed Up', 'install', 'Product Added', '$identify'].map(accepts)).toEqual([true, true, false, false]);
   expect(() => requestOf(vibe, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow('older than 7 days');

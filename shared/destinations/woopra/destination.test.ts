@@ -42,7 +42,7 @@ describe('Woopra', () => {
     expect(bodyOf(identify)).toEqual({ ...visitor, ip: '203.0.113.7', cv_first_name: 'Ada', cv_plan: 'pro' });
   });
 
-  it('mapping: alone decides what is told', () => {
+  it('mapping: alone decides what is sent', () => {
     const properties = { Title: 'Home', deep: { 'A b': [1, 'x', 'y'] }, cv_tier: 'gold' };
     const mapped = { eventName: 'pv', properties };
     const { cv_email: _email, ...known } = visitor;

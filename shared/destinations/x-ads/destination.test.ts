@@ -45,7 +45,7 @@ describe('XAds', () => {
     });
   });
 
-  it('unfit: an address of the network alone matches nobody', () => {
+  it('unfit: an IP address alone matches no person', () => {
     const stranger = sampleStranger();
     const context = { ip: '203.0.113.7', user_agent: 'Example/1.0' };
     const resolved = { ...stranger.resolved, event: { ...stranger.resolved.event, context } };

@@ -50,7 +50,7 @@ test.each([
   expect(bodyOf(yelpCapi, [sampleShopper({ event })])).toMatchObject({ events: [{ event_name }] });
 });
 
-test('Yelp: test mode, action source, nobody, no name', () => {
+test('Yelp: test mode, action source, unknown visitor, no name', () => {
   expect(bodyOf(yelpCapi, [sampleShopper()], { testMode: true, actionSource: 'app' })).toMatchObject({
     test_event: true,
     events: [{ action_source: 'app' }],

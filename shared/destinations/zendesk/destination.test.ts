@@ -47,7 +47,7 @@ test('Zendesk: an identify is a user, with the user fields that are named', () =
   });
 });
 
-test('Zendesk: whoever nobody knows has a profile of its own, and no user', () => {
+test('Zendesk: an anonymous visitor has a profile of its own, and no user', () => {
   expect(bodyOf(zendesk, [sampleStranger('Lead')], { source: 'shop' })).toMatchObject({
     profile: { source: 'shop', identifiers: [{ type: 'visitor_id', value: 'stranger' }] },
   });

@@ -53,16 +53,12 @@ describe('ZohoCRM', () => {
     expect(bodyOf(mapped)['data']).toEqual([properties]);
   });
 
-  it('unfit: somebody without an e-mail address', () => {
+  it('unfit: a visitor without an e-mail address', () => {
     expect(() => bodyOf(sampleStranger('$identify'))).toThrow('e-mail address');
   });
 
   it('answer: each record by its code', () => {
-    const data = [
-      { code: 'SUCCESS' },
-      { code: 'MANDATORY_NOT_FOUND', message: 'somebody' },
-      { code: 'INTERNAL_ERROR' },
-    ];
+    const data = [{ code: 'SUCCESS' }, { code: 'MANDATORY_NOT_FOUND', message: 'person' }, { code: 'INTERNAL_ERROR' }];
     const events = data.map(() => identify);
     const answer = { status: 207, headers: {}, body: JSON.stringify({ data }) };
     expect(prepared.readAnswer?.(answer, events)).toEqual([

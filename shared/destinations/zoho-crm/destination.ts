@@ -177,7 +177,7 @@ function personOf(event: OutboundEvent, { fields = new Map(), unknownName }: Giv
     ...Object.fromEntries(own),
     Email: email,
     First_Name: lastName === undefined && isOneWord ? undefined : firstName,
-    // The call overwrites: what is no name would stand in the place of one that somebody wrote. Of one word it is all there is.
+    // The call overwrites: a text that is no name would replace one that a person wrote. Of one word it is all there is.
     Last_Name: lastName ?? (isOneWord ? firstName : unknownName === 'email' ? email : undefined),
     Phone: phone,
     Company: textOf(traits['company_name']),

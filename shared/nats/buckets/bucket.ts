@@ -92,7 +92,7 @@ function makeBucket({ [client]: { js } }: LogConnection, settings: BucketSetting
     replicas: settings.replicas,
     storage: StorageType.File,
     max_bytes: settings.bytesMax,
-    // Only the leader answers: a replica that lags would have somebody go on from what was written over.
+    // Only the leader answers: a lagging replica would return an entry that has been overwritten since.
     allow_direct: false,
     ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
   });
@@ -100,7 +100,7 @@ function makeBucket({ [client]: { js } }: LogConnection, settings: BucketSetting
 
 const streamOfBucket = (name: string): string => `KV_${name}`;
 
-/** What a bucket has now, by key; undefined where there is no such bucket. For whoever only looks: it changes nothing. */
+/** The entries of a bucket by key, or undefined when the bucket does not exist. Read only. */
 export async function readBucket(
   connection: LogConnection,
   name: string,
@@ -122,7 +122,7 @@ export async function readBucket(
   return found;
 }
 
-/** Each once, though one that is written meanwhile is told again. Whoever does something else between two misses the rest. */
+/** Each key once, or again if it is written meanwhile. Do nothing else between two keys, or the rest is lost. */
 async function listKeys(kv: KV, filter: string): Promise<string[]> {
   const found = new Set<string>();
   for await (const key of await kv.keys(filter)) found.add(key);

@@ -47,7 +47,7 @@ const waitMaxMs = 5_000;
 
 /**
  * Follows the CONFIG bucket: every account's live configuration, then each change as it is published. Where an account
- * publishes faster than its share of the thread lets it be applied, only the newest of what waits is.
+ * publishes faster than its share of the thread lets it be applied, only the newest waiting change is.
  */
 export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOptions<Config>): Promise<ConfigFeed> {
   let newest = 0;
@@ -67,7 +67,7 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
       rejected(entry, error);
     }
   };
-  /** Before it waits for its turn: only the newest of what waits is applied. */
+  /** Checked before the change waits for its turn, because only the newest waiting change is applied. */
   const isTrusted = (entry: BucketEntry): boolean => {
     try {
       options.trust.accept(accountOf(entry.key), entry.value);

@@ -2,7 +2,7 @@ import { afterReconnect } from '../connection/after-reconnect.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import type { Bucket, BucketWatch } from './bucket.ts';
 
-/** An entry of the LEASES bucket, and when we last heard of it: by our own clock, which others may not share. */
+/** An entry of the LEASES bucket, and when this process last received it, by its own clock. */
 export type HeardEntry = { readonly revision: number; readonly value: Uint8Array; heardAtMs: number };
 
 export type HeardEntries = {

@@ -33,7 +33,7 @@ export async function claimInstanceId(
   const report: ProcessReport = { ...claimed, startedAt: new Date().toISOString(), revision: 0, holder };
   const value = encodeReport(report);
   for (;;) {
-    // Another process may have made the bucket just now, and until it has a leader nobody answers for it.
+    // Another process may have just created the bucket, and requests fail until it has a leader.
     const entry = await whileForming(() => bucket.get(key));
     const isHeld = entry?.value !== undefined;
     if (isHeld && (await isAlive(bucket, entry, holder, waitMs))) throw takenError(claimed, entry, holder);
@@ -54,7 +54,7 @@ export function watchInstanceId(
     const found = holderOf(entry);
     if (found !== undefined && found.nonce !== holder.nonce) onTaken();
   };
-  // A log that does not answer is told of elsewhere.
+  // The connection reports a log that does not answer.
   const looking = every(everyMs, () => look().catch(() => undefined));
   return { stop: () => void looking.stop() };
 }
@@ -62,7 +62,7 @@ export function watchInstanceId(
 async function ownHolder(): Promise<InstanceHolder> {
   const [facts, machine] = await Promise.all([
     readProcessFacts(process.pid),
-    // Process ids are only told apart within one of these.
+    // A process id is unique only within its namespace.
     readlink('/proc/self/ns/pid').catch(() => undefined),
   ]);
   const where = facts === undefined || machine === undefined ? {} : { machine, startedAt: facts.startedAt };

@@ -5,7 +5,7 @@ export type PacedChangesOptions<Change> = {
   apply(change: Change): void;
   /** Of the thread's time that changes of one key may take, between 0 and 1. */
   readonly share: number;
-  /** What changes of one key may take at once before any has to wait, in ms: a few in a row are nobody's burden. */
+  /** What changes of one key may take at once before any has to wait, in ms: a few in a row cost little. */
   readonly burstMs: number;
   /** The longest that a change waits, in ms. */
   readonly waitMaxMs: number;
@@ -19,7 +19,7 @@ export type PacedChanges<Change> = {
   offer(key: string, revision: number, change: Change): void;
   /** The oldest revision of a key whose newest waits; undefined where none does. */
   readonly waitingFrom: number | undefined;
-  /** What waits is not applied any more. */
+  /** Waiting changes are dropped. */
   stop(): void;
 };
 

@@ -37,7 +37,7 @@ export function holdProcessLease(
   };
   let isDue = false;
   const renewing = every(renewEveryMs, () => {
-    // Nobody waits for one that is alone: the next to come has to hear of it in time, and then it is not alone any more.
+    // An instance without peers renews less often: a peer that starts needs to see it in time, and the peer ends that state.
     isDue = !isDue || about.peers?.length !== 1;
     if (isDue) write();
   });

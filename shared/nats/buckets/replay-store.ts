@@ -64,10 +64,10 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
       const entry = await bucket.get(key);
       const job = decodeReplay(entry?.value);
       if (entry === undefined || job === undefined || isOver(job)) return job;
-      // One that nobody works on is over at once; else whoever does notices.
+      // A replay without an owner ends at once; otherwise its owner sees the state and stops.
       const state = job.owner === undefined ? 'cancelled' : 'cancelling';
       const cancelled: ReplayJob = { ...job, state, updatedAtMs: Date.now() };
-      // The pipeline may have noted progress meanwhile.
+      // The pipeline may have recorded progress meanwhile.
       const stored = await bucket.putIfUnchanged(key, encodeReplay(cancelled), entry.revision);
       if (stored !== undefined) return cancelled;
     }

@@ -32,7 +32,7 @@ test('asker: each question gets its own answer', async () => {
   expect(answers.map((answer) => (typeof answer === 'string' ? answer : answer.string()))).toEqual(texts);
 });
 
-test('asker: nobody who listens is an answer without data, and no time is waited', async () => {
+test('asker: without a subscriber the answer has no data and comes at once', async () => {
   const answer = await ask('nobody', 'x', 60_000);
   if (typeof answer === 'string') throw new Error(answer);
   expect(answer.data).toHaveLength(0);
@@ -50,7 +50,7 @@ test('asker: a refusal of the log says what it is', async () => {
   expect(answeredError(answer)).toMatchObject({ api_error: { err_code: 10_059 } });
 });
 
-test('asker: what waits is told when the connection is gone, and asking goes on when it is back', async () => {
+test('asker: waiting requests fail when the connection is lost, and requests succeed when it is back', async () => {
   const waiting = ask('silent', 'x', 60_000);
   const { port } = server;
   const back = new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ export type AskOptions = { readonly headers?: MsgHdrs; readonly timeoutMs: numbe
 
 /** Asks servers over one connection. */
 export type Asker = {
-  /** One try; never rejects. An answer without data says that nobody listens on the subject. */
+  /** One try; never rejects. An answer without data means that the subject has no subscriber. */
   ask(subject: string, payload: Uint8Array, options: AskOptions): Promise<Msg | Unanswered>;
   /** The connection is gone, and with it every answer on its way. */
   disconnected(): void;

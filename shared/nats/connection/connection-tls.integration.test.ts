@@ -89,7 +89,7 @@ test('tls: a server without TLS is refused where TLS is asked for', async () => 
   await expect(reaches({ url: url.replace('nats://', 'tls://') })).rejects.toThrow(/the server does not speak it/);
 });
 
-test('tls: a certificate that is none is told by its variables', async () => {
+test('tls: an invalid certificate is reported with its variable', async () => {
   const url = await startTlsNats(await authority.server(), true);
   const broken = { cert: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', key: client.key };
   await expect(reaches({ url, tls: { ca: authority.ca, ...broken } })).rejects.toThrow(/NATS_KEY cannot be used/);

@@ -43,7 +43,7 @@ export type ConnectLogOptions = LogAccess & {
   readonly name: string;
   /** How long the first connection may take, in ms. Default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** For whoever only looks, or has looked before: a server that is too old is taken as well. Default false. */
+  /** Accept a server that is too old, for callers that only read or have checked before. Default false. */
   readonly acceptsOldServer?: boolean;
 };
 
@@ -155,7 +155,7 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
     pingInterval: 5_000,
     maxPingOut: 2,
     noAsyncTraces: true,
-    // Nodes are those of NATS_URL: what a server tells of others may be somebody else's, and would be given our login.
+    // Nodes are those of NATS_URL: a server that another one announces may be a stranger's, and would receive our credentials.
     ignoreClusterUpdates: true,
   };
   const deadline = performance.now() + connectTimeoutMs;
@@ -195,7 +195,7 @@ function subscribe(listeners: Set<() => void>, listener: () => void): () => void
   return () => listeners.delete(listener);
 }
 
-/** What a failed attempt to connect means to whoever runs the process. */
+/** What a failed attempt to connect means to the operator. */
 type ConnectFailure = {
   /** In words, with the variables to look at. */
   readonly reason: string;
@@ -232,7 +232,7 @@ function refusal(message: string, code: string): string | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-// The library wraps what it was told: the innermost code is the one that says what happened.
+// The library wraps errors: the innermost code says what happened.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('chainedError' in error && error.chainedError instanceof Error) return codeOf(error.chainedError);
@@ -250,13 +250,13 @@ type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(
 type Redial = {
   /** For the library's `reconnectDelayHandler`: it asks before each try. */
   readonly delayMs: () => number;
-  /** The client whose tries these are; until then there are none to mend. */
+  /** The client whose tries these are; until then there are none to correct. */
   attach(client: unknown): void;
 };
 
 /**
  * The library dials a server once the wall clock is past its last try: after a clock was set back by an hour, with the
- * server restarted then, it would dial nobody for an hour. A try that lies in the future says that the clock was set
+ * server restarted then, it would not dial for an hour. A try that lies in the future says that the clock was set
  * back since, and is forgotten.
  */
 function createRedial(): Redial {

@@ -26,7 +26,7 @@ test('log connection: a server that is too old is refused at once, with the vers
   });
 });
 
-test('log connection: whoever only looks gets a server that is too old, with its problem', async () => {
+test('log connection: a caller that only reads gets a server that is too old, with its problem', async () => {
   const { url } = await greet('2.15.0');
   const connection = await connected({ url, name: 'test', acceptsOldServer: true });
   expect(connection.problem).toContain('nats-server 2.15.0 is older than 2.15.1');

@@ -2,13 +2,13 @@ import { ErrorCode, NatsError } from 'nats';
 import { expect, test } from 'vitest';
 import { isLogUnavailable, jetStreamFailure } from './server-error.ts';
 
-test('JetStream failure: a server without JetStream is told in words, and what others say is passed on', () => {
+test('JetStream failure: a server without JetStream is explained, and other messages are passed on', () => {
   expect(jetStreamFailure(new NatsError('503', ErrorCode.NoResponders))).toMatch(/runs without it \(nats-server -js\)/);
   expect(jetStreamFailure(new NatsError('insufficient resources', '10023'))).toBe('insufficient resources');
   expect(jetStreamFailure('odd')).toBe('odd');
 });
 
-test('JetStream failure: a refusal is told in the words of the server, with the way out where it has no room', () => {
+test('JetStream failure: a refusal has the words of the server, and says what to do where it has no room', () => {
   const refusal = (err_code: number, description: string): NatsError => {
     const error = new NatsError('503', ErrorCode.Unknown);
     error.api_error = { code: 503, err_code, description };
@@ -20,7 +20,7 @@ test('JetStream failure: a refusal is told in the words of the server, with the 
   );
 });
 
-test('log unavailable: a failure is the log’s where nobody answers or it cannot just now, however deep it is', () => {
+test('log unavailable: no answer or a temporary refusal counts as an unavailable log, at any depth of the cause', () => {
   const refusal = (code: number, err_code: number): NatsError => {
     const error = new NatsError('refused', ErrorCode.Unknown);
     error.api_error = { code, err_code, description: 'refused' };

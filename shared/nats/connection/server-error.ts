@@ -4,7 +4,7 @@ import { decodeJson } from '../../runtime/json.ts';
 import type { Unanswered } from './asker.ts';
 
 /**
- * What JetStream's refusals are told by: `err_code` of its answers, as in `server/errors.json` of nats-server. Their
+ * JetStream's refusals by `err_code` of its answers, as in `server/errors.json` of nats-server. Their
  * words change from version to version.
  */
 export const serverErrors = {
@@ -64,7 +64,7 @@ export function unansweredError(reason: Unanswered): NatsError {
   return NatsError.errorForCode(codeOf[reason]);
 }
 
-/** What an answer refuses, as the client library would throw it; without data nobody listened. */
+/** What an answer refuses, as the client library would throw it; without data the subject has no subscriber. */
 export function answeredError(answer: Msg): Error {
   if (answer.data.length === 0) return NatsError.errorForCode(ErrorCode.NoResponders);
   const { error } = (decodeJson(answer.data) ?? {}) as { readonly error?: ApiError };
@@ -98,8 +98,8 @@ const httpUnavailable = 503;
 const causesMax = 5;
 
 /**
- * Whether a failure, or what caused it, is the log's: nobody answers, or it has no room or no leader just now. Whoever
- * asked has done nothing wrong, and is to ask again.
+ * Whether a failure, or what caused it, is the log's: it does not answer, or has no room or no leader at the moment. The
+ * request was correct and may be repeated.
  */
 export function isLogUnavailable(error: unknown): boolean {
   let at = error;

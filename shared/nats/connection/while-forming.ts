@@ -5,16 +5,15 @@ import { isNotFound, serverErrorCode, serverErrors } from './server-error.ts';
 const formingDeadlineMs = 30_000;
 const pollMs = 200;
 const unanswered: string = ErrorCode.Timeout;
-// "no suitable peers for placement", before the leader has heard of every node; "temporarily unavailable", before there is one.
+// "no suitable peers for placement", before the leader knows every node; "temporarily unavailable", before there is one.
 const forming: ReadonlySet<number | undefined> = new Set([
   serverErrors.noSuitablePeers,
   serverErrors.temporarilyUnavailable,
 ]);
 
 /**
- * Does `work` again while it fails as things do that a cluster is just making, for this process or another one: its
- * nodes hear of a stream one after the other, and until the stream has a leader nobody answers for it. `work` has to
- * mind being done twice.
+ * Repeats `work` while it fails because a cluster is still creating a stream or bucket: its nodes learn of a stream one
+ * after the other, and requests fail until the stream has a leader. `work` must be safe to repeat.
  */
 export async function whileForming<Result>(work: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + formingDeadlineMs;

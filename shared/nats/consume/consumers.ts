@@ -22,16 +22,16 @@ export type DurableConsumer = {
   readonly ackWaitMs: number;
   /** Messages delivered and not yet acknowledged, at most. */
   readonly ackPendingMax: number;
-  /** Who else knows what is acknowledged. Default 'nobody': the servers keep it on disk. */
+  /** Who else stores what is acknowledged. By default the servers keep it on disk. */
   readonly placeIsKept?: PlaceKept;
 };
 
 /**
- * 'by-reader': whoever reads it stores its place himself before anything is acknowledged, and restores it. 'by-ids': what
- * comes again is recognised, at some cost. The servers keep what is acknowledged in memory then, of the second kind on a
+ * 'by-reader': the reader stores its position before it acknowledges anything, and restores it. 'by-ids': messages that
+ * come again are recognised, at some cost. The servers keep what is acknowledged in memory then, of the second kind on a
  * replicated stream only: on disk each consumer would be synced up to ten times a second, on a replicated stream each
  * server would sync twice for each message. After a restart of the only server, or the loss of most at once, the consumer
- * is gone, and is made anew.
+ * is gone, and is created again.
  */
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
@@ -42,7 +42,7 @@ export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 export const consumerPolicy = {
   ack_policy: AckPolicy.Explicit,
   replay_policy: ReplayPolicy.Instant,
-  // A message is never given up by the server: attempts are counted by whoever delivers.
+  // The server never drops a message: the dispatcher counts attempts.
   max_deliver: -1,
   priority_policy: 'overflow',
 } as const;
@@ -158,8 +158,8 @@ function ackedOf(info: Info): FinishedMessages {
 }
 
 /**
- * Has everything above the acknowledged handed out again, to the reader whose group it is. Makes the consumer anew when it
- * is gone, behind what the reader has finished. Throws ConsumerTakenError when it is somebody else's.
+ * Has everything above the acknowledged handed out again, to the reader whose group it is. Creates the consumer again when it
+ * is gone, after what the reader has finished. Throws ConsumerTakenError when another reader owns it.
  */
 export async function rewindConsumer(
   connection: LogConnection,
@@ -226,7 +226,7 @@ async function reachesTo(
   return lastSeq >= upTo && !(await hasBetween(connection, wanted, 1, upTo));
 }
 
-/** Throws ConsumerTakenError when the consumer is not the group's any more; one that is gone is nobody else's. */
+/** Throws ConsumerTakenError when the consumer is not the group's any more. A missing consumer belongs to no other reader. */
 export async function confirmConsumer(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
@@ -245,7 +245,7 @@ export async function deleteConsumer(connection: LogConnection, stream: string, 
   }
 }
 
-/** Whether a consumer is there that nobody has asked for messages, nor been given any, for so long, in ms. */
+/** Whether a consumer exists that has received no pull request and delivered no message for so long, in ms. */
 export async function isUnread(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
@@ -337,7 +337,7 @@ async function isInMemory(
 }
 
 /**
- * Resets a consumer to what is acknowledged, until nothing is handed out and nobody waits. A request that was made before
+ * Resets a consumer to what is acknowledged, until nothing is handed out and no request waits. A request that was made before
  * stays good until it expires or its connection is gone, and may be given messages meanwhile: then it is reset again.
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {

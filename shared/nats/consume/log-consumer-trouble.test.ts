@@ -31,11 +31,11 @@ test('consumer trouble: what comes after all was well begins with a warning agai
   expect(levels()).toEqual(['warn', 'error', 'warn', 'error']);
 });
 
-test('consumer trouble: an error of the log is told with its cause, a consumer made anew is a warning', () => {
+test('consumer trouble: an error of the log has its cause, a recreated consumer is a warning', () => {
   const { take, lines, levels } = rig();
   const error = new Error('no answer');
   take({ kind: 'failed', error, lastsMs: 0 });
-  take({ kind: 'made-anew' });
+  take({ kind: 'recreated' });
   expect(levels()).toEqual(['warn', 'warn']);
   expect(lines[0]?.fields).toMatchObject({ err: error });
 });

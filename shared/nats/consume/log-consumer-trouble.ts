@@ -3,7 +3,7 @@ import type { ConsumerTrouble } from './pull-consumer.ts';
 
 /**
  * From here on it is an error, in ms. A consumer has no leader for some seconds while it is just being made on a cluster,
- * and whenever a server of it restarts: then the consumer waits, and nobody has to do anything.
+ * and whenever a server of it restarts: then the consumer waits, and the operator need not act.
  */
 const calmMs = 15_000;
 const errorEveryMs = 60_000;
@@ -18,7 +18,7 @@ export function logConsumerTrouble(
 ): (trouble: ConsumerTrouble) => void {
   let nextErrorMs = calmMs;
   return (trouble) => {
-    if (trouble.kind === 'made-anew') {
+    if (trouble.kind === 'recreated') {
       logger.warn(fields, 'consumer: it was gone; created it again');
       return;
     }
@@ -40,6 +40,6 @@ export function logConsumerTrouble(
     }
     const level = lastsMs === 0 ? 'warn' : 'debug';
     if (kind === 'failed') logger[level](about, 'consumer: asking the log failed, trying again');
-    else logger[level](about, 'consumer: nobody answers for it, looking for it');
+    else logger[level](about, 'consumer: no answer, looking for it');
   };
 }

@@ -22,7 +22,7 @@ import type { Asking, PullTurn } from './pull-turns.ts';
 import type { Reader } from './readers.ts';
 
 /**
- * A durable consumer being read, by its one owner: opening one takes it away from whoever read it before.
+ * A durable consumer being read, by its one owner: opening one takes it away from its previous reader.
  * Messages come in the order of the stream, what an earlier reader did not finish first, and none twice to one reader:
  * wherever messages may have got lost on their way the consumer is rewound, and what is in hand or done is recognised.
  * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take` or `resume`.
@@ -48,7 +48,7 @@ export type PullConsumer = {
   readonly finished: FinishedMessages;
   /** False when the process stood still for so long that another reader may own the consumer by now. */
   readonly isCurrent: boolean;
-  /** Asks whose consumer it is where that is not certain; throws ConsumerTakenError when it is somebody else's. */
+  /** Asks the server for the owner where that is not certain; throws ConsumerTakenError when it is another reader. */
   confirm(): Promise<void>;
   /**
    * Finishes all messages up to a sequence but those that are taken, without a look at them. Resolves with about how many these
@@ -83,22 +83,22 @@ export type PullConsumerOptions = {
    * read one subject take turns.
    */
   readonly isOneOfMany?: boolean;
-  /** Told whenever pulling does not go as it should; the consumer helps itself. */
+  /** Called when pulling fails; the consumer recovers by itself. */
   readonly onTrouble?: (trouble: ConsumerTrouble) => void;
-  /** Is told of every message as it comes. */
+  /** Receives every message as it comes. */
   readonly losses?: LossWatch;
 };
 
 /** What keeps messages away from their reader, and for how long it has by now: 0 for the first of what belongs together. */
 export type ConsumerTrouble =
-  /** Nobody answers for the consumer: it has no leader at the moment, or was deleted. It is looked for. */
+  /** No server answers for the consumer: it has no leader at the moment, or was deleted. The reader looks for it. */
   | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
   /** Asking the log failed. It is asked again. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly lastsMs: number }
   /** Messages were sent that did not come here. They are asked for again. */
   | { readonly kind: 'missed' }
-  /** The consumer was gone, and has been made anew. */
-  | { readonly kind: 'made-anew' };
+  /** The consumer was gone, and has been created again. */
+  | { readonly kind: 'recreated' };
 
 /** How long the end of a pull may take to come. */
 const silenceMs = 1_500;
@@ -471,7 +471,7 @@ class DurablePullConsumer implements PullConsumer {
         const { consumer } = this.#options;
         const found = await rewindConsumer(this.#connection, consumer, this.#group, this.#taken.finished);
         const owned = await this.#skipped(found);
-        if (owned.isNew) this.#options.onTrouble?.({ kind: 'made-anew' });
+        if (owned.isNew) this.#options.onTrouble?.({ kind: 'recreated' });
         this.#taken.rewound(owned.ackedSeq);
         this.#nextConsumerSeq = owned.nextConsumerSeq;
       } catch (error) {

@@ -14,7 +14,7 @@ test.each([
   [409, 'Server Shutdown', { kind: 'cut' }],
   [409, 'Exceeded MaxWaiting', { kind: 'cut' }],
   [423, 'Nats-Pin-Id mismatch', { kind: 'cut' }],
-] as const)('pull status: %i %s is told', (code, description, told) => {
+] as const)('pull status: %i %s is reported', (code, description, told) => {
   expect(readPullStatus({ headers: { code, description } })).toEqual(told);
 });
 

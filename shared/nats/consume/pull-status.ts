@@ -8,7 +8,7 @@ export type PullStatus =
   | { readonly kind: 'over' }
   /** The consumer is of another group by now. */
   | { readonly kind: 'refused' }
-  /** Nobody answers for the consumer, or it was deleted. */
+  /** No server answers for the consumer, or it was deleted. */
   | { readonly kind: 'unanswered'; readonly reason: string }
   /** The pull ended before its time: another leader, a server that shuts down, a limit of the consumer. */
   | { readonly kind: 'cut' };

@@ -76,7 +76,7 @@ test('pull turns: after a reconnect, and where some have left, all others receiv
     await connection[client].nc.reconnect();
     await write(2);
     await allHave(2);
-    // Whoever it is that waits at the server.
+    // Any of them may be the one that waits at the server.
     for (const leaving of readers.slice(0, 20)) await leaving.close();
     readers = readers.slice(20);
     await write(3);

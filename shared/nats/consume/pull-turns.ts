@@ -28,8 +28,8 @@ type Member = { state: State; restingSinceMs: number; readonly pull: () => void 
 
 /**
  * The turns of the readers of one subject over one connection. Were a thousand of them to wait at the server, one message
- * would be sent a thousand times at once: more than the server keeps for a connection, which it then closes, and everybody
- * else on it waits. So a few ask at a time, one after the other; of those that have all, one waits at the server for what
+ * would be sent a thousand times at once: more than the server buffers for a connection. It would close the connection, and all
+ * its other readers would wait. So a few ask at a time, one after the other; of those that have all, one waits at the server for what
  * comes and the others rest until it came.
  */
 export class PullTurns {
@@ -142,7 +142,7 @@ export class PullTurns {
     }
   }
 
-  /** Somebody has to wait at the server. */
+  /** One reader has to wait at the server. */
   #wakeOne(): void {
     for (const member of this.#members) {
       if (this.#watcher !== undefined) return;

@@ -37,7 +37,7 @@ test('taken messages: restore: what another reader finished is acknowledged, wha
     'new',
   ]);
   expect(taken.finished.upTo).toBe(6);
-  // The server is to be told of what it handed out again.
+  // What the server handed out again has to be acknowledged again.
   expect([6, 8, 9].map((seq) => taken.acknowledge(seq, seq))).toEqual([true, true, true]);
   taken.acknowledge(7, 7);
   expect(taken.finished.upTo).toBe(9);

@@ -4,7 +4,7 @@ export type Received =
   | 'new'
   /** It is being worked on, or its ack is about to be sent: this copy is none of our business. */
   | 'in-flight'
-  /** It was acknowledged, which the server does not know: it is told again. */
+  /** It was acknowledged, but the server does not know: it is acknowledged again. */
   | 'acknowledged';
 
 /** What a reader has finished, for the one that comes after it. */
@@ -25,8 +25,8 @@ type State = typeof released | typeof inFlight | typeof finished | typeof acknow
 
 /**
  * The messages one reader was given, by their sequence in the stream. A consumer that is reset hands out everything above
- * its oldest unacknowledged message anew, and a server that was killed may have forgotten the last acknowledgements:
- * this tells which of them are in flight or done. Everything up to a point is done; above it each message has its state.
+ * its oldest unacknowledged message again, and a server that was killed may have forgotten the last acknowledgements:
+ * this says which of them are in flight or done. Everything up to a point is done; above it each message has its state.
  */
 export class TakenMessages {
   /** Ascending, with a state and a time each. Plain numbers: nothing that garbage collection would have to follow. */
@@ -56,7 +56,7 @@ export class TakenMessages {
     return { upTo: this.#doneUpTo, above, storedUntilMs: this.#storedUntilMs };
   }
 
-  /** Takes over what another reader has finished: the server is told when it hands that out. */
+  /** Takes over what another reader has finished: it is acknowledged when the server hands it out. */
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
     // What is done up to there was stored by then, which is all that is known of it.
     this.#storedUntilMs = upTo > this.#doneUpTo ? storedUntilMs : Math.max(this.#storedUntilMs, storedUntilMs);
@@ -108,7 +108,7 @@ export class TakenMessages {
     this.#move(seq, storedAtMs, finished);
   }
 
-  /** It is done, and the server is to be told if this is true: another message may have its sequence by now. */
+  /** Marks it as done. True if the server needs an acknowledgement: another message may have its sequence by now. */
   acknowledge(seq: number, storedAtMs: number): boolean {
     const isSame = this.#move(seq, storedAtMs, acknowledged);
     this.#advance();
@@ -146,7 +146,7 @@ export class TakenMessages {
         if (this.#states[done] !== acknowledged || seq > this.#receivedUpTo) break;
         this.#doneUpTo = seq;
       } else if (this.#states[done] === inFlight || this.#states[done] === finished) {
-        // Acknowledged by somebody else, and still in flight here.
+        // Acknowledged by another reader, and still in flight here.
         break;
       }
     }

@@ -38,7 +38,7 @@ export type FollowedErasures = Erasures & {
 
 export type FollowErasuresOptions = {
   readonly connection: LogConnection;
-  /** Told of every try that failed, unless the connection is away; it is tried again. */
+  /** Called for every failed try, unless the connection is lost; it is tried again. */
   onError(error: unknown): void;
 };
 

@@ -33,7 +33,7 @@ test('known erasures: a time ahead holds until the erasure has its own, and anot
   expect([isErased(200), isErased(201)]).toEqual([true, false]);
 });
 
-test('known erasures: those of before a moment are forgotten', () => {
+test('known erasures: those before a given time are forgotten', () => {
   const known = new KnownErasures(key);
   known.take(account, notice('one', 100, ['ann']));
   known.take(account, notice('two', 200, ['bob']));

@@ -13,7 +13,7 @@ type AccountErasures = {
 };
 
 /**
- * The erasures that notices told of, by visitor. An event that was received after the last erasure of its account costs one
+ * The erasures that notices announced, by visitor. An event that was received after the last erasure of its account costs one
  * comparison; of any other one the visitor is hashed.
  */
 export class KnownErasures {

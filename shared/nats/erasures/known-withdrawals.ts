@@ -17,7 +17,7 @@ type AccountWithdrawals = {
 /** Visitors that a thread keeps the last words of: each takes some 300 bytes. */
 const visitorsMax = 200_000;
 
-/** The consents that visitors withdrew, by visitor, as notices told of them. Who denied nothing takes no memory. */
+/** The consents that visitors withdrew, by visitor, as notices announced them. A visitor who denied nothing takes no memory. */
 export class KnownWithdrawals {
   readonly #key: Buffer;
   readonly #visitorsMax: number;

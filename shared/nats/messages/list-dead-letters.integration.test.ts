@@ -91,7 +91,7 @@ test('list: those last tried in a range of time', async () => {
   expect(await pagesOf({ toMs: firstMs })).toEqual(['']);
 });
 
-test('list: a page that would cost more bytes or time than it may is short, and the next goes on behind it', async () => {
+test('list: a page that reaches its limit of bytes or time is short, and the next one continues after it', async () => {
   const oneByOne = '76543210'.split('');
   const one = encodeDeadLetter(letterOf(destinationId, 7)).length;
   expect(await pagesOf({}, 100, { ...wide, bytesMax: 1 })).toEqual(oneByOne);

@@ -124,7 +124,7 @@ async function findNewest(
   return { seqs: newest.slice(0, limit), hasMore: newest.length > limit };
 }
 
-/** Messages of a subject from a sequence on: a consumer that begins there is told how many wait for it. */
+/** Messages of a subject from a sequence on: the server says how many wait for a consumer that begins there. */
 async function countFrom(connection: LogConnection, stream: string, subject: string, seq: number): Promise<number> {
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,

@@ -23,7 +23,7 @@ export type LostMessage = { readonly stream: string; readonly subject: string; r
 
 /** Looks out for frames that a reader should have been given. */
 export type LossWatch = {
-  /** To be told of every frame as it comes. */
+  /** Has to be called for every frame as it comes. */
   note(frame: Pick<LogMessage, 'subject' | 'seq' | 'header'>): void;
 };
 

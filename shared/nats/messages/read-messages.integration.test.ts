@@ -74,7 +74,7 @@ test('readMessages: begins at the time given', async () => {
   expect(await read(3, { from: { timeMs: Date.now() + 60_000 } })).toEqual([]);
 });
 
-test('readMessages: stops when told to', async () => {
+test('readMessages: stops when its signal is aborted', async () => {
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(read(0, { signal })).rejects.toThrow('enough');
   const later = new AbortController();
@@ -82,7 +82,7 @@ test('readMessages: stops when told to', async () => {
   await expect(reading).rejects.toThrow('enough');
 });
 
-test('readMessages: begins at the sequence given, gives the messages whole where asked to, and ends when told to', async () => {
+test('readMessages: begins at the sequence given, gives whole messages where asked to, and ends when its signal is aborted', async () => {
   const seqs: number[] = [];
   const last = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
   await read(1, { from: { seq: last.seq - 2 }, onMessage: ({ seq }) => void seqs.push(seq) });

@@ -29,7 +29,7 @@ export class ReadMessagesError extends Error {
 }
 
 const pullExpiresMs = 5_000;
-/** A pull that brings nothing for this long is given up. */
+/** A pull that brings nothing for this long is abandoned. */
 const pullSilenceMs = pullExpiresMs + 2_000;
 
 /**

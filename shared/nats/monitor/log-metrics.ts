@@ -16,7 +16,7 @@ export const logMetrics = {
   ),
   logServerCheck: gauge(
     'sluice_log_server_check',
-    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
+    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: its configuration limits how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
     ['server', 'check'],
   ),
   logServerLimit: gauge('sluice_log_server_limit_bytes', 'Storage limit of a nats-server for all streams together', [

@@ -3,7 +3,7 @@ import type { Durability } from './read-durability.ts';
 import { readLogState } from './read-log-servers.ts';
 import type { LogServer } from './read-log-servers.ts';
 
-/** The nats-servers of the log, as their monitor ports told last. */
+/** The nats-servers of the log, as their monitor ports last reported them. */
 export type LogServersWatch = {
   /** What an acknowledged event survives. */
   readonly mode: Durability['mode'];

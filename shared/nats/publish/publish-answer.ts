@@ -18,7 +18,7 @@ export type PublishAnswer =
  * seen it, and then may never store it.
  */
 export function readPublishAnswer(data: Uint8Array, stream: string | undefined): PublishAnswer {
-  // Nobody listens on the subject: the stream does not exist, or has no leader.
+  // The subject has no subscriber: the stream does not exist, or has no leader.
   if (data.length === 0) return failed('refused');
   const answer = parse(data);
   if (answer === undefined) return failed('refused');

@@ -11,7 +11,7 @@ export type StreamState = {
   readonly messages: number;
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** When the stream was made; a stream of that name made anew says another time. */
+  /** When the stream was made; a stream that was deleted and created again has another time. */
   readonly createdAt: string;
   /** The time of the server that answered, in ms since the epoch. */
   readonly serverMs: number;
@@ -61,7 +61,7 @@ export async function readStreamLoss(
 ): Promise<StreamLoss | undefined> {
   const { state } = await jsm.streams.info(stream);
   if ((state.num_deleted ?? 0) > gapsMax) return undefined;
-  // It is told with the gaps only.
+  // The server reports it with the gaps only.
   const { lost } = (await jsm.streams.info(stream, { deleted_details: true })).state;
   return { bytes: lost?.bytes ?? 0, seqs: lost?.msgs ?? [] };
 }

@@ -6,7 +6,7 @@ import { count, fittedCount } from '../../runtime/variables.ts';
 /** Limits of the log. Bytes are bytes on disk before replication. */
 export type TopologySettings = {
   readonly partitions: number;
-  /** Whether nobody asks for this number: the log may have any other. */
+  /** Whether this number is a default: the log may have any other. */
   readonly arePartitionsFitted: boolean;
   readonly replicas: number;
   readonly ingestBytesMax: number;

@@ -112,7 +112,7 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.ingestDeadLetters, ['dead-ingest.*'], settings.ingestDeadLetterBytesMax),
-      // Accepted events wait for nobody's dead letter.
+      // Accepted events never wait for dead letters.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },
@@ -280,7 +280,7 @@ export type ErasuresState = {
   readonly key: Buffer;
 };
 
-/** Asked of the stream's leader. Throws TopologyError where the stream was made by somebody else. */
+/** Asked of the stream's leader. Throws TopologyError where another deployment created the stream. */
 export async function readErasuresState(connection: LogConnection): Promise<ErasuresState> {
   const { created, state, key } = await readHashed(connection, streams.erasures);
   return { createdAt: created, lastSeq: state.last_seq, key };
@@ -339,7 +339,7 @@ function foreignLog(foundId: string, wantedId: string): ForeignLogError {
   return new ForeignLogError(
     `the log at NATS_URL is that of deployment ${foundId}, the database at DATABASE_URL that of ${wantedId}: two ` +
       'deployments on one log would take each other’s events. Set NATS_URL or DATABASE_URL to what belongs together; ' +
-      `if the database was made anew for this log, tell it: update deployment set id = '${foundId}'`,
+      `if the database was recreated for this log, adopt the log: update deployment set id = '${foundId}'`,
   );
 }
 

@@ -75,7 +75,7 @@ const deliverTo = (deliverSubject: string): object => ({
   config: { deliver_subject: deliverSubject, ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All },
 });
 
-/** What somebody who took over a service would try next. */
+/** What an attacker with the credentials of a service would try next. */
 const forbidden: readonly [user: LogUserName, what: string, subject: string, body?: unknown][] = [
   ['gateway', 'read a resolved event', `$JS.API.STREAM.MSG.GET.${streams.events}`, { seq: 1 }],
   ['gateway', 'read one from a copy', `$JS.API.DIRECT.GET.${streams.events}`, { seq: 1 }],

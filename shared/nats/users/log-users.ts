@@ -14,7 +14,7 @@ export type LogUser = {
    * own could an answer land in a stream.
    */
   readonly account: string;
-  /** Whose it is, in a sentence for whoever reads the servers' configuration. */
+  /** Whose it is, in a sentence for readers of the servers' configuration. */
   readonly whose: string;
   /** Undefined: everything. */
   readonly rights: LogRights | undefined;
@@ -61,11 +61,11 @@ const makes = (names: readonly string[]): string[] =>
 const purges = (stream: Stream): string[] => api(`STREAM.PURGE.${stream}`);
 const deletes = (stream: Stream): string[] => api(`STREAM.MSG.DELETE.${stream}`);
 
-/** Nobody removes what is in these before its time. */
+/** No service may purge these. */
 const unpurged: ReadonlySet<Stream> = new Set([streams.canary, streams.erasures, streams.withdrawals]);
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
-/** Written by the control plane alone, so nobody else may make or change it. */
+/** Written by the control plane alone: no other service may create or change it. */
 const bucketsOfPipelines = everyBucket.filter((bucket) => bucket !== buckets.config);
 
 function serviceUser(service: string, whose: string, publish: readonly string[]): LogUser {
@@ -75,7 +75,7 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
     passwordVariable: `NATS_${service.replaceAll('-', '_').toUpperCase()}_PASSWORD`,
     account: `${logAccount}_${service.replaceAll('-', '_').toUpperCase()}`,
     whose,
-    // Nobody hears the replies to another's requests: inboxes begin with the user's name.
+    // No user receives the replies to another's requests: inboxes begin with the user's name.
     rights: { publish: [...new Set([...looks, ...publish])].toSorted(), subscribe: [`_INBOX.${name}.>`] },
   };
 }
@@ -87,19 +87,19 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
 const ofLogAccount = (user: LogUser): LogUser => ({ ...user, account: logAccount });
 
 /**
- * Who may do what on the log. The gateway faces everybody, so it can add events and read configuration, and neither read,
- * change nor remove what anybody stored. Nobody but the operator deletes a stream.
+ * Who may do what on the log. The gateway faces the internet, so it can add events and read configuration, and neither read,
+ * change nor remove what is stored. Only the operator deletes a stream.
  */
 export const logUsers = {
   gateway: serviceUser('gateway', 'Gateways: they add events, and follow the configuration', [
     'ingest.*',
     'canary.*',
     ...follows(buckets.config),
-    // Its lease and what became of its sources' events, of which it reads what it wrote before it was started anew.
+    // Its lease and what became of its sources' events, of which it reads what it wrote before it was restarted.
     writes(buckets.leases, 'gateway.*'),
     // How far the resolvers of partitions are.
     ...api(`CONSUMER.INFO.${streams.ingest}.*`),
-    // Which accounts pipelines want held back, and what waits in queues of accounts.
+    // Which accounts pipelines want held back, and how much waits in queues of accounts.
     ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),

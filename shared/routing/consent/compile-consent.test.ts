@@ -304,7 +304,7 @@ describe('consent', () => {
       { visitor: { consent: { advertising: true } }, last: denial(1) },
       'denied by withdrawal',
     ],
-    ['an own grant of before', { own: { advertising: true }, time, last: denial(time) }, 'denied by withdrawal'],
+    ['an own grant from before', { own: { advertising: true }, time, last: denial(time) }, 'denied by withdrawal'],
     ['an own grant of after', { own: { advertising: true }, time, last: denial(time - 1) }, 'granted by event'],
     [
       'a denial, which no later grant revives',

@@ -7,7 +7,7 @@ type Address = { readonly kind: 'ipv4' | 'ipv6'; readonly bytes: readonly number
 const addressCharactersMax = 50;
 
 /**
- * An invented address, always the same one for an address, from ranges that belong to nobody: 198.18.0.0/15 for IPv4
+ * An invented address, always the same one for an address, from reserved ranges: 198.18.0.0/15 for IPv4
  * (RFC 2544) and 2001:db8::/32 for IPv6 (RFC 3849).
  */
 export const fakeIp: ChangeText = onAddress(({ kind, bytes }, salt) => {

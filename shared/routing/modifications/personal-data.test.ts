@@ -42,7 +42,7 @@ test.each([
   ['(650) 555-1212', 'xx', '16505551212'],
   ['123', 'in', undefined],
   ['call me', 'in', undefined],
-])('phone: %s of somebody in %s: is %s', (text, country, expected) => {
+])('phone: %s of a visitor in %s: is %s', (text, country, expected) => {
   expect(normalisePhone(text, country)).toBe(expected);
 });
 

@@ -35,7 +35,7 @@ export const fakeDomainRealPath: ChangeText = onAddress(
   ({ scheme, host, path }, salt) => scheme + fakeHost(host, salt) + path,
 );
 
-/** Below example.com, which RFC 2606 reserves: nobody's real site. */
+/** Below example.com, which RFC 2606 reserves. */
 function fakeHost(host: string, salt: string): string {
   return `site-${sha256(salt + host).slice(0, 12)}.example.com`;
 }

@@ -204,7 +204,7 @@ describe('tracking plan: which events', () => {
     expect(verdict?.changed?.body.eventProperties).toEqual({ list: [{ kept: 1 }] });
     const outcome = (name: string) => judge(own, withX('a'), name);
     expect(outcome('Other')).toMatchObject({ outcome: 'drop', hits: [{ rule: 'unknown-event', severity: 'Error' }] });
-    // What a newer build calls an action is not passed over.
+    // An action of a newer build is not ignored.
     const newer = { ...settings, unknownEvents: { action: 'Encrypt', severity: 'Deafening' } };
     const held = { outcome: 'quarantine', hits: [{ severity: 'Warning' }] };
     expect(judge({ events, settings: newer }, withX('a'), 'Other')).toMatchObject(held);

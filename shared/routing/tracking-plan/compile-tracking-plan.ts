@@ -89,7 +89,7 @@ const redacted = 'REDACTED';
 const outcomeOf = { Report: 'pass', Omit: 'pass', Redact: 'pass', Quarantine: 'quarantine', Drop: 'drop' } as const;
 const rankOf = { Report: 0, Omit: 1, Redact: 1, Quarantine: 2, Drop: 3 } as const;
 
-/** An action that this build does not know holds the event: what a newer build means by it is not passed over. */
+/** An action that this build does not know holds the event: what a newer build means by it is not ignored. */
 const actionOf = (word: string): PlanAction => (Object.hasOwn(rankOf, word) ? (word as PlanAction) : 'Quarantine');
 
 /** A severity that this build does not know is as loud as a Warning. */

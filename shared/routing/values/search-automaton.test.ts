@@ -61,7 +61,7 @@ test('search automaton: looks at the first characters of a text, of a pair of su
 });
 
 test.each(['a[ab]{900}[cd]', 'a[ab]{20}c', '.{900}.{900}[xy]$', 'foo.{0,100}bar'])(
-  'search automaton: %s: is given up before it takes long or much',
+  'search automaton: %s: is refused before it costs much time or memory',
   (pattern) => {
     expect(createSearchAutomaton(RE2JS.compile(pattern))).toBeUndefined();
   },
