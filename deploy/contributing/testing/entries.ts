@@ -29,7 +29,7 @@ export type Addition = {
 };
 
 /** What an entry says. */
-export type Entry = { readonly text: string; readonly generates: boolean; readonly isMarked: boolean };
+export type Entry = { readonly text: string; readonly isMarked: boolean };
 
 /** The entries of the list in CONTRIBUTING.md by their words in bold. */
 export function readEntries(page: string): ReadonlyMap<string, Entry> {
@@ -41,7 +41,7 @@ export function readEntries(page: string): ReadonlyMap<string, Entry> {
   return new Map(
     entries.map((text) => {
       const [, name = '', mark] = /^- \*\*(.+?)\*\*( ✓)?:/.exec(text) ?? [];
-      return [name, { text, generates: text.includes('`npm run generate`'), isMarked: mark !== undefined }];
+      return [name, { text, isMarked: mark !== undefined }];
     }),
   );
 }
@@ -58,7 +58,7 @@ export function names({ text }: Entry, path: string): boolean {
 const example = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, '../examples', `${name}.ts.txt`), 'utf8');
 
-/** Those whose entry wants nothing generated come first: a test looks between the two. */
+/** One of each entry that CONTRIBUTING.md marks. */
 export const additions: readonly Addition[] = [
   {
     entry: 'a setting of one destination kind',

@@ -11,7 +11,7 @@ export function replyTypes(): string {
     .flatMap((document) => [...operationsOf(document)])
     .map(([id, schema]) => `readonly ${id}: ${typeOf(schema)};`);
   return [
-    '// Made by `npm run generate` from the OpenAPI document; not to be edited.',
+    '// Made by the build from the OpenAPI document; not to be edited.',
     '',
     '/** What each operation of the configuration interface answers, by its id. Times are ISO 8601 unless they say ms. */',
     `export type Replies = {\n${members.join('\n')}\n};`,
