@@ -6,9 +6,10 @@ import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type { OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { contentInTurn, contentOf, isForm, requestsInTurn } from './request-content.ts';
 import { readFactsFiles } from './testing/facts-file.ts';
 import type { Fact } from './testing/facts-file.ts';
-import { arrivalMs, resolveMessages } from './testing/resolve-messages.ts';
+import { arrivalMs, resolveFactMessages } from './testing/fact-messages.ts';
 
 // Facts are written from what the platforms publish, and neither from a kind nor from its scripted platform: both are held
 // to them, so that a mistake that the two of them share is found.
@@ -18,39 +19,13 @@ const nowMs = arrivalMs + 60_000;
 /** What becomes of the message of a fact on its way through gateway, resolver and kind. */
 function requestOf(kind: OfferedKind, fact: Fact): OutboundRequest | 'skipped' {
   const person = fact.person === undefined ? [] : [{ type: 'identify', messageId: 'p', traits: fact.person }];
-  const resolved = resolveMessages([...person, ...(fact.before ?? []), fact.message]).at(-1);
+  const resolved = resolveFactMessages([...person, ...(fact.before ?? []), fact.message]).at(-1);
   if (resolved === undefined) throw new Error('there is no message');
   const settings = Object.entries({ ...kind.exampleSettings, ...fact.settings }).filter(([, value]) => value !== null);
   const prepared = kind.prepare(Object.fromEntries(settings));
   const event = { resolved };
   if (prepared.accepts?.(event) === false) return 'skipped';
-  const request = prepared.buildRequest([event], nowMs);
-  return withToken(request);
-}
-
-/** The sender adds the token. */
-function withToken(request: OutboundRequest): OutboundRequest {
-  if (request.oauth === undefined) return request;
-  const authorization = `${request.oauth.scheme ?? 'Bearer'} example`;
-  return { ...request, headers: { ...request.headers, authorization } };
-}
-
-/** A request and those that follow it. */
-function inTurn(request: OutboundRequest): readonly OutboundRequest[] {
-  return request.next === undefined ? [request] : [request, ...inTurn(withToken(request.next))];
-}
-
-/** What a request and those after it say: a member of the second is at `next.…`, of the third at `next.next.…`. */
-function contentInTurn(request: OutboundRequest): unknown {
-  const [first, ...others] = inTurn(request).map(contentOf).toReversed();
-  return others.reduce((next: unknown, content) => (isJsonObject(content) ? { ...content, next } : content), first);
-}
-
-/** What a request says: its JSON, its form, or the query of its address. */
-function contentOf({ url, body, headers }: OutboundRequest): unknown {
-  if (body === undefined) return Object.fromEntries(new URL(url).searchParams);
-  const isForm = headers['content-type']?.includes('form') === true;
-  return isForm ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as unknown);
+  return requestsInTurn(prepared.buildRequest([event], nowMs))[0] ?? 'skipped';
 }
 
 const stepsOf = (path: string): readonly string[] => path.split(/[.[\]]+/).filter((step) => step !== '');
@@ -76,8 +51,9 @@ function changed(request: OutboundRequest, change: JsonObject): OutboundRequest 
   const content = structuredClone(contentOf(request)) as JsonObject;
   for (const [path, value] of Object.entries(change)) setMember(content, stepsOf(path), expectedOf(value));
   if (request.body !== undefined) {
-    const isForm = request.headers['content-type']?.includes('form') === true;
-    const form = isForm ? new URLSearchParams(content as Record<string, string>).toString() : undefined;
+    const form = isForm(request.headers)
+      ? new URLSearchParams(content as Record<string, string>).toString()
+      : undefined;
     return { ...request, body: form ?? JSON.stringify(content) };
   }
   const url = new URL(request.url);
@@ -128,7 +104,7 @@ describe.each(files.map((file) => [file.folder, file] as const))('%s', (folder, 
       expect([request.url, new URL(request.url).pathname.endsWith(urlPath)]).toEqual([request.url, true]);
     // What the platform publishes it takes.
     const platform = await kind.loadPlatform();
-    for (const one of inTurn(request)) expect(platform.judge(one, { nowMs }).problems).toEqual([]);
+    for (const one of requestsInTurn(request)) expect(platform.judge(one, { nowMs }).problems).toEqual([]);
   });
 
   it.each((file.platform ?? []).map((fact) => [fact.name, fact] as const))('platform: %s', async (_, fact) => {

@@ -5,7 +5,7 @@ import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type { OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { arrivalMs, messageTime, resolveMessages, resolveNative } from './testing/resolve-messages.ts';
+import { arrivalMs, messageTime, resolveFactMessages, resolveFactPayload } from './testing/fact-messages.ts';
 
 // The same event makes the same request, whether it came by the API of the service or by a library of Segment or RudderStack:
 // in every kind, so that no kind reads a name that only one of the routes gives.
@@ -27,7 +27,7 @@ const page = { current_url: 'https://shop.example.com/p', host: 'shop.example.co
 const identityContext = { ip: '203.0.113.7', userAgent: 'Mozilla/5.0' };
 const whose = { userId: 'a1', externalId: 'u1', time: Date.parse(messageTime), identityContext };
 
-type Route = readonly [name: string, library: JsonObject, own: Parameters<typeof resolveNative>];
+type Route = readonly [name: string, library: JsonObject, own: Parameters<typeof resolveFactPayload>];
 
 const routes: readonly Route[] = [
   [
@@ -121,6 +121,6 @@ function inTurn({ next, ...request }: OutboundRequest): readonly OutboundRequest
 
 describe.each(routes)('routes: %s', (_name, library, own) => {
   it.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
-    expect(requestsOf(kind, resolveNative(...own))).toEqual(requestsOf(kind, resolveMessages([library])[0]));
+    expect(requestsOf(kind, resolveFactPayload(...own))).toEqual(requestsOf(kind, resolveFactMessages([library])[0]));
   });
 });

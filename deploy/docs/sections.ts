@@ -52,7 +52,7 @@ export async function readSections(apis: readonly ApiDocument[]): Promise<readon
         await written('migrate/posthog', `${pages}/migrate/posthog.md`, 'From PostHog'),
         await written('migrate/jitsu', `${pages}/migrate/jitsu.md`, 'From Jitsu'),
         await written('migrate/snowplow', `${pages}/migrate/snowplow.md`, 'From Snowplow'),
-        await written('migrate/compare', `${pages}/migrate/compare.md`, 'Compare the counts'),
+        await written('migrate/compare', `${pages}/migrate/compare.md`, 'Compare the two'),
       ],
     },
     {

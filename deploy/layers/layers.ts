@@ -127,6 +127,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local/libraries',
     'doctor',
     'compare-counts',
+    'compare-kinds',
     'upgrade-check',
     'dead-letters',
     'verify-certificate',

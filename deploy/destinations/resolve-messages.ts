@@ -1,17 +1,12 @@
-import { posthogCapture } from '../../../gateway/routes/compat/posthog.ts';
-import { specBatch } from '../../../gateway/routes/compat/spec-message.ts';
-import { readEvent } from '../../../pipeline/workers/resolve/read-event.ts';
-import { readTouch } from '../../../pipeline/workers/resolve/read-touch.ts';
-import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { encodeEventParts } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
-import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { isJsonObject } from '../../../shared/runtime/json.ts';
-import { planVisitors } from '../../../shared/visitors/plan-visitors.ts';
-
-/** When the messages of facts happened, and when they arrive. */
-export const messageTime = '2026-11-26T10:00:00.000Z';
-export const arrivalMs = Date.parse(messageTime) + 1_000;
+import { posthogCapture } from '../../gateway/routes/compat/posthog.ts';
+import { specBatch } from '../../gateway/routes/compat/spec-message.ts';
+import { readEvent } from '../../pipeline/workers/resolve/read-event.ts';
+import { readTouch } from '../../pipeline/workers/resolve/read-touch.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { encodeEventParts } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { planVisitors } from '../../shared/visitors/plan-visitors.ts';
 
 const rules = {
   botControl: { mode: 'Allow', threshold: 70 },
@@ -20,32 +15,22 @@ const rules = {
   keyTrust: 'server',
 } as const;
 
-/** What a browser's library says of every event. */
-const usualContext = {
-  ip: '203.0.113.7',
-  userAgent: 'Mozilla/5.0',
-  page: { url: 'https://shop.example.com/p' },
-};
-
 /**
- * A message with what is usual where it says nothing: ids, a time, and the context of a page. A null takes one of these
- * out.
+ * Messages of one source as the gateway translates and the resolver resolves them, in their order: those of the event
+ * specification, and of PostHog's library where there is a `distinct_id`. Throws UntranslatableMessageError.
  */
-function whole(message: JsonObject, index: number): JsonObject {
-  if ('distinct_id' in message) return { uuid: `m${index}`, timestamp: messageTime, ...message };
-  const own = isJsonObject(message['context']) ? message['context'] : {};
-  const ids = { messageId: `m${index}`, userId: 'u1', anonymousId: 'a1', timestamp: messageTime };
-  return { ...ids, ...message, context: { ...usualContext, ...own } };
-}
-
-/** Messages of one source as the gateway translates and the resolver resolves them, in their order. */
-export function resolveMessages(messages: readonly JsonObject[]): readonly ResolvedEvent[] {
-  return resolveEnvelopes(messages.map((message, index) => envelopeOf(whole(message, index))));
+export function resolveMessages(messages: readonly JsonObject[], arrivalMs: number): readonly ResolvedEvent[] {
+  return resolveEnvelopes(messages.map((message) => envelopeOf(message, arrivalMs)));
 }
 
 /** A payload of the service's own API, as the resolver resolves it. */
-export function resolveNative(kind: Envelope['kind'], body: JsonObject): ResolvedEvent | undefined {
+export function resolveNative(kind: Envelope['kind'], body: JsonObject, arrivalMs: number): ResolvedEvent | undefined {
   return resolveEnvelopes([{ v: 1, kind, id: 'm0', account: 'account', source: 'source', at: arrivalMs, body }])[0];
+}
+
+/** A message that the gateway rejects. */
+export class UntranslatableMessageError extends Error {
+  readonly code = 'message_untranslatable';
 }
 
 function resolveEnvelopes(envelopes: readonly Envelope[]): readonly ResolvedEvent[] {
@@ -57,11 +42,11 @@ function resolveEnvelopes(envelopes: readonly Envelope[]): readonly ResolvedEven
   return envelopes.map((envelope, index) => resolvedOf(envelope, outcomes[index]));
 }
 
-function envelopeOf(message: JsonObject): Envelope {
+function envelopeOf(message: JsonObject, arrivalMs: number): Envelope {
   const dialect = 'distinct_id' in message ? posthogCapture : specBatch;
   const arrival = { atMs: arrivalMs, timeWindow: { pastMsMax: 604_800_000, aheadMsMax: 300_000 } };
   const translation = dialect.translate(message, {}, arrival);
-  if ('problem' in translation) throw new Error(translation.problem);
+  if ('problem' in translation) throw new UntranslatableMessageError(translation.problem);
   const { kind, id = 'no-id', body } = translation;
   // The log holds JSON: what is undefined is not there.
   const json = JSON.parse(JSON.stringify(body)) as JsonObject;

@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs';
+import { Command } from 'commander';
+import { RecordingError, compareRecording } from './compare-recording.ts';
+import type { CompareOptions, Comparison } from './compare-recording.ts';
+import { createSummary } from './comparison-summary.ts';
+import { readRecordings } from './read-recordings.ts';
+import type { RecordingLine } from './read-recordings.ts';
+import { showRecording, showSummary } from './show-comparison.ts';
+
+type Options = { readonly onlyExpected?: true; readonly ignore: readonly string[]; readonly json?: true };
+
+const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
+/** A file with more of them is another kind of file. */
+const unusableMax = 20;
+
+// Would this side send what the other service sends?
+const program = new Command('compare-kinds')
+  .description(
+    'Compares payloads that another service sent to platforms with what is sent here for the same events, member by ' +
+      'member. Exit: 0 all are the same, 1 something differs, 2 lines could not be compared.',
+  )
+  .argument('<file>', 'one JSON a line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input')
+  .option('--only-expected', 'do not report what is sent here beside the recorded members')
+  .option('--ignore <path>', 'a member that is not compared, without indexes: data[].event_id; repeatable', addTo, [])
+  .option('--json', 'for programs: one JSON a line, the summary last')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
+  .action(async (file: string, options: Options) => {
+    process.exitCode = await compare(file, options).catch((error: Error) => {
+      process.stderr.write(`compare-kinds: ${error.message}\n`);
+      return exitCodes.failed;
+    });
+  });
+
+await program.parseAsync();
+
+async function compare(file: string, { onlyExpected, ignore, json }: Options): Promise<number> {
+  const options = { onlyExpected: onlyExpected === true, ignored: ignore };
+  const summary = createSummary();
+  let unusable = 0;
+  let compared = 0;
+  let differs = false;
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  for await (const read of readRecordings(input as AsyncIterable<Buffer>)) {
+    const result = compareLine(read, options);
+    if (typeof result === 'string') {
+      unusable += 1;
+      process.stderr.write(`${file}:${read.line}: ${result}\n`);
+      if (unusable >= unusableMax) throw new Error(`${unusableMax} lines could not be compared: stopped`);
+      continue;
+    }
+    compared += 1;
+    differs ||= result.verdict !== 'same';
+    if ('recording' in read) {
+      summary.add(read.recording.kind, result);
+      const { kind, name } = read.recording;
+      const text = json === true ? `${JSON.stringify({ line: read.line, kind, name, ...result })}\n` : undefined;
+      await write(text ?? showRecording(read.line, read.recording, result));
+    }
+  }
+  if (compared === 0 && unusable === 0) throw new Error(`${file} holds no recording`);
+  const kinds = summary.kinds();
+  await write(json === true ? `${JSON.stringify({ summary: kinds, unusable })}\n` : `\n${showSummary(kinds)}`);
+  if (unusable > 0) return exitCodes.failed;
+  return differs ? exitCodes.differs : 0;
+}
+
+/** The comparison of a line, or why there is none. */
+function compareLine(read: RecordingLine, options: CompareOptions): Comparison | string {
+  if ('problem' in read) return read.problem;
+  try {
+    return compareRecording(read.recording, options);
+  } catch (error) {
+    if (error instanceof RecordingError) return error.message;
+    throw error;
+  }
+}
+
+/** Waits where the reader of the output is slower. */
+async function write(text: string): Promise<void> {
+  if (text === '' || process.stdout.write(text)) return;
+  await new Promise((resolve) => process.stdout.once('drain', resolve));
+}
+
+function addTo(path: string, paths: readonly string[]): readonly string[] {
+  return [...paths, path.replaceAll(/\[\d+\]/g, '[]')];
+}

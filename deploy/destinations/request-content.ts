@@ -1,0 +1,35 @@
+import type { OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+
+/** A request and those that follow it, with the token that the sender adds. */
+export function requestsInTurn(request: OutboundRequest): readonly OutboundRequest[] {
+  const own = withToken(request);
+  return own.next === undefined ? [own] : [own, ...requestsInTurn(own.next)];
+}
+
+function withToken(request: OutboundRequest): OutboundRequest {
+  if (request.oauth === undefined) return request;
+  const authorization = `${request.oauth.scheme ?? 'Bearer'} example`;
+  return { ...request, headers: { ...request.headers, authorization } };
+}
+
+/** What a request says and those after it: a member of the second is at `next.…`, of the third at `next.next.…`. */
+export function contentInTurn(request: OutboundRequest): unknown {
+  const [last, ...others] = requestsInTurn(request).map(contentOf).toReversed();
+  return others.reduce((next: unknown, content) => (isJsonObject(content) ? { ...content, next } : content), last);
+}
+
+/** What a request says: its JSON, its form, or the query of its address. Bytes that are no JSON are a text. */
+export function contentOf({ url, body, bodyBytes, headers }: OutboundRequest): unknown {
+  const text = body ?? bodyBytes?.toString('utf8');
+  if (text === undefined) return Object.fromEntries(new URL(url).searchParams);
+  if (isForm(headers)) return Object.fromEntries(new URLSearchParams(text));
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+export const isForm = (headers: OutboundRequest['headers']): boolean =>
+  headers['content-type']?.includes('form') === true;
