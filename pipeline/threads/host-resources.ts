@@ -19,8 +19,8 @@ import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts
 import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { CostBudget } from '../../shared/limits/index.ts';
-import { AccountShares } from '../workers/dispatch/sources/account-shares.ts';
-import { FrameShares } from '../workers/dispatch/sources/frame-shares.ts';
+import { RoundBudgets } from '../workers/dispatch/sources/round-budget.ts';
+import { FrameQuotas } from '../workers/dispatch/sources/frame-quota.ts';
 import { ReferencedEvents } from '../workers/dispatch/events/referenced-events.ts';
 import { OpenedFrames } from '../workers/dispatch/events/opened-frames.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
@@ -31,7 +31,7 @@ import { createSourceActivity } from '../workers/dispatch/health/source-activity
 import type { SourceActivity } from '../workers/dispatch/health/source-activity.ts';
 import { createOutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
 import type { OutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
-import type { RetryUse } from '../workers/dispatch/settlement/retry-share.ts';
+import type { RetryUse } from '../workers/dispatch/settlement/retry-quota.ts';
 import { createRetryUses } from './retry-uses.ts';
 import type { RetryUses } from './retry-uses.ts';
 import { createAccountPlans } from './account-plans.ts';
@@ -47,9 +47,9 @@ export type HostResources = {
   readonly plans: AccountPlans;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
-  readonly shares: AccountShares;
+  readonly roundBudgets: RoundBudgets;
   readonly costBudget: CostBudget;
-  readonly frameShares: FrameShares;
+  readonly frameQuotas: FrameQuotas;
   readonly openedFrames: OpenedFrames;
   readonly referencedEvents: ReferencedEvents;
   readonly pool: Pool;
@@ -116,9 +116,9 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     retryUse: () => retryUses.current,
     sourceActivity,
     timings: createDeliveryTimings(),
-    shares: new AccountShares(settings.roundWorkMax, costBudget),
+    roundBudgets: new RoundBudgets(settings.roundWorkMax, costBudget),
     costBudget,
-    frameShares: new FrameShares(settings.framesBytesMax),
+    frameQuotas: new FrameQuotas(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),
     createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),

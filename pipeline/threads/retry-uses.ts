@@ -1,5 +1,5 @@
 import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
-import type { RetryUse } from '../workers/dispatch/settlement/retry-share.ts';
+import type { RetryUse } from '../workers/dispatch/settlement/retry-quota.ts';
 
 /** Contents of the retry log, which a thread checks every few seconds for all of its dispatchers. */
 export type RetryUses = {

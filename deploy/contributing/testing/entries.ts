@@ -167,17 +167,13 @@ export const additions: readonly Addition[] = [
         'const firstDelayMinMs',
         '/** An event is attempted no more often than this. */\nconst attemptsMax = 1_000;\n',
       );
-      await copy.replace(
-        policy,
-        "if (nowMs >= endMs) return { kind: 'give-up' };",
-        "if (nowMs >= endMs || attempts >= attemptsMax) return { kind: 'give-up' };",
-      );
+      await copy.replace(policy, 'if (nowMs >= endMs || ', 'if (counted.attempts >= attemptsMax || nowMs >= endMs || ');
       const test = 'pipeline/workers/dispatch/settlement/retry-policy.test.ts';
       await copy.write(
         test,
         (await copy.read(test)) +
           "\ntest('retry policy: an event is attempted a thousand times at most', () => {\n" +
-          "  expect([999, 1_000].map((attempts) => first(attempts, 1).kind)).toEqual(['again', 'give-up']);\n" +
+          "  expect([999, 1_000].map((attempts) => stepAfter(attempts, 1).kind)).toEqual(['again', 'dead letter']);\n" +
           '});\n',
       );
     },

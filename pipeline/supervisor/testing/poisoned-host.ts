@@ -20,8 +20,8 @@ import { ownTaskId } from '../../../shared/runtime/cpu-use.ts';
 import type { HostTask } from '../../threads/host.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
 import type { Command, Report } from '../../threads/messages.ts';
-import { AccountShares } from '../../workers/dispatch/sources/account-shares.ts';
-import { FrameShares } from '../../workers/dispatch/sources/frame-shares.ts';
+import { RoundBudgets } from '../../workers/dispatch/sources/round-budget.ts';
+import { FrameQuotas } from '../../workers/dispatch/sources/frame-quota.ts';
 import { ReferencedEvents } from '../../workers/dispatch/events/referenced-events.ts';
 import { OpenedFrames } from '../../workers/dispatch/events/opened-frames.ts';
 import { startDispatcher } from '../../workers/dispatch/dispatcher.ts';
@@ -84,8 +84,8 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           retryPolicy: createRetryPolicy(dispatcher.retryWindowMs, dispatcher.accessRetry.minMs),
           sourceActivity,
           timings: createDeliveryTimings(),
-          shares: new AccountShares(settings.roundWorkMax, costBudget),
-          frameShares: new FrameShares(settings.framesBytesMax),
+          roundBudgets: new RoundBudgets(settings.roundWorkMax, costBudget),
+          frameQuotas: new FrameQuotas(settings.framesBytesMax),
           openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
           referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),
           retryUse: () => unlimitedRetries,

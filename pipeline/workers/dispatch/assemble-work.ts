@@ -10,13 +10,13 @@ import { observeBatch } from './sending/observe-batch.ts';
 import { PendingWrites } from './settlement/pending-writes.ts';
 import { Settlement } from './settlement/settlement.ts';
 import type { SettlementOptions } from './settlement/settlement.ts';
-import type { AccountShare } from './sources/account-shares.ts';
+import type { RoundBudget } from './sources/round-budget.ts';
 import { Quarantine } from './sources/quarantine.ts';
 import { Sources } from './sources/sources.ts';
 
 /** The concerns of a dispatcher, which its loop calls one after the other. */
 export type DispatcherWork = {
-  readonly share: AccountShare;
+  readonly budget: RoundBudget;
   readonly writes: PendingWrites;
   readonly admission: Admission;
   readonly sources: Sources;
@@ -36,8 +36,8 @@ export function assembleWork(
 ): DispatcherWork {
   const { accountId, destinationId, settings, suspicion, logger, target } = options;
   const { inbox, visitorOrder: order } = parts;
-  const share = options.shares.join(accountId, wake);
-  const spend = (units: number): void => share.spend(units);
+  const budget = options.roundBudgets.join(accountId, wake);
+  const spend = (units: number): void => budget.spend(units);
   const isRunning = (): boolean => lifecycle.isRunning;
   const writes = new PendingWrites(wake, lifecycle.fail);
   const quarantine = new Quarantine({
@@ -60,7 +60,7 @@ export function assembleWork(
     fail: lifecycle.fail,
   });
   const observed = observing(options, counts, parts);
-  const settlement: Settlement = new Settlement({ ...parts, ...observed, order, sources, writes, share, counts });
+  const settlement: Settlement = new Settlement({ ...parts, ...observed, order, sources, writes, budget, counts });
   const skipAhead: SkipAhead = new SkipAhead({ ...options, ...parts, settlement, isRunning, wake });
   const limits = settings;
   const flow: FlowControl = new FlowControl({
@@ -72,7 +72,7 @@ export function assembleWork(
     limits,
     logger,
   });
-  return { share, writes, admission: admissionOf(options, counts, spend), sources, settlement, skipAhead, flow };
+  return { budget, writes, admission: admissionOf(options, counts, spend), sources, settlement, skipAhead, flow };
 }
 
 function admissionOf(

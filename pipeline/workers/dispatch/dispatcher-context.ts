@@ -4,18 +4,18 @@ import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { AccountShares } from './sources/account-shares.ts';
+import type { RoundBudgets } from './sources/round-budget.ts';
 import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import type { GeoRegions } from './geo-regions.ts';
-import type { FrameShares } from './sources/frame-shares.ts';
+import type { FrameQuotas } from './sources/frame-quota.ts';
 import type { OpenedFrames } from './events/opened-frames.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
 import type { OutcomeNote } from './settlement/outcome-observer.ts';
 import type { ReferencedEvents } from './events/referenced-events.ts';
 import type { RetryPolicy } from './settlement/retry-policy.ts';
-import type { RetryUse } from './settlement/retry-share.ts';
+import type { RetryUse } from './settlement/retry-quota.ts';
 
 export type DispatcherOptions = {
   readonly destinationId: string;
@@ -33,9 +33,9 @@ export type DispatcherOptions = {
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
   /** Of the thread: what the rules of each account may cost in a round. */
-  readonly shares: AccountShares;
+  readonly roundBudgets: RoundBudgets;
   /** Of the thread: what each dispatcher may hold of frames. */
-  readonly frameShares: FrameShares;
+  readonly frameQuotas: FrameQuotas;
   /** Of the thread: frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
   /** Of the thread: the events that retries refer to. */

@@ -4,7 +4,7 @@ import type { DispatcherGauge } from './dispatcher-stats.ts';
 
 /** What a dispatcher reports that may go down again, as things stand. */
 export function readGauges(
-  { inbox, sending, visitorOrder, health, retryShare }: DispatcherParts,
+  { inbox, sending, visitorOrder, health, retryQuota }: DispatcherParts,
   { flow, admission }: DispatcherWork,
 ): Record<DispatcherGauge, number> {
   const { gate } = sending;
@@ -21,8 +21,8 @@ export function readGauges(
     order_paused: visitorOrder?.isPaused === true ? 1 : 0,
     erasures_unknown: admission.isCurrent ? 0 : 1,
     misconfigured: flow.hasProblem ? 1 : 0,
-    retry_share_full: retryShare.isPaused ? 1 : 0,
-    retry_bytes: retryShare.bytes,
+    retry_share_full: retryQuota.isPaused ? 1 : 0,
+    retry_bytes: retryQuota.bytes,
     health_behind: health.isBehind ? 1 : 0,
   };
 }

@@ -13,7 +13,6 @@ import { until } from '../../testing/until.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
-import type { RetryPolicy } from './settlement/retry-policy.ts';
 import { createLedger } from '../../testing/ledger.ts';
 import type { Ledger } from '../../testing/ledger.ts';
 
@@ -63,11 +62,13 @@ async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]>
 }
 
 /** However often an event fails, it waits no longer than after its third failure: a slow machine makes more attempts. */
-const shortRetries: typeof quickRetries = (windowMs, holdMs) => {
-  const policy = quickRetries(windowMs, holdMs);
-  const next: RetryPolicy['next'] = (failure, random) =>
-    policy.next({ ...failure, attempts: Math.min(failure.attempts, 3) }, random);
-  return { ...policy, next };
+const shortRetries: typeof quickRetries = (windowMs, pauseMs) => {
+  const policy = quickRetries(windowMs, pauseMs);
+  return (failed, random) => {
+    const { attempted } = failed;
+    const step = policy({ ...failed, attempted: { ...attempted, attempts: Math.min(attempted.attempts, 2) } }, random);
+    return { ...step, attempted: { ...step.attempted, attempts: attempted.attempts + 1 } };
+  };
 };
 
 const visitorOf = (id: string): string => id.slice(0, id.indexOf('-'));

@@ -17,7 +17,7 @@ import { createOutcomeObserver } from './settlement/outcome-observer.ts';
 import type { OutcomeObserver } from './settlement/outcome-observer.ts';
 import { Outbox } from './settlement/outbox.ts';
 import { writePlace } from './sources/dispatch-place.ts';
-import type { FrameShare } from './sources/frame-shares.ts';
+import type { FrameQuota } from './sources/frame-quota.ts';
 import { FramesInFlight } from './sources/frames-in-flight.ts';
 import { Inbox, placeOf } from './sources/inbox.ts';
 import { takeOver } from './take-over.ts';
@@ -32,7 +32,7 @@ export type DispatcherParts = Omit<TakenOver, 'position'> &
     readonly inbox: Inbox;
     readonly opener: FrameOpener;
     /** What it may hold of frames. */
-    readonly frameShare: FrameShare;
+    readonly frameQuota: FrameQuota;
     readonly sending: Sending;
     readonly outbox: Outbox;
     readonly keepUntried: KeepUntried;
@@ -48,15 +48,15 @@ export async function openDispatcherParts(
   counts: DispatcherCounts,
 ): Promise<DispatcherParts> {
   const { bytesHeldMax: bytesMax, framesBufferedMax: framesAheadMax } = options.settings;
-  const frameShare = options.frameShares.join({ bytesMax, framesAheadMax });
+  const frameQuota = options.frameQuotas.join({ bytesMax, framesAheadMax });
   let taken: TakenOver | undefined;
   let keeping: Keeping | undefined;
   try {
-    taken = await takeOver(options, frameShare, counts);
+    taken = await takeOver(options, frameQuota, counts);
     keeping = await openKeeping(taken, options);
-    return { ...(await openOn(taken, keeping, options, counts)), frameShare };
+    return { ...(await openOn(taken, keeping, options, counts)), frameQuota };
   } catch (error) {
-    frameShare.leave();
+    frameQuota.leave();
     await taken?.pullConsumer.close();
     await Promise.all([keeping?.health.stop(), keeping?.sending.close()]);
     throw error;
@@ -110,7 +110,7 @@ async function openOn(
   { order, frames, references, health, sending }: Keeping,
   options: DispatcherOptions,
   counts: DispatcherCounts,
-): Promise<Omit<DispatcherParts, 'frameShare'>> {
+): Promise<Omit<DispatcherParts, 'frameQuota'>> {
   const { accountId, retryPolicy, sourceActivity, referencedEvents, erasures } = options;
   const abort = new AbortController();
   const writing = writingTo(options, counts, abort.signal);

@@ -74,7 +74,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   /** How often the retry log is checked for events that others wait for, in ms. */
   lostHeadsEveryMs: 60_000,
   /** What one destination may have in the retry log, and what it leaves to others. */
-  retryShare: {
+  retryQuota: {
     bytesMax: fromEnv(retryBytes),
     account: fromEnv(quotaEnv, (env) => readQuotaSettings(env).account),
     all: fromEnv(quotaEnv, (env) => readQuotaSettings(env).all),

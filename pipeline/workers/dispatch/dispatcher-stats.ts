@@ -1,5 +1,5 @@
-import { deadLetterReasons } from './settlement/outbox.ts';
-import type { DeadLetterReason } from './settlement/outbox.ts';
+import { deadLetterReasons } from './settlement/retry-policy.ts';
+import type { DeadLetterReason } from './settlement/retry-policy.ts';
 import { attemptOutcomes } from './sending/attempt-outcome.ts';
 import type { AttemptOutcome } from './sending/attempt-outcome.ts';
 

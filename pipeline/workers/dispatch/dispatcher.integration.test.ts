@@ -653,7 +653,7 @@ test('dispatcher: retry share: an endpoint that fails every other request stops 
   let requests = 0;
   sink.answer(() => ((requests += 1) % 2 === 0 || isWell ? 200 : 500));
   const bytesMax = 64 * 1024;
-  const dispatcher = await rig.start({ concurrency: 4, retryShare: { bytesMax, account: 1, all: 1 } });
+  const dispatcher = await rig.start({ concurrency: 4, retryQuota: { bytesMax, account: 1, all: 1 } });
   for (let i = 0; i < 40; i += 1) await rig.send(numbered(25, `f${i}-`));
   await until('its share is full', () => dispatcher.stats()['retry_share_full'] === 1);
   expect(dispatcher.stats()).toMatchObject({ breaker_open: 0, dead_letters: 0 });

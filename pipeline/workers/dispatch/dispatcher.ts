@@ -108,9 +108,9 @@ export class Dispatcher {
       lifecycle: this.#lifecycle,
       wake: () => this.#wakeup.ring(),
     });
-    const { share, sources } = this.#work;
-    this.#take = paced(share, (wantsFresh) => sources.take(wantsFresh));
-    this.#nextBatch = paced(share, (target) => this.#makeBatch(target));
+    const { budget, sources } = this.#work;
+    this.#take = paced(budget, (wantsFresh) => sources.take(wantsFresh));
+    this.#nextBatch = paced(budget, (target) => this.#makeBatch(target));
   }
 
   /** Takes the destination over from its previous dispatcher, and goes on from there. */
@@ -246,13 +246,13 @@ export class Dispatcher {
 
   /** Decides an event in the lanes again whose decision does not hold any more, before a request is made of it. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
-    const { admission, share } = this.#work;
+    const { admission, budget } = this.#work;
     if (admission.isDecided(item, target)) return 'take';
-    if (!share.mayWork()) {
-      share.wait();
+    if (!budget.mayWork()) {
+      budget.wait();
       return 'stay';
     }
-    share.spend(decidedAgainUnits);
+    budget.spend(decidedAgainUnits);
     if (this.#isToBeSent(item, target)) return 'take';
     // It leaves room for others.
     this.#ringOnce();
@@ -261,8 +261,8 @@ export class Dispatcher {
 
   /** Answers that come in one round of the event loop are settled together. */
   #follow(batch: Batch): void {
-    const { share, settlement } = this.#work;
-    share.spend(requestUnits + batch.bytes);
+    const { budget, settlement } = this.#work;
+    budget.spend(requestUnits + batch.bytes);
     batch.delivered.then((delivered) => {
       settlement.ended({ batch, delivered });
       this.#ringOnce();

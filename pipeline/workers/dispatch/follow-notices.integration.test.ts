@@ -34,8 +34,8 @@ import { accountConfig } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
 import { CostBudget } from '../../../shared/limits/index.ts';
-import { AccountShares } from './sources/account-shares.ts';
-import { FrameShares } from './sources/frame-shares.ts';
+import { RoundBudgets } from './sources/round-budget.ts';
+import { FrameQuotas } from './sources/frame-quota.ts';
 import { OpenedFrames } from './events/opened-frames.ts';
 import { ReferencedEvents } from './events/referenced-events.ts';
 import { createSourceActivity } from './health/source-activity.ts';
@@ -168,8 +168,8 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     outcomes: { record: () => undefined },
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
-    shares: new AccountShares(Infinity, new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 })),
-    frameShares: new FrameShares(16 * 1024 ** 2),
+    roundBudgets: new RoundBudgets(Infinity, new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 })),
+    frameQuotas: new FrameQuotas(16 * 1024 ** 2),
     openedFrames: new OpenedFrames({ bytesMax: 1024 ** 2 }),
 
     referencedEvents: new ReferencedEvents(1024 ** 2),

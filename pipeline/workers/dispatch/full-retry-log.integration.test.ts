@@ -104,7 +104,7 @@ test('full retry log: the limit of a destination holds for bytes in the log, wha
   let requests = 0;
   sink.answer(() => ((requests += 1) % 2 === 0 ? 200 : 503));
   const bytesMax = 96 * 1024;
-  const dispatcher = await rig.start({ concurrency: 8, retryShare: { bytesMax, account: 1, all: 0.9 } });
+  const dispatcher = await rig.start({ concurrency: 8, retryQuota: { bytesMax, account: 1, all: 0.9 } });
   let bytesSeen = 0;
   for (let frame = 0; frame < 30; frame += 1) {
     await rig.send(numbered(25, `f${frame}-`));

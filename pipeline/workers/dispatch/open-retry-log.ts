@@ -14,8 +14,8 @@ import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import { referredTo } from './events/held-references.ts';
 import type { HeldReferences } from './events/held-references.ts';
-import { RetryShare, retryLimits } from './settlement/retry-share.ts';
-import type { RetryLimits, RetryShareOptions } from './settlement/retry-share.ts';
+import { RetryQuota, retryLimits } from './settlement/retry-quota.ts';
+import type { RetryLimits, RetryQuotaOptions } from './settlement/retry-quota.ts';
 import { RetryWriter } from './settlement/retry-writer.ts';
 import type { RetryWriterOptions } from './settlement/retry-writer.ts';
 import { RetryReader } from './sources/retry-reader.ts';
@@ -30,7 +30,7 @@ import { WaitingVisitors } from './waiting/waiting-visitors.ts';
 export type RetryLog = {
   readonly retries: RetryReader;
   readonly retryWriter: RetryWriter;
-  readonly retryShare: RetryShare;
+  readonly retryQuota: RetryQuota;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly lostHeads: Periodic | undefined;
@@ -61,29 +61,29 @@ export async function openRetryLog(
   const visitorOrder = keepsOrder ? await openVisitorOrder(options, counts, waits, warn) : undefined;
   let retryWriter: RetryWriter | undefined;
   const otherBytes = (): number => (visitorOrder?.bytesParked ?? 0) + (retryWriter?.bytesWaiting ?? 0);
-  const retryShare = await openRetryShare(options, { counts, otherBytes, warn }, { tiersStored, keepsOrder });
+  const retryQuota = await openRetryQuota(options, { counts, otherBytes, warn }, { tiersStored, keepsOrder });
   const retries = new RetryReader({
     connection,
     destinationId,
     events: options.referencedEvents,
     references,
     isParkedDue: !keepsOrder,
-    finishedBytesMax: () => retryShare.bytesMax * finishedShare,
-    onRemoved: (bytes) => retryShare.removed(bytes),
+    finishedBytesMax: () => retryQuota.bytesMax * finishedShare,
+    onRemoved: (bytes) => retryQuota.removed(bytes),
     warn,
   });
   for (const tier of tiersStored) retries.stored(tier);
   retryWriter = new RetryWriter({
     ...writing,
-    hasRoom: (bytes, isReplacement) => retryShare.hasRoom(bytes, isReplacement),
+    hasRoom: (bytes, isReplacement) => retryQuota.hasRoom(bytes, isReplacement),
     onStored: (tier, { seq, bytes, records }) => {
       references.stored(seq, referredTo(records));
       retries.stored(tier);
-      if (tier !== parkedTier || !keepsOrder) retryShare.stored(bytes);
+      if (tier !== parkedTier || !keepsOrder) retryQuota.stored(bytes);
     },
   });
   const lostHeads = visitorOrder && watchLost(options, visitorOrder, retries, warn);
-  return { retries, retryWriter, retryShare, visitorOrder, lostHeads };
+  return { retries, retryWriter, retryQuota, visitorOrder, lostHeads };
 }
 
 function watchLost(
@@ -105,11 +105,11 @@ function watchLost(
 }
 
 /** Counts what the destination has in the retry log; headers of its messages name their sizes. */
-async function openRetryShare(
+async function openRetryQuota(
   { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
-  own: Pick<RetryShareOptions, 'counts' | 'otherBytes' | 'warn'>,
+  own: Pick<RetryQuotaOptions, 'counts' | 'otherBytes' | 'warn'>,
   { tiersStored, keepsOrder }: { readonly tiersStored: ReadonlySet<number>; readonly keepsOrder: boolean },
-): Promise<RetryShare> {
+): Promise<RetryQuota> {
   const isOwn = (tier: number): boolean =>
     !isReplayTier(tier) && tier !== settledNoteTier && (!isParkedTier(tier) || !keepsOrder);
   const measure = (): Promise<number> =>
@@ -121,8 +121,8 @@ async function openRetryShare(
       retryHeadBytes,
     );
   const bytes = tiersStored.size === 0 ? 0 : await measure();
-  const limits = (): RetryLimits => retryLimits(accountId, retryUse(), settings.retryShare);
-  return new RetryShare({ ...own, limits, measure }, bytes);
+  const limits = (): RetryLimits => retryLimits(accountId, retryUse(), settings.retryQuota);
+  return new RetryQuota({ ...own, limits, measure }, bytes);
 }
 
 const tierOf = (subject: string): number => Number(subject.split('.').at(-1));

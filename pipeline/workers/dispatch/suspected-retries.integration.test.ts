@@ -158,14 +158,14 @@ test('suspected retries: with no room left in the retry log they still come to b
   let isWell = false;
   let requests = 0;
   sink.answer(() => ((requests += 1) % 2 === 0 || isWell ? 200 : 500));
-  const retryShare = { bytesMax: 64 * 1024, account: 1, all: 1 };
-  const first = await rig.start({ concurrency: 4, retryShare });
+  const retryQuota = { bytesMax: 64 * 1024, account: 1, all: 1 };
+  const first = await rig.start({ concurrency: 4, retryQuota });
   for (let i = 0; i < 40; i += 1) await rig.send(Array.from({ length: 25 }, (_, n) => ({ id: `e${i}-${n}:1` })));
   await until('its share is full', () => first.stats()['retry_share_full'] === 1);
   await first.stop(1_000);
   isWell = true;
   const turnsBefore = rig.turns.length;
-  await rig.start({ concurrency: 4, retryShare, ...suspecting({ watched: everything }) });
+  await rig.start({ concurrency: 4, retryQuota, ...suspecting({ watched: everything }) });
   await until('all arrived', () => new Set(sink.taken()).size === 1_000);
   await retryLogIsEmpty();
   const ofRetries = rig.turns.slice(turnsBefore).filter((frames) => frames?.retry !== undefined);

@@ -8,7 +8,7 @@ import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import { DestinationConsumer } from './lifecycle/destination-consumer.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
-import type { FrameShare } from './sources/frame-shares.ts';
+import type { FrameQuota } from './sources/frame-quota.ts';
 
 /** A destination that a dispatcher has claimed, with the consumer that reads its account's log. */
 export type TakenOver = {
@@ -21,7 +21,7 @@ export type TakenOver = {
 /** Claims the position of the destination, and creates its consumer there. */
 export async function takeOver(
   options: DispatcherOptions,
-  share: FrameShare,
+  quota: FrameQuota,
   counts: DispatcherCounts,
 ): Promise<TakenOver> {
   const { connection, destinationId, logger, positions: bucket } = options;
@@ -34,7 +34,7 @@ export async function takeOver(
       consumer.startFrom = { timeMs: position.sinceMs };
       return position.finished;
     },
-    bufferedMax: () => share.framesAheadMax,
+    bufferedMax: () => quota.framesAheadMax,
     isOneOfMany: true,
     onTrouble: logConsumerTrouble(logger, { destinationId }),
     losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {

@@ -8,7 +8,7 @@ import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import { dispatcherCounters, dispatcherGauges } from './dispatcher-stats.ts';
 import { dispatcherNamedCounters } from './settlement/consent-stops.ts';
-import { deadLetterReasons } from './settlement/outbox.ts';
+import { deadLetterReasons } from './settlement/retry-policy.ts';
 import type { OutcomeNote } from './settlement/outcome-observer.ts';
 import { createRetryPolicy } from './settlement/retry-policy.ts';
 import { attemptOutcomes } from './sending/attempt-outcome.ts';
@@ -31,8 +31,8 @@ type Shared =
   | 'positions'
   | 'sourceActivity'
   | 'timings'
-  | 'shares'
-  | 'frameShares'
+  | 'roundBudgets'
+  | 'frameQuotas'
   | 'openedFrames'
   | 'referencedEvents'
   | 'retryUse'
@@ -119,8 +119,8 @@ export const dispatcherWorker = defineWorker({
       createSender,
       sourceActivity: host.sourceActivity,
       timings: host.timings,
-      shares: host.shares,
-      frameShares: host.frameShares,
+      roundBudgets: host.roundBudgets,
+      frameQuotas: host.frameQuotas,
       openedFrames: host.openedFrames,
       referencedEvents: host.referencedEvents,
       retryUse: () => host.retryUse(),

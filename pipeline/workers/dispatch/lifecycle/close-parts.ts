@@ -5,8 +5,8 @@ import type { FrameOpener } from '../events/opened-frames.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { Sending } from '../sending/sending.ts';
 import type { Settlement } from '../settlement/settlement.ts';
-import type { AccountShare } from '../sources/account-shares.ts';
-import type { FrameShare } from '../sources/frame-shares.ts';
+import type { RoundBudget } from '../sources/round-budget.ts';
+import type { FrameQuota } from '../sources/frame-quota.ts';
 import type { Inbox } from '../sources/inbox.ts';
 import type { RetryReader } from '../sources/retry-reader.ts';
 import type { Sources } from '../sources/sources.ts';
@@ -30,7 +30,7 @@ type Closing = Draining & {
   /** Ends the tries of what is being written to the log. */
   readonly abort: AbortController;
   readonly opener: FrameOpener;
-  readonly frameShare: FrameShare;
+  readonly frameQuota: FrameQuota;
   readonly health: HealthKeeper;
   readonly retries: RetryReader;
   readonly visitorOrder: VisitorOrder | undefined;
@@ -41,12 +41,12 @@ type Closing = Draining & {
 const storingMs = 1_000;
 
 /** Ends what is under way, and stores what is settled where the log takes it. Never rejects. */
-export async function closeParts(parts: Closing, { share }: { readonly share: AccountShare }): Promise<void> {
-  const { abort, opener, frameShare, pullConsumer, sending, health, inbox, retries, visitorOrder, lostHeads } = parts;
+export async function closeParts(parts: Closing, { budget }: { readonly budget: RoundBudget }): Promise<void> {
+  const { abort, opener, frameQuota, pullConsumer, sending, health, inbox, retries, visitorOrder, lostHeads } = parts;
   abort.abort(new Error('the dispatcher ended'));
-  share.leave();
+  budget.leave();
   opener.leave();
-  frameShare.leave();
+  frameQuota.leave();
   await Promise.allSettled([pullConsumer.close(), sending.close()]);
   const storing = async (): Promise<void> => {
     await health.stop();

@@ -4,10 +4,10 @@ import type { Logger } from '../../../../shared/runtime/logger.ts';
 import type { DispatchTarget } from '../admission/dispatch-target.ts';
 import type { Sending } from '../sending/sending.ts';
 import type { Outbox } from '../settlement/outbox.ts';
-import type { RetryShare } from '../settlement/retry-share.ts';
+import type { RetryQuota } from '../settlement/retry-quota.ts';
 import { parkedATurn } from '../settlement/settlement.ts';
 import type { Settlement } from '../settlement/settlement.ts';
-import type { FrameShare } from '../sources/frame-shares.ts';
+import type { FrameQuota } from '../sources/frame-quota.ts';
 import type { Inbox } from '../sources/inbox.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { VisitorOrder } from '../waiting/visitor-order.ts';
@@ -16,14 +16,14 @@ import type { SkipAhead } from './skip-ahead.ts';
 export type FlowControlOptions = {
   readonly destinationId: string;
   readonly pullConsumer: PullConsumer;
-  readonly frameShare: FrameShare;
+  readonly frameQuota: FrameQuota;
   readonly inbox: Inbox;
   readonly outbox: Outbox;
   readonly sending: Sending;
   readonly settlement: Settlement;
   readonly sources: Sources;
   readonly skipAhead: SkipAhead;
-  readonly retryShare: RetryShare;
+  readonly retryQuota: RetryQuota;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly limits: { readonly eventsHeldMax: number; readonly bytesHeldMax: number };
@@ -80,8 +80,8 @@ export class FlowControl {
 
   /** Whether so much waits for another attempt that no fresh events are taken. */
   isRetryLogFull(heldBytes = 0): boolean {
-    const { visitorOrder, retryShare } = this.#options;
-    return visitorOrder?.isFull() === true || retryShare.isFull(heldBytes);
+    const { visitorOrder, retryQuota } = this.#options;
+    return visitorOrder?.isFull() === true || retryQuota.isFull(heldBytes);
   }
 
   /** Opens and closes the sources. */
@@ -104,15 +104,15 @@ export class FlowControl {
   }
 
   #hasRoom(): boolean {
-    const { inbox, sending, frameShare, limits } = this.#options;
-    const hasMemory = sending.size < limits.eventsHeldMax && inbox.bytes < frameShare.bytesMax;
+    const { inbox, sending, frameQuota, limits } = this.#options;
+    const hasMemory = sending.size < limits.eventsHeldMax && inbox.bytes < frameQuota.bytesMax;
     return inbox.unopened < framesUnopenedMax && hasMemory && !this.isRetryLogFull();
   }
 
   /** Whether nothing rings when there is room in the retry log again. */
   get isPaused(): boolean {
-    const { visitorOrder, retryShare } = this.#options;
-    return visitorOrder?.isPaused === true || retryShare.isPaused;
+    const { visitorOrder, retryQuota } = this.#options;
+    return visitorOrder?.isPaused === true || retryQuota.isPaused;
   }
 
   #noteProblem(problem: string | undefined): void {

@@ -1,4 +1,4 @@
-import { notAttempted } from '../events/attempted.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import { expect, test, vi } from 'vitest';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
@@ -15,20 +15,11 @@ const destination = (own: Partial<OfferedDestination> = {}): OfferedDestination 
 });
 
 function itemOf(id: string): DispatchItem {
-  const follower = {
-    visitorId: id,
-    key: id,
-    turn: 0,
-    place: undefined,
-    attempted: notAttempted,
-    origin: undefined,
-    isCopied: true,
-  };
-  const source = { kind: 'parked', follower } as const;
+  const source = { kind: 'log', message: { seq: 1, storedAtMs: 0 } as LogMessage } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: false, slot: 0 };
   const sample = sampleEvent({ id });
   const event = wholeEvent({ ...sample, visitor: { ...sample.visitor, id } }, 100);
-  return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined });
+  return new DispatchItem(frame, event);
 }
 
 const next: NextOptions = { isPatient: true, turnOf: () => 'take', isLive: () => true };

@@ -24,18 +24,9 @@ import type { Whereabouts } from './outbox.ts';
 const parkedAs = { attempted: notAttempted, origin: undefined, isCopied: true };
 
 function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sampleEvent({ id }), 100)): DispatchItem {
-  const follower = {
-    visitorId: 'v',
-    key: id,
-    turn: 0,
-    place: undefined,
-    attempted: notAttempted,
-    origin: undefined,
-    isCopied: true,
-  };
-  const source = { kind: 'parked', follower } as const;
+  const source = { kind: 'retry', frame: { tier: 20, seq: 1, bytes: 1, eventBytes: 1 } } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
-  return new DispatchItem(frame, 'fresh', event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
+  return new DispatchItem(frame, event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
 }
 
 /** An order of visitors in memory alone: nothing of it reads the log. */

@@ -8,7 +8,7 @@ import type { SourceActivity } from '../health/source-activity.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 import type { VisitorOrder } from '../waiting/visitor-order.ts';
 import type { Follower } from '../waiting/waiting-visitors.ts';
-import type { RetryPolicy } from './retry-policy.ts';
+import type { DeadLetterReason, FailedAttempt, RetryPolicy } from './retry-policy.ts';
 import type { Attempted } from '../events/attempted.ts';
 import type { RetryWriter } from './retry-writer.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
@@ -16,7 +16,8 @@ import type { Attempt } from '../sending/deliver.ts';
 import { countAttempts } from './count-attempts.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { KeepUntried } from './keep-untried.ts';
-import { heldAt, originOf, recordOf } from './retry-record-of.ts';
+import { attemptsOf, originOf, retryRecordOf } from './retry-record-of.ts';
+import type { Wait } from './retry-record-of.ts';
 import { recordSkipped } from './record-skipped.ts';
 import { recordStop } from './record-stop.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
@@ -54,13 +55,6 @@ export type OutboxCounts = Record<
   | `attempts_${AttemptOutcome}`,
   number
 >;
-
-/**
- * Why an event became a dead letter: the destination said never, no attempt was left, the retry log had no room for another one,
- * nobody can read it, or its rules take more work than an event may, or threads died while they worked on its frame.
- */
-export const deadLetterReasons = ['refused', 'exhausted', 'no_room', 'unreadable', 'over_budget', 'set_aside'] as const;
-export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 /**
  * Where an event is now: where it belongs; on its way there, until the promise settles; or where it waited before, in a
@@ -105,12 +99,9 @@ export class Outbox {
 
   /** Keeps an event whose rules take too much work to decide about it. */
   deadLetterOverBudget(item: DispatchItem, reason: string): Promise<void> {
-    const nowMs = Date.now();
-    const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs } = item;
-    const times = { firstAttemptAt, lastAttemptAt: nowMs };
     item.frame.isStarted = true;
     this.#options.health.record('failed', 1);
-    return this.#deadLetter(item, 'over_budget', { attempts, ...times, reason });
+    return this.#deadLetter(item, 'over_budget', { ...attemptsOf(item.attempted, Date.now()), reason });
   }
 
   /** Parked events that the log has not been given yet. */
@@ -128,15 +119,19 @@ export class Outbox {
    * those that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time
    * to write.
    */
-  park(item: DispatchItem, order: VisitorOrder, attempted: Attempted = item, reason = behindAnother): Promise<unknown> {
+  park(
+    item: DispatchItem,
+    order: VisitorOrder,
+    attempted: Attempted = item.attempted,
+    reason = behindAnother,
+  ): Promise<unknown> {
     item.frame.isStarted = true;
     item.forgetParsed();
-    const { attempts, firstAttemptAtMs, heldAtMs } = attempted;
-    const tried = { attempts, firstAttemptAtMs, heldAtMs };
-    const follower = order.park(item, { attempted: tried, origin: item.origin, isCopied: item.isCopied });
+    const isCopied = item.recorded?.isCopied ?? false;
+    const follower = order.park(item, { attempted, origin: item.origin, isCopied });
     this.#options.counts.parked += 1;
     const stored = new Promise((resolve) => {
-      this.#parking.push({ item, order, follower, attempted: tried, reason, resolve });
+      this.#parking.push({ item, order, follower, wait: { attempted, reason }, resolve });
       this.#parkingBytes += item.bytes;
     });
     order.storing(item, stored);
@@ -159,17 +154,15 @@ export class Outbox {
     return this.#retryNow(item, 'switched off');
   }
 
-  #storeParked({ item, order, follower, attempted, reason }: Parking): Promise<unknown> {
+  #storeParked({ item, order, follower, wait }: Parking): Promise<unknown> {
     if (!item.isReadable) {
       order.unpark(follower);
       return this.#keepLine(item);
     }
     const { retryWriter, observe } = this.#options;
-    observe(item, 'retrying', attempted.attempts, reason);
+    observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
-    const { attempts, heldAtMs, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
-    const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
-    const record = { attempts, ...heldAt(heldAtMs), ...times, reason, ...recordOf(item) };
+    const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
     // What was parked before is known from the index: the log must never take this for it.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) return order.parked(follower, at);
@@ -199,70 +192,40 @@ export class Outbox {
     }
     order.passedOver(item);
     if (item.follower === undefined && order.isHead(item)) return this.#retryNow(item, notSent);
-    return this.#waitBehind(item, order, item, notSent);
+    return this.#waitBehind(item, order, item.attempted, notSent);
   }
 
   #moveFailed(
     item: DispatchItem,
     { request }: Attempt,
-    outcome: Failure,
+    outcome: FailedAttempt['outcome'],
     isProbe: boolean,
     nowMs: number,
   ): Whereabouts {
     const { order, retryPolicy, counts, observe } = this.#options;
-    if (!item.isReadable) return this.#keepLine(item).then(() => order?.done(item, item.follower));
-    const attempts = item.attempts + 1;
-    const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
-    const made = {
-      attempts,
-      firstAttemptAt,
-      lastAttemptAt: nowMs,
-      reason: outcome.reason,
-      ...(request === undefined ? {} : { request }),
-    };
-    if (outcome.kind === 'reject') return this.#deadLetter(item, 'refused', made);
-    if (outcome.refusesAccess === true) {
-      // It has taken others since, and refuses this one again: it is the event, whatever the answer says.
-      const isOfEvent = !isProbe && this.#takenAtMs > (item.heldAtMs ?? Infinity);
-      if (isOfEvent) return this.#deadLetter(item, 'refused', made);
-      return this.#hold(item, outcome.reason, request, nowMs);
+    const { attempted: before, follower } = item;
+    if (!item.isReadable) return this.#keepLine(item).then(() => order?.done(item, follower));
+    const hasTakenOthers = !isProbe && this.#takenAtMs > (before.heldAtMs ?? Infinity);
+    const step = retryPolicy({ attempted: before, outcome, nowMs, hasTakenOthers }, Math.random());
+    const { attempted, reason } = step;
+    const made = request === undefined ? {} : { request };
+    if (step.kind === 'dead letter') {
+      return this.#deadLetter(item, step.why, { ...attemptsOf(attempted, nowMs), reason, ...made });
     }
-    const failure = { attempts, firstAttemptAtMs: firstAttemptAt, nowMs, afterMs: outcome.afterMs };
-    const decision = retryPolicy.next(failure, Math.random());
-    if (decision.kind === 'give-up') {
-      return this.#deadLetter(item, 'exhausted', { ...made, reason: `no attempt left: ${outcome.reason}` });
-    }
-    if (order?.failed(item, item.follower) === false) {
-      const attempted = { attempts, firstAttemptAtMs: firstAttemptAt, heldAtMs: item.heldAtMs };
-      return this.#waitBehind(item, order, attempted, outcome.reason);
-    }
-    observe(item, 'retrying', attempts, outcome.reason);
-    const record = { ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs, ...recordOf(item) };
-    return this.#store(item, decision.tier, record, () => {
-      counts.retries += 1;
+    if (step.kind === 'paused') counts.held += 1;
+    if (order?.failed(item, follower) === false) return this.#waitBehind(item, order, attempted, reason);
+    observe(item, 'retrying', attempted.attempts, reason);
+    return this.#store(item, step.tier, { attempted, reason, ...made, notBefore: step.notBeforeMs }, nowMs, () => {
+      if (step.kind === 'again') counts.retries += 1;
     });
   }
 
-  /** Puts an event into the retry log until its destination takes its key again: that says nothing of the event. */
-  #hold(item: DispatchItem, reason: string, request: Attempt['request'], nowMs: number): Whereabouts {
-    const { order, retryPolicy, counts, observe } = this.#options;
-    const { attempts } = item;
-    counts.held += 1;
-    if (order?.failed(item, item.follower) === false) {
-      return this.#waitBehind(item, order, { attempts, firstAttemptAtMs: nowMs, heldAtMs: nowMs }, reason);
-    }
-    observe(item, 'retrying', attempts, reason);
-    const { tier, notBeforeMs: notBefore } = retryPolicy.hold(nowMs, Math.random());
-    const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore };
-    const made = request === undefined ? {} : { request };
-    return this.#store(item, tier, { attempts, ...times, heldAt: nowMs, reason, ...made, ...recordOf(item) });
-  }
-
   /** Gives the log an event that waits for its next attempt; without room there it becomes a dead letter. */
-  #store(item: DispatchItem, tier: number, record: RetryRecord, onStored?: () => void): Promise<unknown> {
+  #store(item: DispatchItem, tier: number, wait: Wait, nowMs: number, onStored?: () => void): Promise<unknown> {
     const { order, retryWriter, keepFrame } = this.#options;
     const { frameRead, origin } = item;
     if (frameRead !== undefined && origin !== undefined) keepFrame(origin.seq, frameRead);
+    const record = retryRecordOf(item, wait, nowMs);
     const stored = retryWriter.add(tier, record, item.lane === 'retried').then((at) => {
       if (at === undefined) return this.#deadLetterNoRoom(item, record);
       onStored?.();
@@ -275,17 +238,14 @@ export class Outbox {
   /** A parked event waits on where the log has it. */
   #waitBehind(item: DispatchItem, order: VisitorOrder, attempted: Attempted, reason: string): Whereabouts {
     if (item.follower === undefined) return this.park(item, order, attempted, reason);
-    const { attempts, firstAttemptAtMs, heldAtMs } = attempted;
-    item.follower.attempted = { attempts, firstAttemptAtMs, heldAtMs };
+    item.follower.attempted = attempted;
     return 'waits on';
   }
 
   /** Puts an event into the retry log that is due at once: nothing was tried. */
   #retryNow(item: DispatchItem, reason: string): Promise<unknown> {
     const nowMs = Date.now();
-    const { attempts, heldAtMs, firstAttemptAtMs = nowMs } = item;
-    const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
-    return this.#store(item, retryTier(0), { attempts, ...heldAt(heldAtMs), ...times, reason, ...recordOf(item) });
+    return this.#store(item, retryTier(0), { attempted: item.attempted, reason, notBefore: nowMs }, nowMs);
   }
 
   /** The retry log has no room for another attempt of this account's events. */
@@ -327,9 +287,6 @@ type Parking = {
   readonly item: DispatchItem;
   readonly order: VisitorOrder;
   readonly follower: Follower;
-  readonly attempted: Attempted;
-  readonly reason: string;
+  readonly wait: Omit<Wait, 'notBefore'>;
   resolve(stored: Promise<unknown>): void;
 };
-
-type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' | 'dropped' }>;

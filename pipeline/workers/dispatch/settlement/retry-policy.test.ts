@@ -5,8 +5,17 @@ import { createRetryPolicy } from './retry-policy.ts';
 
 const windowMs = 4 * 3_600_000;
 const policy = createRetryPolicy(windowMs, 60_000);
-const first = (attempts: number, random: number, afterMs?: number) =>
-  policy.next({ attempts, firstAttemptAtMs: 0, nowMs: 0, afterMs }, random);
+
+const attempted = { attempts: 0, firstAttemptAtMs: 0, heldAtMs: undefined };
+const failed = { attempted, outcome: { kind: 'retry', reason: 'busy' }, nowMs: 0, hasTakenOthers: false } as const;
+const refused = { ...failed, outcome: { kind: 'retry', reason: 'bad key', refusesAccess: true } } as const;
+
+/** The step after so many attempts. */
+const stepAfter = (attempts: number, random: number, afterMs?: number, nowMs = 0) => {
+  const outcome = { ...failed.outcome, ...(afterMs === undefined ? {} : { afterMs }) };
+  return policy({ ...failed, attempted: { ...attempted, attempts: attempts - 1 }, outcome, nowMs }, random);
+};
+const again = (notBeforeMs: number, delay: number) => ({ kind: 'again', tier: retryTier(delay), notBeforeMs });
 
 test.each([
   [1, 0, 500, 0],
@@ -19,47 +28,66 @@ test.each([
   [6, 1, 1_800_000, 5],
   [60, 1, 1_800_000, 5],
 ])('retry policy: attempt %i with random %f: waits %i ms in tier %i', (attempts, random, notBeforeMs, tier) => {
-  expect(first(attempts, random)).toEqual({ kind: 'again', tier: retryTier(tier), notBeforeMs });
-});
-
-test('retry policy: a held event waits a little longer than its destination is left alone, and is never given up', () => {
-  expect(policy.hold(0, 0)).toEqual({ kind: 'again', tier: retryTier(3), notBeforeMs: 60_000 });
-  expect(policy.hold(9 * windowMs, 1)).toEqual({
-    kind: 'again',
-    tier: retryTier(3),
-    notBeforeMs: 9 * windowMs + 90_000,
+  expect(stepAfter(attempts, random)).toEqual({
+    ...again(notBeforeMs, tier),
+    attempted: { ...attempted, attempts },
+    reason: 'busy',
   });
 });
 
-test('retry policy: a destination that is held for longer than any tier waits in the last one', () => {
+test('retry policy: refusal: is a dead letter at once, its attempt counted', () => {
+  const outcome = { kind: 'reject', reason: 'no such field' } as const;
+  const fresh = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
+  expect(policy({ ...failed, attempted: fresh, outcome, nowMs: 7 }, 1)).toEqual({
+    kind: 'dead letter',
+    why: 'refused',
+    attempted: { attempts: 1, firstAttemptAtMs: 7, heldAtMs: undefined },
+    reason: 'no such field',
+  });
+});
+
+test('retry policy: access refused: the event waits a little longer than the pause, its attempt not counted, and never ends so', () => {
+  expect(policy(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(3), notBeforeMs: 60_000 });
+  const nowMs = 9 * windowMs;
+  expect(policy({ ...refused, nowMs }, 1)).toEqual({
+    kind: 'paused',
+    tier: retryTier(3),
+    notBeforeMs: nowMs + 90_000,
+    attempted: { attempts: 0, firstAttemptAtMs: nowMs, heldAtMs: nowMs },
+    reason: 'bad key',
+  });
+});
+
+test('retry policy: access refused: where others were accepted since, it is the event that is refused', () => {
+  expect(policy({ ...refused, hasTakenOthers: true }, 0)).toMatchObject({ kind: 'dead letter', why: 'refused' });
+});
+
+test('retry policy: a pause that is longer than any tier waits in the last one', () => {
   const patient = createRetryPolicy(windowMs, 4 * 3_600_000);
-  expect(patient.hold(0, 0)).toEqual({ kind: 'again', tier: retryTier(6), notBeforeMs: 4 * 3_600_000 });
+  expect(patient(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(6), notBeforeMs: 4 * 3_600_000 });
 });
 
 test('retry policy: Retry-After: is honoured when longer than the back-off, and capped at an hour', () => {
-  expect(first(1, 1, 20_000)).toEqual({ kind: 'again', tier: retryTier(2), notBeforeMs: 20_000 });
-  expect(first(3, 1, 1)).toEqual({ kind: 'again', tier: retryTier(2), notBeforeMs: 30_000 });
-  expect(first(1, 1, 1e12)).toEqual({ kind: 'again', tier: retryTier(6), notBeforeMs: 3_600_000 });
+  expect(stepAfter(1, 1, 20_000)).toMatchObject(again(20_000, 2));
+  expect(stepAfter(3, 1, 1)).toMatchObject(again(30_000, 2));
+  expect(stepAfter(1, 1, 1e12)).toMatchObject(again(3_600_000, 6));
 });
 
-test('retry policy: window: the last attempt is at its end, then it gives up', () => {
-  const late = { attempts: 9, firstAttemptAtMs: 0, nowMs: windowMs - 5_000 };
-  expect(policy.next(late, 1)).toEqual({ kind: 'again', tier: retryTier(1), notBeforeMs: windowMs });
-  expect(policy.next({ ...late, nowMs: windowMs }, 1)).toEqual({ kind: 'give-up' });
-  expect(policy.next({ ...late, afterMs: 5_001 }, 1)).toEqual({ kind: 'give-up' });
-  expect(policy.next({ ...late, afterMs: 5_000 }, 1)).toEqual({
-    kind: 'again',
-    tier: retryTier(1),
-    notBeforeMs: windowMs,
-  });
+test('retry policy: window: the last attempt is at its end, then the event is a dead letter', () => {
+  const lateMs = windowMs - 5_000;
+  const exhausted = { kind: 'dead letter', why: 'exhausted', reason: 'no attempt left: busy' };
+  expect(stepAfter(9, 1, undefined, lateMs)).toMatchObject(again(windowMs, 1));
+  expect(stepAfter(9, 1, undefined, windowMs)).toMatchObject(exhausted);
+  expect(stepAfter(9, 1, 5_001, lateMs)).toMatchObject(exhausted);
+  expect(stepAfter(9, 1, 5_000, lateMs)).toMatchObject(again(windowMs, 1));
 });
 
 test('retry policy: property: waits never shrink from one attempt to the next, stay in their tier and inside the window', () => {
   const unit = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.nat(20), unit, unit, fc.nat(windowMs - 1), (attempts, a, b, nowMs) => {
-      const now = policy.next({ attempts: attempts + 1, firstAttemptAtMs: 0, nowMs }, a);
-      const later = policy.next({ attempts: attempts + 2, firstAttemptAtMs: 0, nowMs }, b);
+      const now = stepAfter(attempts + 1, a, undefined, nowMs);
+      const later = stepAfter(attempts + 2, b, undefined, nowMs);
       if (now.kind !== 'again' || later.kind !== 'again') return expect.unreachable('inside the window');
       const longest = retryTierDelaysMs[delayOfTier(now.tier) ?? -1] ?? 0;
       const wait = now.notBeforeMs - nowMs;

@@ -1,24 +1,36 @@
+import type { Outcome } from '../../../../shared/destinations/sdk/destination.ts';
 import { retryTier, retryTierDelaysMs } from '../../../../shared/contracts/events/retry-record.ts';
+import type { Attempted } from '../events/attempted.ts';
 
-export type RetryPolicy = {
-  /** Where an event goes after its `attempts`-th failed attempt. Pure but for the random number given. */
-  next(failure: FailedAttempt, random: number): RetryDecision;
-  /** Where an event goes whose destination is held; it is never given up for that. */
-  hold(nowMs: number, random: number): Extract<RetryDecision, { readonly kind: 'again' }>;
-};
+/** Decides what becomes of an event whose attempt failed. Pure but for the random number in [0, 1). */
+export type RetryPolicy = (failed: FailedAttempt, random: number) => NextStep;
 
 export type FailedAttempt = {
-  /** Attempts made so far, the failed one included. */
-  readonly attempts: number;
-  readonly firstAttemptAtMs: number;
+  /** The attempts before the failed one. */
+  readonly attempted: Attempted;
+  readonly outcome: Exclude<Outcome, { readonly kind: 'delivered' | 'dropped' }>;
   readonly nowMs: number;
-  /** What the platform asked for with Retry-After. */
-  readonly afterMs?: number | undefined;
+  /** Whether the destination accepted other events since it refused its key or token at this one. */
+  readonly hasTakenOthers: boolean;
 };
 
-export type RetryDecision =
-  | { readonly kind: 'again'; readonly tier: number; readonly notBeforeMs: number }
-  | { readonly kind: 'give-up' };
+/** `attempted`: with the attempt that failed, where it counts. */
+export type NextStep = { readonly attempted: Attempted; readonly reason: string } & (
+  | {
+      /** `paused`: the destination refuses its key or token, which does not count as an attempt. */
+      readonly kind: 'again' | 'paused';
+      readonly tier: number;
+      readonly notBeforeMs: number;
+    }
+  | { readonly kind: 'dead letter'; readonly why: Extract<DeadLetterReason, 'refused' | 'exhausted'> }
+);
+
+/**
+ * Why an event became a dead letter: the destination refused it for good, no attempt was left, the retry log had no room,
+ * the event cannot be read, its rules take more work than an event may, or threads died while they worked on its frame.
+ */
+export const deadLetterReasons = ['refused', 'exhausted', 'no_room', 'unreadable', 'over_budget', 'set_aside'] as const;
+export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 const backoffTiers = retryTierDelaysMs.length - 1;
 const firstDelayMinMs = 500;
@@ -28,25 +40,30 @@ export const retryAfterMaxMs = 3_600_000;
 /**
  * Exponential back-off with full jitter inside each step: the wait after attempt n lies anywhere between the longest
  * wait of the step before and its own, so waits never shrink and a burst of failures spreads out. Events are tried for
- * `windowMs` after their first attempt, the last time at its very end. `holdMs` is how long a held destination is left
- * alone at first.
+ * `windowMs` after their first attempt, the last time at its very end. `pauseMs` is the first pause of a destination that
+ * refuses its key or token.
  */
-export function createRetryPolicy(windowMs: number, holdMs: number): RetryPolicy {
-  return {
-    hold(nowMs, random) {
-      const delayMs = Math.round(holdMs * (1 + random / 2));
-      return { kind: 'again', tier: retryTier(tierFor(delayMs)), notBeforeMs: nowMs + delayMs };
-    },
-    next({ attempts, firstAttemptAtMs, nowMs, afterMs }, random) {
-      const endMs = firstAttemptAtMs + windowMs;
-      if (nowMs >= endMs) return { kind: 'give-up' };
-      const tier = Math.min(Math.max(attempts, 1), backoffTiers) - 1;
-      const askedMs = Math.min(afterMs ?? 0, retryAfterMaxMs);
-      const delayMs = Math.max(backoffMs(tier, random), askedMs);
-      if (nowMs + askedMs > endMs) return { kind: 'give-up' };
-      const notBeforeMs = Math.min(nowMs + delayMs, endMs);
-      return { kind: 'again', tier: retryTier(tierFor(notBeforeMs - nowMs)), notBeforeMs };
-    },
+export function createRetryPolicy(windowMs: number, pauseMs: number): RetryPolicy {
+  return ({ attempted, outcome, nowMs, hasTakenOthers }, random) => {
+    const { reason } = outcome;
+    const { firstAttemptAtMs = nowMs } = attempted;
+    const counted = { ...attempted, attempts: attempted.attempts + 1, firstAttemptAtMs };
+    // A destination that accepts others refuses the event, whatever its answer says of the key.
+    const isRefused = outcome.kind === 'reject' || (outcome.refusesAccess === true && hasTakenOthers);
+    if (isRefused) return { kind: 'dead letter', why: 'refused', attempted: counted, reason };
+    if (outcome.refusesAccess === true) {
+      const waitMs = Math.round(pauseMs * (1 + random / 2));
+      const uncounted = { attempts: attempted.attempts, firstAttemptAtMs: nowMs, heldAtMs: nowMs };
+      return { kind: 'paused', attempted: uncounted, reason, tier: tierFor(waitMs), notBeforeMs: nowMs + waitMs };
+    }
+    const endMs = firstAttemptAtMs + windowMs;
+    const askedMs = Math.min(outcome.afterMs ?? 0, retryAfterMaxMs);
+    if (nowMs >= endMs || nowMs + askedMs > endMs) {
+      return { kind: 'dead letter', why: 'exhausted', attempted: counted, reason: `no attempt left: ${reason}` };
+    }
+    const step = Math.min(counted.attempts, backoffTiers) - 1;
+    const notBeforeMs = Math.min(nowMs + Math.max(backoffMs(step, random), askedMs), endMs);
+    return { kind: 'again', attempted: counted, reason, tier: tierFor(notBeforeMs - nowMs), notBeforeMs };
   };
 }
 
@@ -58,8 +75,8 @@ function backoffMs(tier: number, random: number): number {
 
 /** The first tier whose waits are at least this long: a wait in a tier is never far from that of its neighbours. */
 function tierFor(delayMs: number): number {
-  const tier = retryTierDelaysMs.findIndex((longest) => longest >= delayMs);
-  return tier === -1 ? retryTierDelaysMs.length - 1 : tier;
+  const delay = retryTierDelaysMs.findIndex((longest) => longest >= delayMs);
+  return retryTier(delay === -1 ? retryTierDelaysMs.length - 1 : delay);
 }
 
 function delayOf(tier: number): number {

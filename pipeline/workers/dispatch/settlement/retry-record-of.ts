@@ -1,18 +1,28 @@
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import type { Attempted } from '../events/attempted.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-export const heldAt = (atMs: number | undefined): Pick<RetryRecord, 'heldAt'> =>
-  atMs === undefined ? {} : { heldAt: atMs };
+/** The attempts of an event as its records name them. */
+export function attemptsOf(
+  { attempts, firstAttemptAtMs: firstAttemptAt }: Attempted,
+  lastAttemptAt: number,
+): Pick<RetryRecord, 'attempts' | 'firstAttemptAt' | 'lastAttemptAt'> {
+  return { attempts, firstAttemptAt: firstAttemptAt ?? lastAttemptAt, lastAttemptAt };
+}
 
 export const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> =>
   origin === undefined ? {} : { origin };
 
-/** Which event a record is about: a reference, or the event itself where EVENTS may have it no more. */
-export function recordOf(
-  item: DispatchItem,
-): Pick<RetryRecord, 'visitorId' | 'eventId' | 'receivedAt' | 'bytes' | 'origin' | 'line'> {
-  const { head, bytesRead: bytes, origin, isCopied } = item;
+/** What an event waits for, and why. */
+export type Wait = Pick<RetryRecord, 'reason' | 'request' | 'notBefore'> & { readonly attempted: Attempted };
+
+/** The record of an event that waits: it refers to the event, or holds it where EVENTS may have it no more. */
+export function retryRecordOf(item: DispatchItem, { attempted, ...wait }: Wait, nowMs: number): RetryRecord {
+  const { head, bytesRead: bytes, origin, recorded } = item;
   const { visitorId, id: eventId, receivedAtMs: receivedAt } = head;
-  const about = { visitorId, eventId, receivedAt, bytes, ...originOf(item) };
-  return isCopied || origin === undefined ? { ...about, line: item.line } : about;
+  const { heldAtMs: heldAt } = attempted;
+  const held = heldAt === undefined ? {} : { heldAt };
+  const about = { ...attemptsOf(attempted, nowMs), ...held, ...wait, visitorId, eventId, receivedAt, bytes };
+  const isCopied = recorded?.isCopied === true || origin === undefined;
+  return { ...about, ...originOf(item), ...(isCopied ? { line: item.line } : {}) };
 }

@@ -3,7 +3,7 @@ import type { Exclusion } from '../admission/decide-attempt.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { Delivered } from '../sending/deliver.ts';
 import type { Batch, Sending } from '../sending/sending.ts';
-import type { AccountShare } from '../sources/account-shares.ts';
+import type { RoundBudget } from '../sources/round-budget.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 import type { Inbox } from '../sources/inbox.ts';
 import { paced } from '../sources/pacing.ts';
@@ -34,7 +34,7 @@ export type SettlementOptions = {
   readonly observeBatch: (batch: Batch, delivered: Delivered) => void;
   /** The destination refuses its key or token, or accepts it again. */
   readonly onAccess: (isRefused: boolean) => void;
-  readonly share: AccountShare;
+  readonly budget: RoundBudget;
   readonly counts: StopRecords['counts'] & Record<'skipped' | 'already_waiting' | 'breaker_opened' | 'parked', number>;
 };
 
@@ -55,10 +55,10 @@ export class Settlement {
   #parkedAtOpening = 0;
 
   constructor(options: SettlementOptions) {
-    const { share, outbox } = options;
+    const { budget, outbox } = options;
     this.#options = options;
-    this.#nextEnded = paced(share, () => this.#ended.shift());
-    this.#storeNextParked = paced(share, () => outbox.storeNextParked());
+    this.#nextEnded = paced(budget, () => this.#ended.shift());
+    this.#storeNextParked = paced(budget, () => outbox.storeNextParked());
   }
 
   /** Events that were parked since the breaker opened last. */
@@ -80,14 +80,14 @@ export class Settlement {
   }
 
   #settle({ batch, delivered }: EndedBatch): void {
-    const { inbox, sending, outbox, share, counts, writes, observeBatch } = this.#options;
+    const { inbox, sending, outbox, budget, counts, writes, observeBatch } = this.#options;
     observeBatch(batch, delivered);
     const hasOpened = sending.ended(batch, delivered);
     this.#noteAccess(delivered);
     const whereabouts = outbox.settle(batch.items, delivered.attempts, batch.isProbe);
     for (const [index, item] of batch.items.entries()) {
       const at = whereabouts[index];
-      if (delivered.attempts[index]?.outcome.kind !== 'delivered') share.spend(movedUnits + item.bytes);
+      if (delivered.attempts[index]?.outcome.kind !== 'delivered') budget.spend(movedUnits + item.bytes);
       if (at === 'settled') inbox.settle(item);
       else if (at === 'waits on') inbox.handBack(item.frame);
       else if (at !== undefined) writes.after(at, () => inbox.settle(item));
@@ -192,11 +192,11 @@ export class Settlement {
 
   /** Gives the log parked events, some in a turn. Returns whether some are left. */
   storeParked(): boolean {
-    const { outbox, share } = this.#options;
+    const { outbox, budget } = this.#options;
     for (let stored = 0; stored < parkedATurn && outbox.parking > 0; stored += 1) {
       const bytes = this.#storeNextParked();
       if (bytes === undefined) return false;
-      share.spend(movedUnits + bytes);
+      budget.spend(movedUnits + bytes);
     }
     return outbox.parking > 0;
   }

@@ -11,6 +11,7 @@ import type { DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
 import type { Work } from '../../../../shared/routing/values/work.ts';
 import type { Follower } from '../waiting/waiting-visitors.ts';
+import { notAttempted } from '../events/attempted.ts';
 import type { Attempted } from '../events/attempted.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
 
@@ -20,6 +21,14 @@ export type DecidingVersion = { readonly versionNumber: number; readonly plan: D
 /** Fresh events have come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
+/** What the retry log records of an event beside its attempts. */
+export type Recorded = {
+  /** Where EVENTS has it; undefined where an earlier build put it into the retry log. */
+  readonly origin: EventOrigin | undefined;
+  /** Whether its record has the event itself: EVENTS may have it no more. */
+  readonly isCopied: boolean;
+};
+
 /**
  * One event on its way to the destination. Of a fresh one only the head is read; its line becomes text for its request, is
  * parsed when a rule or a kind asks for more, and both are forgotten when the request is made: texts and trees of objects that
@@ -27,60 +36,69 @@ export type LaneClass = 'fresh' | 'retried';
  */
 export class DispatchItem implements OutboundEvent, Subject {
   readonly frame: FrameInFlight;
-  readonly lane: LaneClass;
   /** Which line of its frame it is; undefined for one that was parked. */
   readonly index: number | undefined;
-  readonly head: EventHead;
+  /** The attempts before this one. */
+  readonly attempted: Attempted;
+  /** Undefined for a fresh event. */
+  readonly recorded: Recorded | undefined;
   /** About what it takes in a request. */
   bytes: number;
-  /** The same without a mapping. */
-  readonly bytesRead: number;
-  readonly attempts: number;
-  readonly firstAttemptAtMs: number | undefined;
-  readonly heldAtMs: number | undefined;
   /** The version that its decision, mapped properties, size and group are from; undefined before it is decided. */
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
   /** Set while the rules decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;
-  /** Set where it was parked. */
-  follower: Follower | undefined;
-  /** Set for one of the retry log, unless an earlier build put it there. */
-  recordedOrigin: EventOrigin | undefined;
-  /** Whether its record has the event itself: EVENTS may have it no more. */
-  isCopied = false;
-  /** Undefined where the event came parsed. */
-  readonly #line: FrameLine | undefined;
-  #resolved: ResolvedEvent | undefined;
+  readonly #read: ReadEvent;
+  #parsed: ResolvedEvent | undefined;
+
   constructor(
     frame: FrameInFlight,
-    lane: LaneClass,
-    { head, rest, bytes }: ReadEvent,
-    attempted: Attempted,
+    read: ReadEvent,
+    attempted: Attempted = notAttempted,
     index?: number,
+    recorded?: Recorded,
   ) {
     this.frame = frame;
-    this.lane = lane;
     this.index = index;
-    this.head = head;
-    this.bytes = bytes;
-    this.bytesRead = bytes;
-    this.attempts = attempted.attempts;
-    this.firstAttemptAtMs = attempted.firstAttemptAtMs;
-    this.heldAtMs = attempted.heldAtMs;
-    this.#line = rest instanceof FrameLine ? rest : undefined;
-    this.#resolved = rest instanceof FrameLine ? undefined : rest;
+    this.attempted = attempted;
+    this.recorded = recorded;
+    this.bytes = read.bytes;
+    this.#read = read;
+  }
+
+  get head(): EventHead {
+    return this.#read.head;
   }
 
   get visitorId(): string {
-    return this.head.visitorId;
+    return this.#read.head.visitorId;
+  }
+
+  get lane(): LaneClass {
+    return this.frame.source.kind === 'log' ? 'fresh' : 'retried';
+  }
+
+  /** `bytes` without a mapping. */
+  get bytesRead(): number {
+    return this.#read.bytes;
+  }
+
+  get attempts(): number {
+    return this.attempted.attempts;
+  }
+
+  /** Undefined where it was not parked. */
+  get follower(): Follower | undefined {
+    const { source } = this.frame;
+    return source.kind === 'parked' ? source.follower : undefined;
   }
 
   /** Where EVENTS has it; undefined where an earlier build put it into the retry log. */
   get origin(): EventOrigin | undefined {
     const { source } = this.frame;
-    if (this.index === undefined || source.kind !== 'log') return this.recordedOrigin;
+    if (this.index === undefined || source.kind !== 'log') return this.recorded?.origin;
     return { seq: source.message.seq, line: this.index };
   }
 
@@ -104,17 +122,19 @@ export class DispatchItem implements OutboundEvent, Subject {
 
   /** The frame of EVENTS it was read from; undefined for a retry. */
   get frameRead(): ResolvedFrame | undefined {
-    return this.frame.source.kind === 'log' ? this.#line?.frame : undefined;
+    return this.lane === 'fresh' ? this.#line?.frame : undefined;
   }
 
   /** The event with its visitor as a line of the log, byte for byte. */
   get line(): string {
-    return lineOf({ rest: this.#line ?? this.resolved });
+    return lineOf(this.#read);
   }
 
   /** Throws FrameError where what follows the head cannot be read. */
   get resolved(): ResolvedEvent {
-    return (this.#resolved ??= parseResolved(this.line));
+    const { rest } = this.#read;
+    if (!(rest instanceof FrameLine)) return rest;
+    return (this.#parsed ??= parseResolved(this.line));
   }
 
   /** Whether all of it can be read, not its head alone. */
@@ -135,7 +155,8 @@ export class DispatchItem implements OutboundEvent, Subject {
   }
 
   get json(): string | undefined {
-    return this.#line?.frame.eventJsonAt(this.#line.index, this.head);
+    const line = this.#line;
+    return line?.frame.eventJsonAt(line.index, this.head);
   }
 
   get writeJson(): ((writer: ByteWriter) => void) | undefined {
@@ -143,9 +164,15 @@ export class DispatchItem implements OutboundEvent, Subject {
     return line === undefined ? undefined : (writer) => line.frame.writeEventJsonAt(writer, line.index, this.head);
   }
 
-  /** The request is made: nearly always nobody asks for the event again. */
+  /** The request is made, and the event is hardly ever read again. */
   forgetParsed(): void {
-    if (this.#line !== undefined) this.#resolved = undefined;
+    this.#parsed = undefined;
+  }
+
+  /** Undefined where the event came parsed. */
+  get #line(): FrameLine | undefined {
+    const { rest } = this.#read;
+    return rest instanceof FrameLine ? rest : undefined;
   }
 }
 

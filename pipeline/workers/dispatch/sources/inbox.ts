@@ -180,10 +180,8 @@ export class Inbox {
     const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.eventBytes);
     const taken = records.map(({ record, loaded }, index) => {
       if (loaded.kind !== 'event') return { frame: inFlight, index, record, loaded };
-      const item = new DispatchItem(inFlight, 'retried', loaded.event, attemptedBefore(record), index);
-      item.recordedOrigin = record.origin;
-      item.isCopied = record.line !== undefined;
-      return item;
+      const recorded = { origin: record.origin, isCopied: record.line !== undefined };
+      return new DispatchItem(inFlight, loaded.event, attemptedBefore(record), index, recorded);
     });
     this.#settle(inFlight, undefined);
     return taken;
@@ -192,11 +190,7 @@ export class Inbox {
   /** Takes a parked event whose turn has come. */
   takeReleased({ follower }: ReleasedEvent, event: ReadEvent): DispatchItem {
     const frame = this.#frames.add({ kind: 'parked', follower }, 1, event.bytes);
-    const item = new DispatchItem(frame, 'retried', event, follower.attempted);
-    item.recordedOrigin = follower.origin;
-    item.isCopied = follower.isCopied;
-    item.follower = follower;
-    return item;
+    return new DispatchItem(frame, event, follower.attempted, undefined, follower);
   }
 
   /** The next event of the account's log, of the frames that were taken; each is to be settled. */
@@ -216,7 +210,7 @@ export class Inbox {
       if (event === undefined) return { frame, index, line: opened.textAt(index) ?? message.data };
       if (!(event.rest instanceof FrameLine)) this.#options.counts.heads_parsed += 1;
       frame.sinceMs = Math.min(frame.sinceMs, event.head.receivedAtMs);
-      return new DispatchItem(frame, 'fresh', event, notAttempted, index);
+      return new DispatchItem(frame, event, notAttempted, index);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
-import type { FrameShare } from './frame-shares.ts';
+import type { FrameQuota } from './frame-quota.ts';
 import type { Inbox } from './inbox.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { SourceHost } from './source-host.ts';
@@ -9,7 +9,7 @@ import type { SourceHost } from './source-host.ts';
 export type LogSourceOptions = {
   readonly pullConsumer: PullConsumer;
   readonly inbox: Inbox;
-  readonly frameShare: FrameShare;
+  readonly frameQuota: FrameQuota;
   readonly quarantine: Quarantine;
   /** Why frames up to this sequence are skipped; undefined where they are not. */
   readonly skipReason: (seq: number) => SkipReason | undefined;
@@ -47,9 +47,9 @@ function openTogether(host: SourceHost, options: LogSourceOptions): void {
 function openFrame(
   message: LogMessage,
   host: SourceHost,
-  { inbox, frameShare, quarantine, skipReason }: LogSourceOptions,
+  { inbox, frameQuota, quarantine, skipReason }: LogSourceOptions,
 ): void {
-  frameShare.note(message.data.length);
+  frameQuota.note(message.data.length);
   if (quarantine.holdsFrame(message.seq)) {
     host.hand({ untried: [{ kind: 'quarantined frame', message }], finish: () => inbox.pass(message) });
     return;

@@ -37,11 +37,11 @@ import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
 import type { TestCollections } from '../../../../shared/testing/test-account-config.ts';
 import { CostBudget } from '../../../../shared/limits/index.ts';
-import { AccountShares } from '../sources/account-shares.ts';
+import { RoundBudgets } from '../sources/round-budget.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
 import type { OutcomeNote } from '../settlement/outcome-observer.ts';
-import { FrameShares } from '../sources/frame-shares.ts';
+import { FrameQuotas } from '../sources/frame-quota.ts';
 import { OpenedFrames } from '../events/opened-frames.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
@@ -55,7 +55,7 @@ import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { ReferencedEvents } from '../events/referenced-events.ts';
 import { createRetryPolicy } from '../settlement/retry-policy.ts';
-import type { RetryUse } from '../settlement/retry-share.ts';
+import type { RetryUse } from '../settlement/retry-quota.ts';
 import { unlimitedRetries } from './unlimited-retries.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
 import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
@@ -114,7 +114,7 @@ export async function createDispatcherRig(
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
-  const frameShares = new FrameShares(128 * mebibyte);
+  const frameQuotas = new FrameQuotas(128 * mebibyte);
   const referencedEvents = new ReferencedEvents(16 * 1024 ** 2);
   const openedFrames = new OpenedFrames({ bytesMax: 16 * mebibyte });
   const notes: OutcomeNote[] = [];
@@ -207,8 +207,8 @@ export async function createDispatcherRig(
         retryUse: () => retryUse,
         erasures: ownErasures ?? (ownConnection === pipelineConnection ? erasures : follow(ownConnection)),
         regions: noGeoRegions,
-        shares: new AccountShares(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
-        frameShares,
+        roundBudgets: new RoundBudgets(ownSettings.eventWorkMax ?? defaultSettings.eventWorkMax, alonePace()),
+        frameQuotas,
         openedFrames,
         referencedEvents,
         noteOutcome: (note) => notes.push(note),

@@ -4,15 +4,12 @@ import type { RetryPolicy } from '../settlement/retry-policy.ts';
 const quicker = 10;
 
 /** The back-off of production in a tenth of its time, for tests in which much fails and nothing is looked at meanwhile. */
-export function quickRetries(windowMs: number, holdMs: number): RetryPolicy {
-  const policy = createRetryPolicy(windowMs, holdMs);
-  return {
-    ...policy,
-    next(failure, random) {
-      const decision = policy.next(failure, random);
-      if (decision.kind === 'give-up' || failure.afterMs !== undefined) return decision;
-      const waitMs = (decision.notBeforeMs - failure.nowMs) / quicker;
-      return { ...decision, notBeforeMs: failure.nowMs + Math.round(waitMs) };
-    },
+export function quickRetries(windowMs: number, pauseMs: number): RetryPolicy {
+  const policy = createRetryPolicy(windowMs, pauseMs);
+  return (failed, random) => {
+    const step = policy(failed, random);
+    const { nowMs, outcome } = failed;
+    if (step.kind !== 'again' || (outcome.kind === 'retry' && outcome.afterMs !== undefined)) return step;
+    return { ...step, notBeforeMs: nowMs + Math.round((step.notBeforeMs - nowMs) / quicker) };
   };
 }

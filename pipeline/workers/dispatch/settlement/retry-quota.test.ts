@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { RetryShare, retryLimits } from './retry-share.ts';
-import type { RetryLimits, RetryUse } from './retry-share.ts';
+import { RetryQuota, retryLimits } from './retry-quota.ts';
+import type { RetryLimits, RetryUse } from './retry-quota.ts';
 
 const mebibyte = 1024 ** 2;
 
 function open(own: { limits?: RetryLimits; other?: number; measured?: () => number } = {}) {
   const counts = { retry_share_pauses: 0 };
-  const share = new RetryShare(
+  const quota = new RetryQuota(
     {
       limits: () => own.limits ?? { bytesMax: 200, waitingMax: 100, isLogFilling: false },
       otherBytes: () => own.other ?? 0,
@@ -17,58 +17,58 @@ function open(own: { limits?: RetryLimits; other?: number; measured?: () => numb
     },
     0,
   );
-  return { share, counts };
+  return { quota, counts };
 }
 
-test('retry share: with so much waiting as may no fresh events are taken, until a tenth of it is free', () => {
-  const { share, counts } = open();
-  share.stored(90);
-  expect(share.isFull(0)).toBe(false);
-  share.stored(20);
-  expect(share.isFull(0)).toBe(true);
-  share.removed(15);
-  expect([share.isFull(0), share.isPaused]).toEqual([true, true]);
-  share.removed(10);
-  expect([share.isFull(0), counts.retry_share_pauses]).toEqual([false, 1]);
+test('retry quota: with so much waiting as may no fresh events are taken, until a tenth of it is free', () => {
+  const { quota, counts } = open();
+  quota.stored(90);
+  expect(quota.isFull(0)).toBe(false);
+  quota.stored(20);
+  expect(quota.isFull(0)).toBe(true);
+  quota.removed(15);
+  expect([quota.isFull(0), quota.isPaused]).toEqual([true, true]);
+  quota.removed(10);
+  expect([quota.isFull(0), counts.retry_share_pauses]).toEqual([false, 1]);
 });
 
-test('retry share: what is in memory may all have to be stored, so it counts before fresh events are taken', () => {
-  const { share, counts } = open();
-  share.stored(60);
-  expect([share.isFull(39), share.isFull(40), share.isPaused]).toEqual([false, true, false]);
+test('retry quota: what is in memory may all have to be stored, so it counts before fresh events are taken', () => {
+  const { quota, counts } = open();
+  quota.stored(60);
+  expect([quota.isFull(39), quota.isFull(40), quota.isPaused]).toEqual([false, true, false]);
   expect(counts.retry_share_pauses).toBe(0);
 });
 
-test('retry share: what is parked or on its way to the log counts as well', () => {
-  const { share } = open({ other: 90 });
-  share.stored(20);
-  expect([share.isFull(0), share.bytes]).toEqual([true, 110]);
-  expect([share.hasRoom(90, false), share.hasRoom(91, false)]).toEqual([true, false]);
+test('retry quota: what is parked or on its way to the log counts as well', () => {
+  const { quota } = open({ other: 90 });
+  quota.stored(20);
+  expect([quota.isFull(0), quota.bytes]).toEqual([true, 110]);
+  expect([quota.hasRoom(90, false), quota.hasRoom(91, false)]).toEqual([true, false]);
 });
 
-test('retry share: however small it is, one event at a time is taken', () => {
-  const { share } = open({ limits: { bytesMax: 0, waitingMax: 0, isLogFilling: false } });
-  expect([share.isFull(0), share.isFull(1), share.hasRoom(1, false)]).toEqual([false, true, false]);
+test('retry quota: however small it is, one event at a time is taken', () => {
+  const { quota } = open({ limits: { bytesMax: 0, waitingMax: 0, isLogFilling: false } });
+  expect([quota.isFull(0), quota.isFull(1), quota.hasRoom(1, false)]).toEqual([false, true, false]);
 });
 
-test('retry share: what is there already may be stored again past a limit that has become less, unless others need the room', () => {
+test('retry quota: what is there already may be stored again past a limit that has become less, unless others need the room', () => {
   for (const isLogFilling of [false, true]) {
-    const { share } = open({ limits: { bytesMax: 50, waitingMax: 25, isLogFilling } });
-    share.stored(100);
-    expect([share.hasRoom(1, false), share.hasRoom(1, true)]).toEqual([false, !isLogFilling]);
+    const { quota } = open({ limits: { bytesMax: 50, waitingMax: 25, isLogFilling } });
+    quota.stored(100);
+    expect([quota.hasRoom(1, false), quota.hasRoom(1, true)]).toEqual([false, !isLogFilling]);
   }
 });
 
-test('retry share: where another process has removed what it had, it finds that out', async () => {
+test('retry quota: where another process has removed what it had, it finds that out', async () => {
   vi.useFakeTimers();
   try {
-    const { share } = open({ measured: () => 30 });
-    share.stored(200);
-    expect(share.isFull(0)).toBe(true);
+    const { quota } = open({ measured: () => 30 });
+    quota.stored(200);
+    expect(quota.isFull(0)).toBe(true);
     vi.advanceTimersByTime(31_000);
-    expect(share.isFull(0)).toBe(true);
+    expect(quota.isFull(0)).toBe(true);
     await vi.advanceTimersByTimeAsync(1);
-    expect([share.isFull(0), share.bytes]).toEqual([false, 30]);
+    expect([quota.isFull(0), quota.bytes]).toEqual([false, 30]);
   } finally {
     vi.useRealTimers();
   }
@@ -83,7 +83,7 @@ const useOf = (used: number, destinations: number, accounts = 1): RetryUse => ({
   destinationsOf: () => destinations,
 });
 
-test('retry limits: the destinations of an account together have no more than its share, however many they are', () => {
+test('retry limits: the destinations of an account together have no more than its quota, however many they are', () => {
   for (const destinations of [4, 1_024, 10_000]) {
     const { bytesMax, waitingMax } = retryLimits('a', useOf(0, destinations), settings);
     expect(bytesMax * destinations).toBeLessThanOrEqual(capacity * settings.account);

@@ -8,7 +8,7 @@ export type RetryLimits = {
   readonly isLogFilling: boolean;
 };
 
-export type RetryShareOptions = {
+export type RetryQuotaOptions = {
   /** As things stand. */
   readonly limits: () => RetryLimits;
   /** Bytes of it that are counted elsewhere: parked events, and what is on its way to the log. */
@@ -20,18 +20,18 @@ export type RetryShareOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-/** A destination that took no fresh events takes them again below this share of what may wait. */
+/** A destination that took no fresh events takes them again below this part of what may wait. */
 const resumeShare = 0.9;
 /** The count goes wrong where another process removes frames: while it seems full the log is asked, in ms. */
 const measureEveryMs = 30_000;
 
 /**
- * Counts the bytes one destination has in the retry log, which all accounts share. With so much waiting there as may, the
+ * Counts the bytes one destination has in the retry log, which all accounts have in common. With so much waiting there as may, the
  * destination takes no fresh events: these wait in the log of its account. The rest of its limit is for what is in
  * memory by then, and for the second copy of an event between a failed retry and the removal of its earlier record.
  */
-export class RetryShare {
-  readonly #options: RetryShareOptions;
+export class RetryQuota {
+  readonly #options: RetryQuotaOptions;
   #bytes: number;
   #isFull = false;
   #measuredAtMs = performance.now();
@@ -40,7 +40,7 @@ export class RetryShare {
   #sinceAsked = 0;
 
   /** `bytes`: what it has now, without what is parked. */
-  constructor(options: RetryShareOptions, bytes: number) {
+  constructor(options: RetryQuotaOptions, bytes: number) {
     this.#options = options;
     this.#bytes = bytes;
   }
@@ -125,7 +125,7 @@ export type RetryUse = {
 
 /**
  * What a destination may have in the retry log: an equal part of what its account may, so that an account has no more than its
- * share however many destinations it has. An account takes fresh events only while the log is less than `all` full,
+ * quota however many destinations it has. An account takes fresh events only while the log is less than `all` full,
  * and less of them the fuller it is. What is above `all` is the reserve of those that have little: each account with something
  * there always has an equal part of it, and once the log is fuller than `all`, no more than that.
  */
@@ -135,15 +135,15 @@ export function retryLimits(
   { bytesMax, account, all }: { readonly bytesMax: number; readonly account: number; readonly all: number },
 ): RetryLimits {
   const { capacity, used } = use;
-  const share = capacity * account;
+  const quota = capacity * account;
   // One that has nothing there yet is one more.
-  const reserved = Math.min(share, (capacity * (1 - all)) / (use.accounts + 1));
+  const reserved = Math.min(quota, (capacity * (1 - all)) / (use.accounts + 1));
   const free = capacity * all - used;
   const ofDestination = (bytes: number): number =>
     Math.min(bytesMax, bytes / Math.max(1, use.destinationsOf(accountId)));
   return {
-    bytesMax: ofDestination(free > 0 ? share : reserved),
-    waitingMax: ofDestination(Math.max(reserved, Math.min(share, free))) / 2,
+    bytesMax: ofDestination(free > 0 ? quota : reserved),
+    waitingMax: ofDestination(Math.max(reserved, Math.min(quota, free))) / 2,
     isLogFilling: free <= 0,
   };
 }

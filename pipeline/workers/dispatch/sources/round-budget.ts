@@ -1,11 +1,11 @@
 import type { CostBudget } from '../../../../shared/limits/index.ts';
 
 /**
- * How the dispatchers of a thread share its time: in each round of the event loop those of one account spend at most so many
- * units of work together on rules, on requests and on what goes to the retry log or the dead letters, however many they are,
- * and wait for the next round once they have; or for longer, where their account's pace asks for it.
+ * Divides the time of a thread between accounts. In each round of the event loop all dispatchers of one account together
+ * spend at most so many units of work on rules, requests and writes; then they wait for the next round, or longer where
+ * the account's cost budget requires it.
  */
-export class AccountShares {
+export class RoundBudgets {
   readonly #roundUnitsMax: number;
   readonly #pace: CostBudget;
   readonly #accounts = new Map<string, Account>();
@@ -21,8 +21,8 @@ export class AccountShares {
     this.#pace = pace;
   }
 
-  /** The share of one dispatcher in what its account may spend. `goOn` is what it waits for: see `AccountShare.wait`. */
-  join(accountId: string, goOn: () => void): AccountShare {
+  /** What one dispatcher uses of its account's budget. `goOn` wakes it: see `RoundBudget.wait`. */
+  join(accountId: string, goOn: () => void): RoundBudget {
     const account = this.#accounts.get(accountId) ?? { id: accountId, members: 0, round: 0, spent: 0, queue: [] };
     this.#accounts.set(accountId, account);
     account.members += 1;
@@ -74,8 +74,8 @@ export class AccountShares {
   }
 
   /**
-   * Has one of each account go on, and once it has done what it can the one behind it, as long as the account has something
-   * left: were all of a thousand told at once, most of them would find that it has not, round after round.
+   * Wakes one dispatcher of each account, and the next one when that is done, as long as units are left. If all of a
+   * thousand were woken at once, most of them would find nothing left, round after round.
    */
   #goOn(): void {
     let hasGone = false;
@@ -89,7 +89,7 @@ export class AccountShares {
       next();
       hasGone = true;
     }
-    // Behind everything that those who were told do at once: of these, promises are settled before the next tick.
+    // After everything that the woken dispatchers do at once: their promises are settled before the next tick.
     if (hasGone) queueMicrotask(() => process.nextTick(() => this.#goOn()));
     else if (this.#waiting.size > 0) this.#openRoundWhenDue();
   }
@@ -102,12 +102,12 @@ export class AccountShares {
   }
 }
 
-/** What one dispatcher has to do with the others of its account. */
-export type AccountShare = {
+/** The budget of an account, as one of its dispatchers uses it. */
+export type RoundBudget = {
   /** Whether the account has something left. What it began may exceed that by one event. */
   mayWork(): boolean;
   spend(units: number): void;
-  /** Has `goOn` called in a later round: when those of the account that have waited for longer leave something. */
+  /** Calls `goOn` in a later round, after the dispatchers of the account that have waited longer. */
   wait(): void;
   /** The dispatcher has ended. */
   leave(): void;
