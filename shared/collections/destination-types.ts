@@ -5,13 +5,13 @@ import { words } from './words.ts';
  * only reads configuration does not load the kinds. `registry.test.ts` fails when an offered kind is missing here.
  */
 export const creatableDestinationTypes: readonly string[] = words(`
-  AWSKinesis AWSLambda AWSSNS ActiveCampaignApi Admitad AdobeAnalytics AmazonDSP Amplitude AppLovin ArtsAI
-  Attentive Audiohook BasisPostback BeeswaxPostback BingAds BingAdsWeb Braze ConvertABTestingEvent Customerio
+  AWSKinesis AWSLambda AWSSNS AWSSQS ActiveCampaignApi Admitad AdobeAnalytics AmazonDSP AmazonEventBridge Amplitude
+  AppLovin ArtsAI Attentive Audiohook AzureEventHubs BasisPostback BeeswaxPostback BingAds BingAdsWeb Braze ConvertABTestingEvent Customerio
   Everflow Facebook FloodlightSGTM FullContact G4Analytics GA4MeasurementProtocol GA4ServerProxy Google
   GoogleAds360 GoogleAdsServerContainer GoogleDataManagerEventIngest GooglePubSub HTTPCustomRequest
   HTTPDestination Hubspot IHeartMediaMagellan Impact Iterable Klaviyo LinkedInAdsCAPI LiveIntent MNTN Mailchimp
   Mixpanel NextdoorAds OpenAIAds Outbrain Partnerize Pinterest Plausible Podscribe PostHog QuantcastCAPI
-  QuoraAds Reddit Rokt RokuCAPI SluiceSyntheticData SnapchatAdsCapi Spotify StackAdaptAPI Taboola Tatari
+  QuoraAds Reddit Rokt RokuCAPI Slack SluiceSyntheticData SnapchatAdsCapi Spotify StackAdaptAPI Taboola Tatari
   TatariCAPI TheTradeDesk TikTok UniversalAds VWO Viant ViantCAPI Vibe Woopra XAds YelpCAPI Zendesk ZohoCRM
   ZoomInfo
 `);

@@ -11,6 +11,10 @@ const browserTag = 'It is a tag that runs in the browser: there is nothing that 
 const readOnly =
   'It can be read where it exists, and not be created: it is a store or an audience, not a receiver of events.';
 
+const otherIds: Readonly<Record<string, string>> = {
+  AWSEventBridge: 'It can be read where it exists. AmazonEventBridge sends events to a bus.',
+};
+
 /** Why a kind is not to be expected. Looked for on the platform's own pages and in open implementations, 2026-11-22. */
 const reasons: Readonly<Record<string, string>> = {
   ArtsAI: 'No public format of its events was found.',
@@ -29,7 +33,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** Every kind that is known by name and not offered by this build, in order, with the reason. */
 export const unavailableDestinationTypes: readonly UnavailableDestinationType[] = [
   ...Object.entries(reasons).map(([id, reason]) => ({ id, reason })),
-  ...readOnlyDestinationTypes.map((id) => ({ id, reason: readOnly })),
+  ...readOnlyDestinationTypes.map((id) => ({ id, reason: otherIds[id] ?? readOnly })),
 ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
 /** Why a kind cannot be created; undefined where it can, or is not known by name. */

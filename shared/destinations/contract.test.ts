@@ -30,6 +30,9 @@ const canonical: ReadonlySet<string> = new Set([
   'AWSKinesis',
   'AWSLambda',
   'AWSSNS',
+  'AWSSQS',
+  'AmazonEventBridge',
+  'AzureEventHubs',
   'GooglePubSub',
   'HTTPDestination',
 ]);
@@ -45,6 +48,7 @@ const timeless: ReadonlySet<string> = new Set([
   'Outbrain',
   'Partnerize',
   'Plausible',
+  'Slack',
   'StackAdaptAPI',
   'TheTradeDesk',
   'ZohoCRM',

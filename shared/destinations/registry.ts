@@ -2,12 +2,15 @@ import { activeCampaignApi } from './active-campaign-api/destination.ts';
 import { admitad } from './admitad/destination.ts';
 import { adobeAnalytics } from './adobe-analytics/destination.ts';
 import { amazonDsp } from './amazon-dsp/destination.ts';
+import { amazonEventBridge } from './amazon-event-bridge/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
 import { appLovin } from './applovin/destination.ts';
 import { attentive } from './attentive/destination.ts';
 import { awsKinesis } from './aws-kinesis/destination.ts';
 import { awsLambda } from './aws-lambda/destination.ts';
 import { awsSns } from './aws-sns/destination.ts';
+import { awsSqs } from './aws-sqs/destination.ts';
+import { azureEventHubs } from './azure-event-hubs/destination.ts';
 import { basisPostback } from './basis-postback/destination.ts';
 import { beeswaxPostback } from './beeswax-postback/destination.ts';
 import { bingAds } from './bing-ads/destination.ts';
@@ -48,6 +51,7 @@ import { quoraAds } from './quora-ads/destination.ts';
 import { reddit } from './reddit/destination.ts';
 import { rokt } from './rokt/destination.ts';
 import { rokuCapi } from './roku-capi/destination.ts';
+import { slack } from './slack/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { spotify } from './spotify/destination.ts';
@@ -73,12 +77,15 @@ const defined: readonly DestinationKind[] = [
   admitad,
   adobeAnalytics,
   amazonDsp,
+  amazonEventBridge,
   amplitude,
   appLovin,
   attentive,
   awsKinesis,
   awsLambda,
   awsSns,
+  awsSqs,
+  azureEventHubs,
   basisPostback,
   beeswaxPostback,
   bingAds,
@@ -119,6 +126,7 @@ const defined: readonly DestinationKind[] = [
   reddit,
   rokt,
   rokuCapi,
+  slack,
   sluiceSyntheticData,
   snapchatAdsCapi,
   spotify,

@@ -3,7 +3,7 @@ import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
-import { awsFailure, awsOutcome, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { awsErrorCode, awsFailure, awsOutcome, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson, outboundHead, propertiesOf } from '../sdk/event.ts';
@@ -96,9 +96,8 @@ function partitionKey(text: string): string {
 }
 
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
-  const said = jsonAnswer(answer);
-  if (answer.status !== 200) return awsFailure(answer, errorCode(said), events);
-  const records = said?.['Records'];
+  if (answer.status !== 200) return awsFailure(answer, awsErrorCode(answer), events);
+  const records = jsonAnswer(answer)?.['Records'];
   if (!Array.isArray(records) || records.length !== events.length) return events.map(() => unreadable);
   return records.map(outcomeOf);
 }
@@ -110,10 +109,4 @@ function outcomeOf(record: unknown): Outcome {
   const code = isJsonObject(record) ? record['ErrorCode'] : undefined;
   if (typeof code === 'string') return awsOutcome(code);
   return isJsonObject(record) && typeof record['SequenceNumber'] === 'string' ? { kind: 'delivered' } : unreadable;
-}
-
-/** `{"__type": "com.amazonaws.kinesis.v20131202#ResourceNotFoundException", …}`, with or without what is before #. */
-function errorCode(said: JsonObject | undefined): string | undefined {
-  const type = said?.['__type'];
-  return typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : undefined;
 }

@@ -1,6 +1,4 @@
-import { isJsonObject } from '../../runtime/json.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
-import { awsFailure, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { awsErrorCode, awsFailure, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson } from '../sdk/event.ts';
@@ -93,11 +91,9 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return awsFailure(answer, errorCode(answer), events);
 }
 
-/** `ResourceNotFoundException:http://…` in a header, else `Type` or `__type` in the body. */
+/** `ResourceNotFoundException:http://…` in a header, else `__type` in the body. */
 function errorCode(answer: OutboundAnswer): string | undefined {
   const header = answer.headers['x-amzn-errortype'];
   if (header !== undefined) return header.split(':')[0];
-  const said = answer.status < 300 ? undefined : jsonAnswer(answer);
-  const type = isJsonObject(said) ? said['__type'] : undefined;
-  return typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : undefined;
+  return answer.status < 300 ? undefined : awsErrorCode(answer);
 }

@@ -1,4 +1,5 @@
 import aws4 from 'aws4';
+import { jsonAnswer } from './answers.ts';
 import type { OutboundAnswer, OutboundEvent, OutboundRequest, Outcome } from './destination.ts';
 import { deliveryHeaders } from './http.ts';
 import { address, matching, optionalBaseUrl, optionalSecret, requiredSecret, requiredText } from './settings.ts';
@@ -98,6 +99,7 @@ const passing: ReadonlySet<string> = new Set([
 const throttling: ReadonlySet<string> = new Set([
   'KMSThrottling',
   'KMSThrottlingException',
+  'KmsThrottled',
   'LimitExceededException',
   'PriorRequestNotComplete',
   'ProvisionedThroughputExceededException',
@@ -111,8 +113,9 @@ const throttling: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
 ]);
 
-/** Codes that say that the key is unknown, has ended or may not do this. */
+/** Codes that say that the key is unknown, has expired or lacks a right, or that the queue is missing. */
 const ofAccess: ReadonlySet<string> = new Set([
+  'AWS.SimpleQueueService.NonExistentQueue',
   'AccessDenied',
   'AccessDeniedException',
   'AuthorizationError',
@@ -121,10 +124,18 @@ const ofAccess: ReadonlySet<string> = new Set([
   'ExpiredTokenException',
   'IncompleteSignature',
   'InvalidClientTokenId',
+  'InvalidSecurity',
   'InvalidSignatureException',
+  'KmsAccessDenied',
+  'KmsDisabled',
+  'KmsInvalidState',
+  'KmsNotFound',
+  'KmsOptInRequired',
   'MissingAuthenticationToken',
   'MissingAuthenticationTokenException',
   'NotAuthorized',
+  'NotAuthorizedForSourceException',
+  'QueueDoesNotExist',
   'SignatureDoesNotMatch',
   'UnrecognizedClientException',
 ]);
@@ -134,6 +145,7 @@ const perhapsOneEvent: ReadonlySet<string> = new Set([
   'BatchRequestTooLong',
   'BatchRequestTooLongException',
   'InvalidArgumentException',
+  'InvalidMessageContents',
   'InvalidParameter',
   'InvalidParameterException',
   'InvalidParameterValue',
@@ -144,6 +156,12 @@ const perhapsOneEvent: ReadonlySet<string> = new Set([
   'ValidationErrorException',
   'ValidationException',
 ]);
+
+/** The code of an answer in JSON: `{"__type": "com.amazonaws.kinesis.v20131202#ResourceNotFoundException", …}`. */
+export function awsErrorCode(answer: OutboundAnswer): string | undefined {
+  const type = jsonAnswer(answer)?.['__type'];
+  return typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : undefined;
+}
 
 /** What an error code of AWS means for the event it is about. */
 export function awsOutcome(code: string): Outcome {
