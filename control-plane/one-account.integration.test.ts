@@ -36,7 +36,7 @@ afterAll(async () => {
   await plane.stop();
 });
 
-test('request limits: an account whose edits all wait for a lock keeps nobody else waiting, and is told what is too many', async () => {
+test('request limits: an account whose edits all wait for a lock delays no other account, and learns which limit it reached', async () => {
   if (busy === undefined || quiet === undefined) throw new Error('no accounts');
   await holder.query('begin');
   await holder.query('select 1 from accounts where id = $1 for update', [busy.accountId]);
@@ -90,7 +90,7 @@ test('request limits: of live views an account has its own', async () => {
 
 const namesLimit = (name: string) => ({ status: 409, body: { error: expect.stringContaining(name) } });
 
-test('limits: an account may have so many entities, of so many bytes, and is told which limit it is', async () => {
+test('limits: an account may have so many entities, of so many bytes, and the error names the limit', async () => {
   const client = await plane.newAccount();
   const ids: string[] = [];
   for (let n = 0; n < 20; n += 1) ids.push((await client.post('/sources', { type: 'NodejsApi' })).body.id);
@@ -129,7 +129,7 @@ test('limits: an account may have so many versions and keys, and makes room by i
   expect((await client.post('/keys', key)).status).toBe(200);
 });
 
-test('publishing: what an account publishes in a storm is written together later, and nobody waits for it', async () => {
+test('publishing: what an account publishes in a storm is written together later, and no other account waits for it', async () => {
   const buckets = await openBuckets(plane.log, 1);
   const [storming, calm] = [await plane.newAccount(), await plane.newAccount()];
   const publishAnother = async (client: Client): Promise<void> => {
@@ -150,7 +150,7 @@ test('publishing: what an account publishes in a storm is written together later
   expect(await written(storming)).toBe(1);
 });
 
-test('experiments: made-up visitors fill no more than the share of their account, and are told a variant all the same', async () => {
+test('experiments: made-up visitors fill no more than the share of their account, and get a variant all the same', async () => {
   const client = await plane.newAccount();
   const { body: settings } = await client.post('/collections/experimentSettings', {});
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Button', key: 'button' });

@@ -6,7 +6,7 @@ import { readSecretsCommandEnv } from './env.ts';
 import { resealSecrets } from './rotation/reseal-secrets.ts';
 import type { Resealed } from './rotation/reseal-secrets.ts';
 
-// Seals anew with SECRETS_KEY and SOURCE_SECRETS_KEY what other keys sealed, and ends: the third step of
+// Seals again with SECRETS_KEY and SOURCE_SECRETS_KEY what other keys sealed, and ends: the third step of
 // deploy/runbook/rotate-secrets-key.md.
 try {
   const env = readSecretsCommandEnv();
@@ -36,7 +36,7 @@ try {
 function told({ destinations, sources, versions, sourceKeys, erasures, accountKeys, unopened }: Resealed): string {
   const left = unopened === 0 ? '' : `; ${unopened} secrets that neither key opens are left as they are`;
   const rest = `${erasures} erasures, ${accountKeys} account keys`;
-  return `${destinations} destinations, ${sources} sources, ${versions} versions, ${sourceKeys} source keys, ${rest} sealed anew${left}`;
+  return `${destinations} destinations, ${sources} sources, ${versions} versions, ${sourceKeys} source keys, ${rest} sealed again${left}`;
 }
 
 function say(line: string): void {

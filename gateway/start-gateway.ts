@@ -249,14 +249,14 @@ function openControlPlane(env: GatewayEnv, logger: Logger): ControlPlane | undef
   return undefined;
 }
 
-/** A gateway whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */
+/** A gateway whose connection is closed for good can accept nothing: it ends, and its supervisor restarts it. */
 async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
   await endProcess('log closed', scope);
 }
 
-/** Ends in good order, with 1: whoever runs the gateway starts it again. */
+/** Ends in good order, with 1: the supervisor restarts it. */
 async function endProcess(reason: string, scope: Scope): Promise<never> {
   await scope.end(reason);
   process.exit(1);

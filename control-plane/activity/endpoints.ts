@@ -42,7 +42,7 @@ const activityReply = Type.Object({
       testTotal: { ...count, description: 'Those sent with the test key, which are not in the others.' },
       refused: Type.Object(
         {
-          lost: { ...count, description: 'The log did not take them: the sender was told to try again.' },
+          lost: { ...count, description: 'The log did not store them: the sender was asked to retry.' },
           invalid: { ...count, description: 'They lack something, or hold what they may not.' },
           limited: {
             ...count,

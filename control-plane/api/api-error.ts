@@ -46,7 +46,7 @@ export function leftOut(reason: string): ApiError {
 
 export const conflictCode = 'conflict';
 
-/** What is there already forbids it, and will the next time: clients that retry a 409 are told not to. */
+/** What is there already forbids it, and will the next time: the reply asks clients that retry a 409 not to. */
 export function conflict(message: string, details?: string): ApiError {
   return new ApiError(409, conflictCode, message, details);
 }

@@ -54,7 +54,7 @@ test('authentication: expired and revoked keys are 401 at once', async () => {
   await expect.poll(async () => (await expiring.get('/destinations')).status).toBe(401);
 });
 
-test('authentication: only the hash of a key is stored, and its last use is noted', async () => {
+test('authentication: only the hash of a key is stored, and its last use is recorded', async () => {
   const row = await plane.storage.fork().findOneOrFail(ApiKey, { id: client.keyId });
   expect(JSON.stringify(row)).not.toContain(client.key.slice(-20));
   expect(row.lastUsedAt).not.toBeNull();

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A client that expects other answers than everybody else at some addresses. */
+/** A client that expects its own answers at some addresses. */
 export type Client = 'platform-library';
 
 /**

@@ -26,7 +26,7 @@ export type AppOptions = {
   readonly core: CoreServices;
   /** What endpoints declare in `uses`. */
   readonly services: Services;
-  /** Whose key the request shows; undefined: nobody's. */
+  /** The principal of the request's key; undefined for an unknown key. */
   authenticate(request: IncomingMessage): Promise<Principal | undefined>;
   /** The same later in the life of its answer, which counts as no attempt to log in. */
   authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
@@ -121,7 +121,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Lets an endpoint answer the requests of one client only, beside the one that answers everybody else's. */
+/** Lets an endpoint answer the requests of one client only, beside the one that answers all others. */
 const byClient = {
   name: 'client',
   storage<Handler>() {

@@ -37,7 +37,7 @@ function keptClient(baseUrl: string): (method: string, path: string, body?: stri
     });
 }
 
-test('drain: kept connections are answered once more, each told that it ends', async () => {
+test('drain: kept connections are answered once more, each with the notice that it ends', async () => {
   const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 20_000 });
   const [configures, assigns] = [keptClient(other.baseUrl), keptClient(other.baseUrl)];
   const askBoth = () =>
@@ -53,7 +53,7 @@ test('drain: kept connections are answered once more, each told that it ends', a
     { status: 200, connection: 'close', localPort: before[0].localPort },
     { status: 400, connection: 'close', localPort: before[1].localPort },
   ]);
-  // Nobody is left, so it does not wait for the rest of the time.
+  // No connection is left, so it does not wait for the rest of the time.
   await stopped;
 });
 

@@ -4,7 +4,7 @@ import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { tooMany } from './api-error.ts';
 
-/** Values that come one after the other, for whoever listens. */
+/** Values that come one after the other, for all listeners. */
 export type Feed<Value = unknown> = {
   /** Calls `push` with what there is now, then with each change; returns how to end that. */
   subscribe(push: (value: Value) => void): () => void;

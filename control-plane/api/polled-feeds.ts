@@ -1,6 +1,6 @@
 import type { Feed } from './event-streams.ts';
 
-/** Feeds by key, each of which looks for news now and then while somebody listens, once for all of them. */
+/** Feeds by key. Each polls for changes while it has listeners, once for all of them. */
 export type PolledFeeds<Key, Value> = {
   of(key: Key): Feed<Value>;
   stop(): void;
@@ -9,7 +9,7 @@ export type PolledFeeds<Key, Value> = {
 export type PolledFeedsOptions<Key, Value> = {
   readonly everyMs: number;
   load(key: Key): Promise<Value>;
-  /** Told of what `load` throws; the next look is made all the same. */
+  /** Called with what `load` throws; the next poll is made all the same. */
   onFailure(error: unknown): void;
 };
 

@@ -15,7 +15,7 @@ const createCostly = (budget: { share: number; burstMs: number; waitMaxMs: numbe
     costly: { ...budget, refusal: (s) => tooMany('too costly', s) },
   });
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function holding(): { work(): Promise<string>; end(): void; readonly isBegun: boolean } {
   let [isBegun, end] = [false, (): void => undefined];
   const ended = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ test('request limits: costly work waits where its owner had much of it done, and
   await limits.enter('b').run(works(0), true);
 });
 
-test('request limits: costly work goes one at a time, so that what waits costs nothing, and other work goes beside it', async () => {
+test('request limits: costly work goes one at a time, so that waiting requests cost nothing, and other work runs beside it', async () => {
   const limits = createCostly({ share: 0.001, burstMs: 5_000, waitMaxMs: 0 });
   let [atOnce, most] = [0, 0];
   const costly = async (): Promise<void> => {

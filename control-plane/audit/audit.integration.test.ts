@@ -66,7 +66,7 @@ test('audit: says who changed and published what, without any value', async () =
 const actionsOf = async (client: Client, query = ''): Promise<Entry[]> =>
   (await client.get(`/audit${query}`)).body.entities as Entry[];
 
-test('audit: reads of source keys and of visitors are told, of a visitor without its id', async () => {
+test('audit: reads of source keys and of visitors are recorded, of a visitor without its id', async () => {
   const client = await plane.newAccount();
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   const visitors = createVisitorStore(pool);
@@ -76,7 +76,7 @@ test('audit: reads of source keys and of visitors are told, of a visitor without
   ]);
   await client.get(`/sources/${source.id}/tokens`);
   await client.get('/visitors?email=canary@example.com');
-  await client.get('/visitors?userId=canary-nobody');
+  await client.get('/visitors?userId=canary-missing');
   await client.get('/visitors/canary');
   const entries = await actionsOf(client);
   const entityId = entries[0]?.entityId;
@@ -91,10 +91,10 @@ test('audit: reads of source keys and of visitors are told, of a visitor without
   // Who has the table can try out no ids: a hash without the key is not stored, whichever version wrote it.
   expect(entityId).not.toBe(createHash('sha256').update('canary').digest('hex'));
   expect(await actionsOf(client, '?visitorId=canary')).toHaveLength(2);
-  expect(await actionsOf(client, '?visitorId=canary-nobody')).toHaveLength(0);
+  expect(await actionsOf(client, '?visitorId=canary-missing')).toHaveLength(0);
 });
 
-test('audit: refused keys are told once a minute a key and reason, without the key; those of nobody are counted', async () => {
+test('audit: refused keys are recorded once a minute for each key and reason, without the key; unknown ones are counted', async () => {
   const client = await plane.newAccount();
   const ended = await plane.newKey(client, ['all']);
   await client.delete(`/keys/${ended.keyId}`);
@@ -167,7 +167,7 @@ test('audit: what cannot be audited is not done, and shows nothing', async () =>
   expect((await client.get('/keys')).body.entities).toHaveLength(1);
 });
 
-test('audit: an effect that fails after it was noted is noted as failed', async () => {
+test('audit: an effect that fails after it was recorded is recorded as failed', async () => {
   const client = await plane.newAccount();
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });

@@ -82,7 +82,7 @@ export async function listAudit(
 }
 
 /**
- * The id of a visitor for an audit entry. A trigger keys the hash as it is stored, so that nobody who reads the table can
+ * The id of a visitor for an audit entry. A trigger keys the hash as it is stored, so that a reader of the table cannot
  * try ids out.
  */
 export function hashedVisitor(id: string): string {

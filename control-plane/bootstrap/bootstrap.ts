@@ -130,7 +130,7 @@ async function reissueCredentials(
 const siteCredentials = (tokens: SourceTokens | undefined): Pick<Credentials, 'webToken'> =>
   tokens === undefined ? {} : { webToken: tokens.token };
 
-/** A key that nobody asked for by another one is its own maker. */
+/** A key that was not created with another key is its own creator. */
 function recordKey(em: EntityManager, principal: Principal, now: Date): void {
   const { keyId: entityId, scopes } = principal;
   recordAudit(em, principal, { action: 'key.create', entityId, details: { scopes } }, now);

@@ -20,7 +20,7 @@ export function demoUrl(sinkUrl: string): string {
 
 /**
  * Points the demo destination at a sink that has moved to another port, and publishes that and nothing else of the
- * draft. A destination that somebody has pointed elsewhere, or given a secret for where it points, is left alone.
+ * draft. A destination that a user has pointed elsewhere, or given a secret for where it points, is left alone.
  */
 export async function moveDemoDestination(
   em: EntityManager,

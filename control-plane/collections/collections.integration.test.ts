@@ -356,7 +356,7 @@ test('names that must be unique are, whatever their case; a second single one is
   const own = await plane.newAccount();
   const first = await own.post('/collections/allowedEvents', { name: 'Signed Up' });
   const second = await own.post('/collections/allowedEvents', { name: 'Other' });
-  // Clients that retry a 409 are told that it would not help.
+  // The reply tells clients that retry a 409 that it would not help.
   expect(await own.post('/collections/allowedEvents', { name: 'signed up' })).toMatchObject({
     status: 409,
     headers: { 'x-should-retry': 'false' },

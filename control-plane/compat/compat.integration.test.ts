@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('versions: the library publishes with one call, is told once that there is nothing, and everybody else takes two', async () => {
+test('versions: the library publishes with one call, learns once that there is nothing, and other clients take two', async () => {
   const account = await plane.newAccount();
   const own = createLibraryClient(plane.baseUrl, account);
   const { body: source } = await own.post('/sources', { type: 'NodejsApi', name: 'Server' });
@@ -50,7 +50,7 @@ test('versions: an account may be set to publish what is created, for any client
   expect((await account.post('/versions')).status).toBe(409);
 });
 
-test('versions: several publishes at once end in one version, and the others are told that nothing is left', async () => {
+test('versions: several publishes at once end in one version, and the others learn that nothing is left', async () => {
   const own = createLibraryClient(plane.baseUrl, await plane.newAccount());
   await own.post('/sources', { type: 'NodejsApi' });
   const answers = await Promise.all(Array.from({ length: 4 }, () => own.post('/versions', {})));

@@ -71,7 +71,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   lifecycleEndpoint({
     kind: 'end-rollout',
     scope: 'experiment:stop',
-    summary: 'Take the variant that was rolled out from everybody and publish that; 409 where none was',
+    summary: 'End the rollout of a variant and publish that; 409 where none was',
     fields: {},
     async take(editing, id) {
       const { rolloutVariantId } = await requireCompleted(editing, id);

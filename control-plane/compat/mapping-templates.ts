@@ -14,7 +14,7 @@ export type MappingTemplate = {
   readonly description: string;
   /** It says what becomes of the events that no other mapping of the destination is for. */
   readonly isDefault: boolean;
-  /** What the platform is told the event is called; null: its own name. */
+  /** The name of the event at the platform; null: its own name. */
   readonly eventName: string | null;
 };
 
@@ -44,7 +44,7 @@ export function templatesOf(type: string): readonly MappingTemplate[] {
   const named = [...new Set([...Object.values(names), ...others])].map((eventName) => ({
     id: `event:${eventName}`,
     name: eventName,
-    description: `${label} is told that it is ${eventName}.`,
+    description: `${label} receives it as ${eventName}.`,
     isDefault: false,
     eventName,
   }));

@@ -84,7 +84,7 @@ function variable(path: string, name: string, popularity: number) {
 
 const eventPaths = ['event', 'id', 'time', 'source_id'];
 
-/** Fields of the context that libraries and sources send, and of visitors that everybody knows. */
+/** Fields of the context that libraries and sources send, and well-known ones of visitors. */
 const contextNames =
   `current_url host pathname title referrer ip user_agent browser_name browser_version browser_language os_name os_version
   device_type device_model screen_width screen_height utm_source utm_medium utm_campaign utm_term utm_content

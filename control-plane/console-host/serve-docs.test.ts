@@ -29,7 +29,7 @@ test('documentation: a build without it answers 404 with the command that makes 
   }
 });
 
-test('documentation: its pages may send to the gateways, and to nobody else', async () => {
+test('documentation: its pages may send to the gateways only', async () => {
   await writeFile(join(folder, 'index.html'), '<title>docs</title>');
   const answer = await open('/docs/index.html');
   expect([answer.statusCode, answer.body]).toEqual([200, '<title>docs</title>']);

@@ -27,7 +27,7 @@ export function refuseIncomplete(content: Snapshot, live: Snapshot, accountId: s
   }
 }
 
-/** What those are told who want it Enabled. */
+/** The error for enabling it. */
 export function lacksSettings(missing: readonly string[]): ApiError {
   return badRequest(
     `${named(missing)} required`,

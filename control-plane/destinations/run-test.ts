@@ -133,8 +133,8 @@ function read(prepared: PreparedDestination, event: OutboundEvent, answer: Outbo
 export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
 /**
- * A made-up event of now with an id of its own, marked as a test. Beside the properties that are asked for it has what
- * the kind's platform must be told.
+ * A made-up event of now with an id of its own, marked as a test. Beside the requested properties it has what
+ * the kind's platform requires.
  */
 export function createTestEvent(
   accountId: string,

@@ -69,7 +69,7 @@ export const sendingEndpoints = [
     id: 'getDestinationBacklog',
     uses: { logFigures },
     tag: 'Destinations',
-    summary: 'What waits for a destination in the log',
+    summary: 'Events that wait for a destination in the log',
     reply: Type.Object({
       waitingFrames: { ...count, description: 'Messages it has not finished; each is one event or many.' },
       retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },

@@ -34,7 +34,7 @@ test('audited effect: it is had after its entry is kept, and no transaction is o
   expect(result).toEqual({ openAtCheck: 1, open: 0, audited: ['replay'] });
 });
 
-test('audited effect: one that fails is told, and noted as failed', async () => {
+test('audited effect: a failure is thrown, and recorded as failed', async () => {
   const { state, services } = fakeDatabase();
   const failing = withAudit(services, principal, {
     audited: { action: 'replay' },

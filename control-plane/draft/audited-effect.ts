@@ -16,7 +16,7 @@ export type AuditedEffect<Checked, Result> = {
 };
 
 /**
- * Does what no transaction takes back. It is noted, and that committed, before it is done: what cannot be audited is not
+ * Does what no transaction takes back. The audit entry is committed before it is done: what cannot be audited is not
  * done. Where it fails, a second entry says so: `<action>-failed`.
  */
 export async function withAudit<Checked, Result>(
@@ -33,7 +33,7 @@ export async function withAudit<Checked, Result>(
     return await effect(checked);
   } catch (error) {
     const failed = { ...audited, action: `${audited.action}-failed` };
-    // What went wrong is told by the first failure, also where the database is what is away.
+    // The first failure is the one to report, also where the database is unavailable.
     await edit(services, principal, async ({ em, now }) => recordAudit(em, principal, failed, now)).catch(
       () => undefined,
     );

@@ -14,7 +14,7 @@ import { checkTogether, refuseProblems } from './check-together.ts';
 import { refuseBeyondQuota } from './draft-quota.ts';
 import { insertEntity, missingEntities, replaceBody, requireEntity } from './entity-store.ts';
 
-/** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
+/** What an edit needs. The caller holds the account's lock: see `edit`. */
 export type Editing = {
   readonly em: EntityManager;
   readonly principal: Principal;

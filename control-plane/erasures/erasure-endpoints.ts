@@ -63,7 +63,7 @@ const target = Type.Object({
   state: Type.Enum([...targetStates], {
     description:
       'pending: it is tried until the deadline. requested: the platform accepted it and deletes later. done. nothing: the ' +
-      'platform stores nothing of a person. manual: somebody has to do it, for the reason given, and confirms it then, or ' +
+      'platform stores nothing of a person. manual: an operator has to do it, for the reason given, and confirms it then, or ' +
       'has it tried again. failed: it is not tried any more.',
   }),
   reason: nullable(Type.String()),
@@ -182,7 +182,7 @@ export const erasureEndpoints = [
     id: 'confirmErasure',
     tag: 'Visitors',
     summary:
-      'Record that somebody deleted the visitor at a destination by hand. The certificate names the key that did',
+      'Record that an operator deleted the visitor at a destination by hand. The certificate names the key that did',
     reply: erasureReply,
     async handle({ params, principal }, { pool, now }) {
       const { accountId, keyName: by } = principal;

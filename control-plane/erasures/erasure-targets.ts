@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 type Queryable = Pick<ClientBase, 'query'> | Pick<Pool, 'query'>;
 
 /**
- * What became of an erasure at a destination. `requested`: the platform accepted it and deletes later. `manual`: somebody
+ * What became of an erasure at a destination. `requested`: the platform accepted it and deletes later. `manual`: an operator
  * has to do it and confirm it. `nothing`: the platform stores nothing of a person.
  */
 export const targetStates = ['pending', 'requested', 'done', 'nothing', 'manual', 'failed'] as const;
@@ -181,7 +181,7 @@ export async function settleTarget(
   await deleteSettledSubject(pool, erasureId);
 }
 
-/** Deletes the identifiers of a person whom nobody has to delete any more. */
+/** Deletes the identifiers of a person whom no destination has to delete any more. */
 async function deleteSettledSubject(db: Queryable, erasureId: string): Promise<void> {
   await db.query(
     `update erasure_records set subject = null where id = $1 and subject is not null and not exists (
@@ -199,7 +199,7 @@ export async function deleteOldSubjects(pool: Pool, dueBefore: Date): Promise<vo
   await pool.query('update erasure_records set subject = null where subject is not null and due_at < $1', [dueBefore]);
 }
 
-/** Has the targets tried again that failed or that nobody could do; how many. */
+/** Retries the targets that failed or are manual; returns how many. */
 export async function retryTargets(
   db: Queryable,
   accountId: string,
@@ -215,7 +215,7 @@ export async function retryTargets(
   return rowCount ?? 0;
 }
 
-/** Records that somebody has deleted the person at a destination. False where there is nothing to confirm. */
+/** Records that an operator has deleted the person at a destination. False where there is nothing to confirm. */
 export async function confirmTarget(
   db: Queryable,
   accountId: string,

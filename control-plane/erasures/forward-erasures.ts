@@ -50,7 +50,7 @@ const waitMaxMs = 3_600_000;
 const pollMs = 6 * 3_600_000;
 /** Before its deadline an erasure that is not done is alerted for so long, or for a quarter of the deadline. */
 const soonMs = 7 * 86_400_000;
-/** How long after its deadline a person's identifiers are kept for what somebody still has to do. */
+/** How long after its deadline a person's identifiers are kept for what an operator still has to do. */
 const keptAfterDueMs = 30 * 86_400_000;
 
 export function startForwarding(options: ForwardingOptions): ErasureForwarding {

@@ -302,7 +302,7 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
       logger: createLogger('test', 'silent'),
       now: () => new Date(Date.now() + aheadMs),
     });
-  // Until the lease of the killed process ends nobody else works on it.
+  // Until the lease of the killed process ends no other process works on it.
   const early = forward(2 * hourMs);
   await expect.poll(() => early.figures?.pending).toBeGreaterThan(0);
   await early.stop();

@@ -14,14 +14,14 @@ import type { ConsumerProgress } from '../../shared/nats/streams/stream-progress
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { defineService } from '../api/services.ts';
 
-/** What waits before one destination. A frame is a message of the log: one event or many. */
+/** The backlog of one destination. A frame is a message of the log: one event or many. */
 export type DestinationBacklog = {
   readonly waitingFrames: number;
   readonly retryingFrames: number;
   readonly deadLetters: number;
 };
 
-/** What waits in one partition of accepted events. */
+/** The backlog of one partition of accepted events. */
 export type PartitionBacklog = {
   readonly partition: number;
   readonly waitingFrames: number;
@@ -29,7 +29,7 @@ export type PartitionBacklog = {
   readonly oldestMs: number | null;
 };
 
-/** What waits in the log, as it was last looked at. */
+/** The backlogs in the log, as of the last reading. */
 export type LogFigures = {
   backlogOf(destinationId: string): DestinationBacklog;
   readonly partitions: readonly PartitionBacklog[];
@@ -43,7 +43,7 @@ export type LogLook = {
 
 export const logFigures = defineService<LogLook>('log figures');
 
-/** Looks at the log, at most once in `freshMs` whoever asks: a look costs the server something for each consumer. */
+/** Reads the log, at most once in `freshMs` for all requests: each reading costs the server something for each consumer. */
 export function createLogFigures(
   { connection, partitions, now }: { readonly connection: LogConnection; partitions(): number; now(): Date },
   freshMs = 2_000,

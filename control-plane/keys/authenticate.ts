@@ -7,7 +7,7 @@ import { hashApiKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
 const noHash = '0'.repeat(64);
-/** Last use is noted to the minute, so that reading does not mean writing. */
+/** Last use is recorded to the minute, so that reading does not mean writing. */
 const lastUsedEveryMs = 60_000;
 
 export type Authenticate = typeof authenticate;
@@ -21,7 +21,7 @@ export function createAuthenticate(allSeesInstallation: boolean): Authenticate {
   };
 }
 
-/** The key's owner; undefined for a missing, malformed, unknown, revoked or expired key, which are not told apart. */
+/** The key's owner; undefined for a missing, malformed, unknown, revoked or expired key, which are not distinguished. */
 export async function authenticate(
   em: EntityManager,
   authorization: string | undefined,
@@ -31,7 +31,7 @@ export async function authenticate(
   const key = bearer.exec(authorization ?? '')?.[1] ?? '';
   const kid = readKid(key);
   if (kid === undefined) {
-    // A request without any key is somebody who looks, not one who fails to get in.
+    // A request without any key is no failed login.
     if (authorization !== undefined) onRefused('malformed', undefined);
     return undefined;
   }

@@ -42,7 +42,7 @@ test.each([
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('keys: nobody makes a key that may do more than the own', async () => {
+test('keys: a key cannot create one with more rights', async () => {
   const limited = await plane.newKey(client, ['key:create', 'source:list']);
   expect((await limited.post('/keys', { name: 'x', scopes: ['source:list'] })).status).toBe(200);
   for (const scopes of [['all'], ['source:list', 'source:create']]) {
@@ -50,7 +50,7 @@ test('keys: nobody makes a key that may do more than the own', async () => {
   }
 });
 
-test('keys: nobody makes a key that lives longer than the own', async () => {
+test('keys: a key cannot create one that lives longer', async () => {
   const ends = new Date(Date.now() + 3_600_000);
   const limited = await plane.newKey(client, ['key:create', 'source:list'], ends);
   const make = (expiresAt?: string | null) =>
@@ -86,7 +86,7 @@ test('command line: says what is wrong', async () => {
   const make = (options: object) => createKeyCommand(context, { name: 'x', scopes: 'all', ...options });
   await expect(make({ scopes: 'all,nope' })).rejects.toThrow('nope is not a scope');
   await expect(make({ expires: 'soon' })).rejects.toThrow('--expires');
-  await expect(make({ account: 'nobody' })).rejects.toThrow('there is no account nobody');
+  await expect(make({ account: 'missing' })).rejects.toThrow('there is no account missing');
   // Two accounts are there by now.
   await expect(make({})).rejects.toThrow('--account');
   await expect(revokeKeyCommand(context, 'slk_none_x', client.accountId)).rejects.toThrow('no key none');

@@ -8,7 +8,7 @@ import type { RefusalReason } from './refused-logins.ts';
 
 const principal: Principal = { accountId: 'a', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
 
-/** `Bearer good` is somebody's key, `Bearer odd` cannot be one, any other is nobody's. */
+/** `Bearer good` is a valid key, `Bearer odd` is malformed, any other is unknown. */
 function rig() {
   const asked: (string | undefined)[] = [];
   const noted: RefusalReason[] = [];
@@ -28,7 +28,7 @@ function rig() {
   return { show, asked, noted };
 }
 
-test('log in: after too many refused keys one is not looked up, and that is noted', async () => {
+test('log in: after too many refused keys one is not looked up, and that is recorded', async () => {
   const { show, asked, noted } = rig();
   await show('Bearer a');
   await show('Bearer b');
@@ -44,7 +44,7 @@ test('log in: what cannot be a key costs no look-up and is not counted', async (
   expect(await show('Bearer good')).toBe(principal);
 });
 
-test('log in: a key that nobody may have guessed is looked up, and known from then on', async () => {
+test('log in: a key that cannot have been guessed is looked up, and known from then on', async () => {
   const { show } = rig();
   for (const key of ['Bearer a', 'Bearer b']) await show(key);
   await expect(show('Bearer good')).rejects.toMatchObject({ status: 429 });

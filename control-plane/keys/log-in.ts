@@ -7,8 +7,8 @@ import type { RefusalLimits } from './refusal-limits.ts';
 import type { RefusedLogins } from './refused-logins.ts';
 
 /**
- * Whose key a request shows, at a time; undefined: nobody's. Throws a 429 for an address that has shown too many of those,
- * unless nobody may have guessed the key, as one that was made here. By default any may be.
+ * The principal of a request's key at a time; undefined for an unknown key. Throws a 429 for an address that has shown too
+ * many of those, unless the key cannot have been guessed, as one that was made here. By default any may be.
  */
 export type LogIn = (
   em: EntityManager,
@@ -25,7 +25,7 @@ export type LogInOptions = {
   addressOf(request: IncomingMessage): string;
 };
 
-/** What is done for every key that comes from outside: looked up, noted if refused, and no longer looked up if many were. */
+/** What is done for every key that comes from outside: looked up, recorded if refused, and no longer looked up if many were. */
 export function createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf }: LogInOptions): LogIn {
   return async (em, request, authorization, at, mayBeGuessed = true) => {
     const address = addressOf(request);

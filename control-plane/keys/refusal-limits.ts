@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox';
 import { RateLimit } from '../../shared/limits/index.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** Keeps whoever tries keys that nobody has from having each of them looked up. */
+/** Limits how many guessed keys of an address are looked up. */
 export type RefusalLimits = {
   /**
    * In how many seconds a key of an address is looked up again; 0 where it is now: few were refused to the address, or this
@@ -24,7 +24,7 @@ export type RefusalLimitsOptions = {
   now?(): number;
 };
 
-/** Those who share an address with somebody who guesses go on with the keys they use. */
+/** Clients that share an address with an attacker keep using their keys. */
 const validKept = 10_000;
 const validMs = 3_600_000;
 

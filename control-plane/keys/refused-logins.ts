@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 
-/** Why a key was refused. Of the first three nobody knows whose key it was meant to be. */
+/** Why a key was refused. The first three name no key, so no account. */
 export const refusalReasons = ['malformed', 'unknown', 'not-looked-up', 'wrong-secret', 'revoked', 'expired'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 

@@ -89,7 +89,7 @@ const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 /** Other names and wider scopes that stand for a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
-  // The platform library asks for keys with the scope it has. Whoever may rotate a key is shown the new one anyway.
+  // The platform library asks for keys with the scope it has. A principal that may rotate a key is shown the new one anyway.
   'source:tokens': ['source:view', 'source:update'],
   'version:create': ['version:publish'],
   ...Object.fromEntries(

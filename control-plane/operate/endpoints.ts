@@ -37,7 +37,7 @@ export const operateEndpoints = [
     tag: 'System',
     summary: 'The gateways and pipelines that are alive, and which revision of the configuration each runs',
     reply: Type.Object({
-      revision: { ...count, description: 'The newest revision this control plane has heard of, of any account.' },
+      revision: { ...count, description: 'The newest revision of any account that this control plane has received.' },
       entities: Type.Array(
         Type.Object({
           kind: Type.String(),
@@ -73,7 +73,7 @@ export const operateEndpoints = [
     id: 'listPartitions',
     uses: { logFigures },
     tag: 'System',
-    summary: 'What waits to be resolved in each partition of accepted events',
+    summary: 'Events that wait to be resolved, by partition',
     reply: Type.Object({
       entities: Type.Array(
         Type.Object({
@@ -103,7 +103,7 @@ export const operateEndpoints = [
             Type.Object({
               thread: count,
               isReady: Type.Boolean(),
-              silentMs: { ...count, description: 'Since it last said how it does, as it was told.' },
+              silentMs: { ...count, description: 'Since its last report.' },
               heapUsedBytes: count,
               utilization: Type.Number({ description: 'Share of a second its event loop was busy, 0 to 1.' }),
               delayP99Ms: Type.Number({ description: 'How late its event loop was.' }),

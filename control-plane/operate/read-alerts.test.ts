@@ -24,7 +24,7 @@ test('alerts: those that are open and ours, the gravest first', () => {
   expect(() => readAlerts({ status: 'error' })).toThrow('Prometheus');
 });
 
-test('alerts: without an address nothing is asked, and one that does not answer is told in words', async () => {
+test('alerts: without an address nothing is requested, and a server that does not answer is reported in words', async () => {
   expect(await createAlertsReader(undefined).read()).toEqual({ isConfigured: false, problem: null, entities: [] });
   const { problem, entities } = await createAlertsReader('http://127.0.0.1:1/').read();
   expect(problem).toContain('PROMETHEUS_URL');

@@ -14,7 +14,7 @@ export const alertsEnv = {
 
 const alert = Type.Object({
   name: Type.String(),
-  severity: Type.String({ description: 'page: somebody has to act now. ticket: it can wait for a working day.' }),
+  severity: Type.String({ description: 'page: an operator has to act now. ticket: it can wait for a working day.' }),
   state: Type.Enum(['pending', 'firing'], { description: 'pending: it has not lasted long enough yet.' }),
   activeAt: nullable(Type.String({ format: 'date-time' })),
   summary: Type.String(),
@@ -23,7 +23,7 @@ const alert = Type.Object({
 
 export const alertsReply = Type.Object({
   isConfigured: Type.Boolean({ description: 'Whether PROMETHEUS_URL is set.' }),
-  problem: nullable(Type.String({ description: 'Why they cannot be told; null where they can.' })),
+  problem: nullable(Type.String({ description: 'Why alerts cannot be read; null where they can.' })),
   entities: Type.Array(alert, { description: 'The gravest first.' }),
 });
 
@@ -53,7 +53,7 @@ const timeoutMs = 3_000;
 /** Other rules of the same Prometheus are not ours to show. */
 const ownPrefix = 'Sluice';
 
-/** Asks Prometheus, at most once in `freshMs` whoever asks. */
+/** Queries Prometheus, at most once in `freshMs` for all requests. */
 export function createAlertsReader(prometheusUrl: string | undefined, freshMs = 5_000): AlertsReader {
   let newest: { readonly atMs: number; readonly alerts: Promise<Alerts> } | undefined;
   return {

@@ -13,7 +13,7 @@ export type BucketCache<Value> = {
 
 export type CachedEntry<Value> = {
   readonly value: Value;
-  /** When it was heard, by the monotonic clock, in ms. */
+  /** When it was received, by the monotonic clock, in ms. */
   readonly heardAtMs: number;
 };
 

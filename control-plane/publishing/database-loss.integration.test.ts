@@ -25,7 +25,7 @@ test('a database that ends all sessions is used again at once, and a leader is f
   await client.publish();
   for (let round = 0; round < 3; round += 1) {
     await endSessions();
-    // A request in between may be told to try again; none is told anything else.
+    // A request in between may get a 503; none gets another error.
     await expect
       .poll(async () => {
         const { status } = await client.post('/sources', { type: 'NodejsApi' });

@@ -8,7 +8,7 @@ import { openSilentProxy } from '../../shared/testing/silent-proxy.ts';
 import { competeForLeadership } from './leader-lock.ts';
 import type { LeaderLock } from './leader-lock.ts';
 
-test('leadership: nobody leads on a server that takes no writes, nor leaves sessions with it', async () => {
+test('leadership: there is no leader on a read-only server, and no session stays open on it', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const admin = new pg.Client({ connectionString: database.url, options: '-c default_transaction_read_only=off' });

@@ -20,7 +20,7 @@ export type LeaderLockOptions = DatabaseAccess & {
 
 const lockNumber = 7_305_212;
 const retryMs = 1_000;
-/** Whoever leads makes sure of it in every third round. */
+/** The leader confirms it in every third round. */
 const roundsToConfirm = 3;
 const connectTimeoutMs = 5_000;
 
@@ -55,7 +55,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     fresh.on('notification', () => options.onWake());
     try {
       await fresh.connect();
-      // A standby has locks of its own, which nobody else competes for.
+      // A standby has locks of its own, without competition.
       await assertWritable(fresh);
       await fresh.query(`listen ${outboxChannel}`);
     } catch (error) {

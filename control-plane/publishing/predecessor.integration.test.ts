@@ -49,7 +49,7 @@ const rowsOf = ({ accountId }: Client) =>
 const keyOf = ({ accountId }: Client): string => `$KV.CONFIG.${accountKey(accountId)}`;
 const addSource = (client: Client): Promise<unknown> => client.post('/sources', { type: 'NodejsApi' });
 
-test('order of effects: a change is noted as published only once the bucket has it', async () => {
+test('order of effects: a change is recorded as published only once the bucket has it', async () => {
   const client = await plane.newAccount();
   const refused = gate.refuse(keyOf(client));
   await addSource(client);

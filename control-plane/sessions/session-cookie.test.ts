@@ -25,7 +25,7 @@ test('session cookie: one that was sealed with another key, or holds something e
   expect(readSession({ cookie: `${sessionCookie}=${sealed}` }, box, 0)).toBeUndefined();
 });
 
-test('session cookie: of before sign-ins had ids, it signs nobody in', () => {
+test('session cookie: one from before sign-ins had ids is not accepted', () => {
   const old = { v: 1, untilMs, keys: [{ accountId: 'a', key: 'slk_a' }] };
   const headers = { cookie: `${sessionCookie}=${box.seal(JSON.stringify(old), 'console session')}` };
   expect(readSession(headers, box, 0)).toBeUndefined();

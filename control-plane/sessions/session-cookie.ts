@@ -23,7 +23,7 @@ export const sessionCookie = 'sluice_session';
 
 /**
  * Names the account a request with a cookie is for. It is also what another site cannot send: a header of one's own
- * needs leave from here (CORS), which nobody gets. A cookie without it counts for nothing.
+ * needs permission from here (CORS), which no site gets. A cookie without it counts for nothing.
  */
 export const accountHeader = 'x-sluice-account';
 

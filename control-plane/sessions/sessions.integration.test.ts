@@ -61,7 +61,7 @@ test('session: its cookie counts only with the header that names the account', a
   expect((await withCookie({ cookie: changed, 'x-sluice-account': client.accountId })).status).toBe(401);
 });
 
-test('session: without the header of the console nobody is signed in or out', async () => {
+test('session: without the header of the console there is no sign-in or sign-out', async () => {
   const forged = await send('POST', '/session', { body: { key: client.key } });
   expect(forged.status).toBe(403);
   expect(forged.headers.get('set-cookie')).toBeNull();
@@ -100,7 +100,7 @@ async function worksFor(cookie: string, accountId: string): Promise<readonly boo
 const signOut = (accountId: string, cookie: string): Promise<Response> =>
   send('DELETE', `/session/${accountId}`, { headers: { ...fromConsole, cookie } });
 
-test('session: a sign-out ends it, whoever kept the cookie, in every control plane', async () => {
+test('session: a sign-out ends it in every control plane, also for a copied cookie', async () => {
   const cookie = cookieOf(await signIn(client.key));
   const elsewhere = cookieOf(await signIn(client.key));
   expect(await worksFor(cookie, client.accountId)).toEqual([true, true]);
@@ -190,7 +190,7 @@ test('session: a key that is none is refused, and a body that does not fit names
   expect(((await malformed.json()) as { error: string }).error).toContain('key');
 });
 
-test('sign-in link: signs in once, to the account of its key, and is noted', async () => {
+test('sign-in link: signs in once, to the account of its key, and is recorded', async () => {
   const { body, status } = await client.post('/sign-in-links', { key: client.key });
   expect(status).toBe(200);
   const redeem = (): Promise<Response> =>

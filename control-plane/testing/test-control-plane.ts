@@ -137,7 +137,7 @@ function testEnv(): ControlPlaneEnv {
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
     SHUTDOWN_ACCEPT_MS: 0,
-    // Tests leave connections behind that nobody asks on any more.
+    // Tests leave idle connections open.
     SHUTDOWN_IDLE_MS: 0,
     CONTROL_PLANE_PORT: 0,
     CONTROL_PLANE_METRICS_PORT: 0,

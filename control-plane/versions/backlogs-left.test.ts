@@ -24,7 +24,7 @@ test('backlogs left: a destination leaves where it was sent to and is gone or tu
   ]);
 });
 
-test('backlogs left: what waits refuses a publish and is named; dead letters, which stay, do not', async () => {
+test('backlogs left: waiting events refuse a publish and are named; dead letters, which stay, do not', async () => {
   const backlogs: Record<string, object> = {
     busy: { waitingFrames: 3, retryingFrames: 1, deadLetters: 0 },
     'under way': { waitingFrames: 1, retryingFrames: 0, deadLetters: 0 },

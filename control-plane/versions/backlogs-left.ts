@@ -10,7 +10,7 @@ import type { LogLook } from '../health/log-figures.ts';
 
 const count = Type.Integer({ minimum: 0 });
 
-/** What waits for a destination that gets nothing more once a version is live. */
+/** Events that wait for a destination that gets nothing more once a version is live. */
 export const backlogLeft = Type.Object({
   destinationId: Type.String(),
   name: Type.String(),
@@ -20,7 +20,7 @@ export const backlogLeft = Type.Object({
   deadLetters: { ...count, description: 'Dead letters. They stay and can be replayed.' },
   needsForce: Type.Boolean({
     description:
-      'Whether what waits is more than what is just on its way: something is retried, or the oldest has waited for ' +
+      'Whether more waits than events just being sent: something is retried, or the oldest has waited for ' +
       'PUBLISH_BACKLOG_AGE_MS.',
   }),
   unsentSince: nullable(
@@ -62,7 +62,7 @@ export const backlogAgeMs = defineService<number>('age of backlogs');
 /** Whether a publish that leaves a backlog unsent needs `force`. */
 export const guardsBacklogs = defineService<boolean>('guard of backlogs');
 
-/** What waits for each destination that `next` no longer sends to. A log that cannot be asked is a 503. */
+/** The events that wait for each destination that `next` no longer sends to. A log that cannot be asked is a 503. */
 export async function findBacklogsLeft(
   { logFigures, now, backlogAgeMs }: BacklogServices,
   live: Snapshot,
@@ -85,7 +85,7 @@ export async function findBacklogsLeft(
     );
   } catch (error) {
     const failure = unavailable(
-      'the log cannot be asked what waits for the destinations that go: try again, or set force',
+      'the log does not say which events wait for the destinations that go: try again, or set force',
     );
     failure.cause = error;
     throw failure;

@@ -7,8 +7,8 @@ import { publishVersion } from './publish-version.ts';
 
 /**
  * Takes a version of the draft and makes it live, in the caller's transaction. Throws a 409 where that would change
- * nothing, and a 400 where it cannot be published. Whoever asks while another publish of the account is under way waits
- * for that one to end, which `edit` sees to, and is told then what it left to publish.
+ * nothing, and a 400 where it cannot be published. A request during another publish of the account waits
+ * for that one to end (`edit` does this), and is then judged by what is left to publish.
  */
 export async function publishDraft(
   editing: Editing,

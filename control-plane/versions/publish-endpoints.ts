@@ -37,7 +37,7 @@ const force = Type.Optional(
     Type.Boolean({
       description:
         'Publish though events wait for a destination that the version removes or disables: without it that is a 409 ' +
-        'which says what waits. Nothing more of it is sent; it stays in the log for as long as that is kept, and a ' +
+        'which names the waiting events. None of them is sent;  it stays in the log for as long as that is kept, and a ' +
         'replay from `unsentSince` sends it once the destination is live again.',
     }),
   ),
@@ -173,7 +173,7 @@ export const publishEndpoints = [
     id: 'getVersionBacklogs',
     uses: { logFigures, backlogAgeMs },
     tag: 'Versions',
-    summary: 'What waits for destinations that a version, or the draft, would remove or disable',
+    summary: 'Events that wait for destinations that a version, or the draft, would remove or disable',
     reply: Type.Object({ entities: Type.Array(backlogLeft) }),
     async handle({ params, principal }, services) {
       const em = services.storage.fork();
@@ -202,8 +202,8 @@ export const publishEndpoints = [
 ];
 
 /**
- * What waits for destinations that get nothing more once `next` is live. Throws a 409 where something does and nobody
- * said that it may. Asked before the transaction: the log may take its time.
+ * The events that wait for destinations that get nothing more once `next` is live. Throws a 409 where there are any
+ * without `force`. Asked before the transaction: the log may take its time.
  */
 async function leaveBacklogs(
   services: CoreServices & ServiceValues<typeof backlogs>,

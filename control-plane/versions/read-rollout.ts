@@ -11,8 +11,8 @@ const instant = Type.String({ format: 'date-time' });
 
 /** Which processes run the live version. By kind only: what else of them there is to know is the installation's. */
 export const rolloutReply = Type.Object({
-  isLive: Type.Boolean({ description: 'Only the live version is run by anybody.' }),
-  sentAt: nullable({ ...instant, description: 'When processes were told of it; null while that waits, or long ago.' }),
+  isLive: Type.Boolean({ description: 'Processes run the live version only.' }),
+  sentAt: nullable({ ...instant, description: 'When processes were notified; null before that, and long after it.' }),
   processes: Type.Array(
     Type.Object({
       kind: Type.String(),
@@ -26,7 +26,7 @@ export const rolloutReply = Type.Object({
   ),
 });
 
-/** Of the account's live version, told by what processes report. */
+/** The rollout of the account's live version, from the reports of processes. */
 export async function readRollout(em: EntityManager, accountId: string, leases: LeaseCache) {
   const published = await newestPublished(em, accountId);
   const nowMs = performance.now();

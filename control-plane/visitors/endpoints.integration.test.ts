@@ -79,7 +79,7 @@ test('visitors: found by each of its ids, in one shape', async () => {
     expect(body.entities[0]).toMatchObject(wanted);
   }
   expect((await client.get(who('u1'))).body).toMatchObject(wanted);
-  expect((await client.get('/visitors?userId=nobody')).body.entities).toEqual([]);
+  expect((await client.get('/visitors?userId=missing')).body.entities).toEqual([]);
 });
 
 test.each(['', '?limit=5', '?userId=a&email=b', '?userId=a&externalId=b&email=c'])(

@@ -91,7 +91,7 @@ export const visitorEndpoints = [
     summary:
       'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
       'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
-      'also of what waits, is retried or replayed; its dead letters are deleted when they are met, its quarantined events at once. Until retention ' +
+      'also waiting, retried or replayed ones; its dead letters are deleted when they are met, its quarantined events at once. Until retention ' +
       'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. ' +
       'Destinations are asked to delete the visitor as well: GET /rest/v1/erasures/{id} says what became of that',
     query: Type.Object({ suppress }),
@@ -128,7 +128,7 @@ export const visitorEndpoints = [
           now: () => now().getTime(),
           async announce(erasure) {
             await announce(erasure);
-            // Whoever cannot be found in quarantine any more could not be deleted from it by a second try.
+            // A visitor that is gone from the database could not be found in quarantine by a second try.
             if (erasure.isAhead) await quarantine.erase(accountId, erasure.identifiers);
           },
           audit: (client, erasureId) => {

@@ -41,7 +41,7 @@ async function run(...options: readonly string[]) {
   return promisify(execFile)(process.execPath, [entry, 'merged', '--account', client.accountId, ...options], { env });
 }
 
-test('merged people: the visitors with more than one externalId are listed, and nobody else', async () => {
+test('merged people: only visitors with more than one externalId are listed', async () => {
   expect((await run()).stdout).toBe('No visitor of the account has more than one externalId.\n');
   const store = createVisitorStore(pool);
   const names = Array.from({ length: 10 }, (_, n) => `p-${n}`);

@@ -134,7 +134,7 @@ export const suppressionEndpoints = [
           reason: Type.Enum(['visitor', 'placeholder'], {
             description:
               'visitor: a visitor has the identifier, or it has assignments to experiments. placeholder: it identifies ' +
-              'nobody, as "null" does.',
+              'no visitor, as "null" does.',
           }),
         }),
       ),

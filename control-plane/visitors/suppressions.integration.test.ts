@@ -112,7 +112,7 @@ test('suppressions: no table, answer or audit entry names a suppressed identifie
   ]);
 });
 
-test('suppressions: an identifier that a visitor has or that identifies nobody is skipped', async () => {
+test('suppressions: an identifier that a visitor has and a placeholder are skipped', async () => {
   await touch({ userId: 'u1', externalIds: ['x1'], emails: ['ann@example.com'] });
   const { body } = await client.post('/suppressions', {
     userIds: ['u1', 'u2', 'u2'],

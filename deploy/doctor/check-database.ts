@@ -200,7 +200,7 @@ async function checkRotation(client: pg.Client, { about, variable, keys, hasPrev
   const waiting = await client.query('select from outbox where pushed_at is null limit 1');
   if (waiting.rowCount !== 0) {
     return [
-      warn(about, 'what was sealed anew is not all published yet', 'keep a control plane running, and look again'),
+      warn(about, 'not all resealed configuration is published yet', 'keep a control plane running, and check again'),
     ];
   }
   return [warn(about, `all is sealed with ${variable}`, `take ${previous} out, of every service`)];

@@ -46,7 +46,7 @@ async function track(gateway: GatewayUnderTest, distinctId: string): Promise<Ans
   return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
 }
 
-/** Sends tracks from several clients until told to stop; remembers the ids that got a 200, and every other status. */
+/** Sends tracks from several clients until it is stopped; remembers the ids that got a 200, and every other status. */
 function startLoad(gateway: () => GatewayUnderTest, clients = 8) {
   const accepted: string[] = [];
   const refused: number[] = [];

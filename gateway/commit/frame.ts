@@ -46,7 +46,7 @@ export class Frame {
   }
 }
 
-/** One event's JSON within the body it came in: body[start, end). Made once a request and set anew for each of its events. */
+/** One event's JSON within the body it came in: body[start, end). Made once a request and reset for each of its events. */
 export class EventSlice {
   readonly body: Buffer;
   /** Whose request it is. */

@@ -59,7 +59,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('group commit: what arrives in one turn of the loop shares a frame, and all are told at once', async () => {
+test('group commit: events of one turn of the loop share a frame, and all are answered at once', async () => {
   const rig = createRig();
   for (const id of ['a', 'b', 'c']) rig.add(1, id);
   expect(rig.published).toHaveLength(0);
@@ -178,7 +178,7 @@ test('group commit: a round half as large waits half as long', async () => {
   expect(rig.published[2]?.ids).toEqual(['c', 'd']);
 });
 
-test('group commit: after a pause a round waits for nobody', async () => {
+test('group commit: after a pause a round does not wait', async () => {
   const rig = createRig({ roundMs: 10 });
   rig.add(0, 'a');
   await rig.turn();

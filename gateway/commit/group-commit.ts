@@ -175,7 +175,7 @@ export class GroupCommit {
   }
 
   #flush(): void {
-    // With nothing in flight all partitions go together: the log syncs them one behind the other without a pause.
+    // With nothing in flight all partitions go together: the log syncs them one after the other without a pause.
     const isRound = this.#inFlight === 0;
     if (isRound && this.#isTooSoon()) return;
     while (this.#inFlight < this.#settings.framesInFlightMax) {

@@ -44,7 +44,7 @@ export class LogGate {
     if (reason === 'timeout' || reason === 'busy') this.close();
   }
 
-  /** Fails what waits and refuses what comes, until the log answers again. */
+  /** Fails waiting requests and refuses new ones until the log answers again. */
   close(): void {
     this.#stalled = true;
     for (const listener of this.#closed) listener();

@@ -59,7 +59,7 @@ async function keepTelling(report: Parameters<typeof tell>[0]): Promise<void> {
   onTestFinished(async () => {
     clearInterval(timer);
     await forget();
-    await until('nobody is held back', async () => (await track(testSources.server.token)).status === 200);
+    await until('no account is held back', async () => (await track(testSources.server.token)).status === 200);
   });
 }
 
@@ -99,7 +99,7 @@ test('backpressure: where the resolver is late, who sent most is 429, and who se
   expect((await track(otherToken)).status).toBe(200);
 });
 
-test('backpressure: what a pipeline that is gone has told is forgotten', async () => {
+test('backpressure: the report of a pipeline that is gone is dropped', async () => {
   await tell({ accounts: [[testAccountId, 2_500]] });
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(429);
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(200);

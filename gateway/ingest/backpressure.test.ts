@@ -8,7 +8,7 @@ const report = (accounts: [string, number][], resolve?: { ageMs: number; ageMaxM
   ...(resolve === undefined ? {} : { resolve }),
 });
 
-test('held back: nobody where nothing waits for too long, whoever sends how much', () => {
+test('held back: no account where no event waits too long, at any rate', () => {
   expect(heldBack([], new Map([['a', 1e6]])).size).toBe(0);
 });
 

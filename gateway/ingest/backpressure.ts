@@ -32,7 +32,7 @@ export type Backpressure = {
 };
 
 export type BackpressureOptions = {
-  /** That of leases, where pipelines report what waits for too long. */
+  /** The bucket of leases, where pipelines report events that wait too long. */
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly intakes: () => Iterable<AccountIntake>;
@@ -44,7 +44,7 @@ export type BackpressureOptions = {
   readonly logger: Pick<Logger, 'warn'>;
 };
 
-/** Follows what waits, and sets what the sources of each account are answered meanwhile. */
+/** Follows those reports, and sets what the sources of each account are answered meanwhile. */
 export async function followBackpressure(options: BackpressureOptions): Promise<Backpressure> {
   const { bucket, connection, intakes, waiting, ingestBytesMax, quotas, logger } = options;
   /** Of INGEST, at the last look. */
@@ -142,7 +142,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
 
 /**
  * The accounts to hold back, each with how long its oldest event waits, in ms. Those with a late destination are named by
- * the pipeline. Where the resolver is late everybody's events wait: held back are the accounts with most in INGEST,
+ * the pipeline. Where the resolver is late the events of all accounts wait: held back are the accounts with most in INGEST,
  * until the others have at most half of what is there, or less the later it is. Pure.
  */
 export function heldBack(

@@ -36,7 +36,7 @@ export type SourceFeed = {
   /** As in ConfigFeed. */
   readonly untrusted: number;
   readonly trusted: number;
-  /** Reads everything again, from a bucket that may have been made anew; what is in force stays until then. */
+  /** Reads everything again, from a bucket that may have been recreated; what is in force stays until then. */
   restart(bucket: Bucket): Promise<void>;
   stop(): void;
 };
@@ -67,7 +67,7 @@ export async function followSources(
       apply(change) {
         sources.apply(change);
         unreadable.note(change);
-        // A bucket that was made anew counts from 1 again.
+        // A recreated bucket counts from 1 again.
         revision = change.upTo;
         reportSoon();
       },

@@ -76,7 +76,7 @@ export class MadeEvents {
     const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
     if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
     scanBody(this.#scan, body);
-    // A service cannot mend what a visitor typed into its form, and no store takes a null character.
+    // A service cannot correct what a visitor typed into its form, and no store takes a null character.
     return this.#scan.facts.nulls ? Buffer.from(body.toString('utf8').replaceAll(escapedNull, '$1\\ufffd')) : body;
   }
 }

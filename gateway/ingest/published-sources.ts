@@ -310,7 +310,7 @@ export type PublishedSource = {
   readonly tally: EventTally;
 };
 
-/** `sealed`: there is a secret, and it does not open here, so nobody can be told from anybody else. */
+/** `sealed`: there is a secret, and it does not open here, so no sender can be authenticated. */
 type Signing =
   | { readonly kind: 'none' }
   | { readonly kind: 'sealed' }

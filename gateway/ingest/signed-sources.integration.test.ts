@@ -24,7 +24,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-test('signed configuration: a gateway that is upgraded first answers nobody until a control plane has signed it', async () => {
+test('signed configuration: a gateway that is upgraded first accepts no event until a control plane has signed it', async () => {
   const signer = createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
   if (signer === undefined) throw new Error('there is no key');
   await log.publishSources(allTestSources);
@@ -50,7 +50,7 @@ test('signed configuration: a gateway that is upgraded first answers nobody unti
   const gateway = await starting;
   try {
     expect(await track()).toBe(200);
-    // As a control plane of an older version writes it, or somebody else: what was signed stays in force.
+    // As a control plane of an older version or a stranger writes it: the signed configuration stays in force.
     await log.publishSources([]);
     const next = Buffer.from(JSON.stringify(testAccountConfig({}, { accountId: 'account-2' })));
     const revision = await config.put(accountKey('account-2'), signer.sign('account-2', next, Date.now()));

@@ -92,7 +92,7 @@ test('waiting bytes: of a log that was made again nothing waits', async () => {
   expect(all(waiting)).toEqual({});
 });
 
-test('waiting bytes: what waits in queues counts for its account, whoever stored it', async () => {
+test('waiting bytes: bytes in queues count for their account, whichever gateway stored them', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   const queued = new Map([['a', 100], ['b', 50]]); // prettier-ignore

@@ -86,7 +86,7 @@ export class WaitingBytes {
   }
 
   /**
-   * By account, with what waits in queues, `queued`; together at most `bytes`, what the log has. A frame counts twice while
+   * By account, with the bytes in queues, `queued`; together at most `bytes`, what the log has. A frame counts twice while
    * it is being copied to a queue.
    */
   all(bytes: number, queued: ReadonlyMap<string, number>): ReadonlyMap<string, number> {

@@ -48,7 +48,7 @@ test('botScore: what the client says comes before its User-Agent', () => {
   expect(botScore({}, '')).toBe(50);
 });
 
-test('isStoppedAsBot: Allow stops nobody, Block and Threshold stop from a score on', () => {
+test('isStoppedAsBot: Allow stops no request, Block and Threshold stop from a score on', () => {
   const stopped = (mode: string | null, threshold: number | null, score: number | undefined): boolean =>
     isStoppedAsBot({ mode, threshold }, score);
   expect(stopped(null, null, 100)).toBe(false);

@@ -118,7 +118,7 @@ test('scanBody: what it says of a whole body agrees with JSON.parse, and the byt
   );
 });
 
-test('scanBody: ASCII is told from the rest', () => {
+test('scanBody: ASCII is recognised', () => {
   fc.assert(
     fc.property(fc.record({ a: fc.string({ unit: 'grapheme' }) }), (json) => {
       const { bytes } = scanText(JSON.stringify(json));
@@ -189,20 +189,20 @@ test.each([
   expect(scanText(json).problem).toBe('duplicate_key');
 });
 
-test('scanBody: behind a token that is nobody’s nothing is looked at', () => {
-  const text = `{"events":[{"event":"a"}],"token":"nobody","b":{"c":1}} no JSON`;
+test('scanBody: nothing after an unknown token is scanned', () => {
+  const text = `{"events":[{"event":"a"}],"token":"unknown","b":{"c":1}} no JSON`;
   const asked: string[] = [];
   const isKnown = (token: string): boolean => asked.push(token) === 0;
   expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).toBe('unknown_token');
   expect(scanBody(scan, Buffer.from(text), rowsMax, () => true)).toBe('malformed');
-  expect(asked).toEqual(['nobody']);
+  expect(asked).toEqual(['unknown']);
 });
 
 test.each([
   ['cut within its token', '{"token":"src_li'],
   ['whose token is written with an escape', '{"token":"src_\\u0061"}'],
   ['whose token is no text', '{"token":7}'],
-  ['without a token of its own', '{"events":[{"token":"nobody"}]}'],
+  ['without a token of its own', '{"events":[{"token":"unknown"}]}'],
 ])('scanBody: a body %s is not judged by it', (_, text) => {
   const isKnown = (): boolean => false;
   expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).not.toBe('unknown_token');

@@ -250,7 +250,7 @@ export class PlainRow {
   time: number | undefined;
 }
 
-/** What one pass over a body tells before it is parsed. Reused from scan to scan. */
+/** What one scan of a body finds before it is parsed. Reused from scan to scan. */
 export class BodyScan {
   /** Of everything but the rows. */
   readonly facts = new JsonFacts();
@@ -274,7 +274,7 @@ export class BodyScan {
  * - `malformed`: no JSON, seen without parsing it.
  * - `not_object`: no JSON object.
  * - `duplicate_key`: the top level has `token` or `events` twice, so readers could differ on which one counts.
- * - `unknown_token`: the token is nobody's; what stands behind it was not looked at.
+ * - `unknown_token`: the token is unknown; the rest of the body was not scanned.
  */
 export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key' | 'unknown_token';
 
@@ -282,7 +282,7 @@ export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key' | 'unknow
  * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, when `rowsMax` > 0, its rows
  * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
  * line of a frame. `isKnown` is asked about the token as soon as it is there, unless its text is written with an escape:
- * nobody's body is read no further. So a body may be the beginning of one only.
+ * a body with an unknown token is read no further. So a body may be the beginning of one only.
  */
 export function scanBody(
   scan: BodyScan,
@@ -382,7 +382,7 @@ function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): nu
   return scanValue(row.facts, bytes, start);
 }
 
-/** False where the text that would decide its partition identifies nobody: then it has to be parsed. */
+/** False where the text that would decide its partition is a placeholder: then the event has to be parsed. */
 function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   const { userId, externalId, email, distinctId } = textField;
   const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);
@@ -397,7 +397,7 @@ function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   return own === distinctId || !isPlaceholderAt(bytes, plain.ownStart, plain.ownEnd);
 }
 
-/** Takes what is learned of rows beyond the limit, which nobody reads. */
+/** Takes the facts of rows beyond the limit, which are not used. */
 const uncountedRow = new RowScan();
 
 function skipSpace(bytes: Uint8Array, start: number): number {

@@ -202,7 +202,7 @@ test('batches: an object with numbered members is a list with gaps, any other ob
 });
 
 test.each([
-  { name: 'an unknown key', path: '/pixel/nobody.gif?event=a', status: 401 },
+  { name: 'an unknown key', path: '/pixel/unknown.gif?event=a', status: 401 },
   { name: 'no event', path: `/pixel/${testSources.web.token}.gif`, status: 400 },
   { name: 'no image', path: `/pixel/${testSources.web.token}?event=a`, status: 401 },
 ])('pixel: $name is $status', async ({ path, status }) => {

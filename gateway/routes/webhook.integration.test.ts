@@ -211,7 +211,7 @@ test('webhook: a time outside the window is marked, and the event is of its arri
   }
 });
 
-test('webhook: what a visitor typed and a provider cannot mend is taken', async () => {
+test('webhook: visitor input that a provider cannot correct is accepted', async () => {
   const long = 'x'.repeat(5_000);
   const body = `{"id":"odd","fields":{"E-mail":"${long}@example.com","First name":"${long}","Last name":"a\\u0000b\\ud83d","Note":"\\\\u0000","City":7}}`;
   expect((await post(addressOf(tokenOf(plain, 'Heyflow')), body)).status).toBe(200);

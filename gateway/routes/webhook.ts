@@ -69,7 +69,7 @@ export function createWebhookRoute(parts: WebhookParts): PostRoute {
 
 /**
  * `GET /webhook/{token}`: some providers ask for an address before they use it. The token they show has to be the source
- * key itself, so that whoever knows the address knows nothing more by asking.
+ * key itself, so that the request reveals nothing beyond the address.
  */
 export function createWebhookChallengeRoute(admission: Admission): GetRoute {
   return {
@@ -259,7 +259,7 @@ const description: object = {
     'event, or of several; the whole body stays in eventProperties. With a signingSecret on the source the request has to be',
     'signed. Of every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
     'source; each member of an array is an event. `event` and the parameters that identify win over the body. The body may be compressed with gzip. What a',
-    'service cannot mend is taken: times outside the window are kept as original_time in the context, texts that are too',
+    'service cannot correct is accepted: times outside the window are kept as original_time in the context, texts that are too',
     'long stay in eventProperties only.',
   ].join(' '),
   parameters: [pathParameter('token', 'Source key'), queryParameter('event'), ...identityParameters],

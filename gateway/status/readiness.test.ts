@@ -36,7 +36,7 @@ test('readiness: a server that is too old is no log to rely on', () => {
   expect(logCheck({ connection: problem })).toEqual({ ok: false, detail: problem });
 });
 
-test('readiness: a log that does not store is told with what its servers say of it', () => {
+test('readiness: a log that does not store is reported with what its servers say of it', () => {
   const canary = 'a canary message was not stored: timeout';
   expect(logCheck({ canary, servers: [full] })).toEqual({
     ok: false,

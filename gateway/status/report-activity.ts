@@ -26,7 +26,7 @@ export type ActivityReport = {
 
 /**
  * Keeps the HEALTH bucket informed of when each source was last used and what became of its events. A process that is
- * killed has not told of the last two seconds; `stop` writes what is not written yet.
+ * killed has not reported the last two seconds; `stop` writes what is not written yet.
  */
 export function reportActivity({ bucket, instanceId, sources, hoursKept, onError }: ActivityReport): {
   stop(): Promise<void>;
@@ -82,7 +82,7 @@ class ReportedSource {
   /** Whether the window holds what is not written. */
   #isDirty = false;
 
-  /** Goes on from what this instance wrote before it was started anew. */
+  /** Continues from what this instance wrote before it was restarted. */
   static async open(bucket: Bucket, key: string, hoursKept: number): Promise<ReportedSource> {
     const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastSourceKey(key))]);
     const before = decodeSourceRecord(past?.value);

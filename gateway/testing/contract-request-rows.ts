@@ -98,7 +98,12 @@ export const requestRows: readonly ContractRow[] = [
   { name: 'json: a harmless constructor', body: track({ constructor: 'Lego' }), status: 200 },
   { name: 'json: null character', body: track({ event: 'a\u0000b' }), status: 400, error: /null/ },
   { name: 'json: half a surrogate pair is repaired', body: `{"token":"${token}","event":"\\ud83d"}`, status: 200 },
-  { name: 'json: token twice', body: `{"token":"nobody","token":"${token}","event":"a"}`, status: 400, error: /twice/ },
+  {
+    name: 'json: token twice',
+    body: `{"token":"unknown","token":"${token}","event":"a"}`,
+    status: 400,
+    error: /twice/,
+  },
   { name: 'json: line breaks', body: JSON.stringify(track({}), undefined, 2), status: 200 },
   // media types
   { name: 'type: none', body: Buffer.from(JSON.stringify(track({}))), headers: { 'content-type': '' }, status: 200 },
@@ -218,7 +223,11 @@ export const requestRows: readonly ContractRow[] = [
     status: 403,
   },
   { name: 'address: the connection itself', body: track({ token: testSources.addresses.token }), status: 403 },
-  { name: 'address: a list nobody can match', body: track({ token: testSources.brokenAddresses.token }), status: 403 },
+  {
+    name: 'address: a list that no address can match',
+    body: track({ token: testSources.brokenAddresses.token }),
+    status: 403,
+  },
   // addresses of the interface
   { name: 'route: unknown', path: 'nothing', body: {}, status: 404 },
   { name: 'route: trailing slash', path: 'track/', body: track({}), status: 200 },

@@ -18,7 +18,7 @@ export type GatewayUnderTest = {
   stop(): Promise<void>;
 };
 
-/** Starts a gateway in this process, on a log that is made first unless told otherwise, and waits until it is ready. */
+/** Starts a gateway in this process, on a log that is created first by default, and waits until it is ready. */
 export async function startGatewayHere(
   natsUrl: string,
   variables: Readonly<Record<string, string>> = {},
@@ -32,7 +32,7 @@ export async function startGatewayHere(
     GATEWAY_METRICS_PORT: String(metricsPort),
     LOG_LEVEL: 'silent',
     CANARY_EVERY_MS: '200',
-    // Tests leave connections behind that nobody asks on any more.
+    // Tests leave idle connections open.
     SHUTDOWN_IDLE_MS: '0',
     ...variables,
   });

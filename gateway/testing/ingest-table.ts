@@ -1,4 +1,4 @@
-/** A route of the ingest interface, as somebody with a source key sees it. */
+/** A route of the ingest interface, as a client with a source key sees it. */
 export type IngestRoute = {
   /** Method and pattern, as the router has them. */
   readonly route: string;
@@ -62,7 +62,7 @@ POST /flags     | /flags?v=2  | {"token":"KEY","distinct_id":"u"} | 401 200
 POST /decide    | /decide?v=3 | {"token":"KEY","distinct_id":"u"} | 401 200
 `;
 
-/** Routes that no source key opens: for everybody, or answered by the control plane, which looks at the key. */
+/** Routes that no source key opens: public, or answered by the control plane, which looks at the key. */
 export const openRoutes: readonly string[] = [
   'POST /api/v1/experiments/assignments/:key',
   'POST /api/v1/experiments/personalization',

@@ -6,7 +6,7 @@ export type ConnectionEnd = 'ended' | 'reset';
 
 export type KeptAnswer = { readonly status: number; readonly closes: boolean; readonly text: string };
 
-/** A connection a client keeps, told apart from a reset one by the socket itself: no library retries in between. */
+/** A connection a client keeps; the socket itself says whether it was reset: no library retries in between. */
 export type KeptConnection = {
   /** Sends a request and waits for its answer. Rejects when the connection ends before. */
   ask(request: string): Promise<KeptAnswer>;

@@ -24,11 +24,11 @@ export type LiveCollections = {
 };
 
 /**
- * What an account runs, read: what the types say has been checked, and nobody who uses it checks it again. `Name` are the
+ * What an account runs, read: what the types say has been checked, and is not checked again. `Name` are the
  * collections that were read.
  */
 export type LiveConfig<Name extends CollectionName = CollectionName> = AccountConfig<Pick<LiveCollections, Name>> & {
-  /** What was published and could not be read. Whoever restricts something by it has to refuse. */
+  /** What was published and could not be read. A restriction that depends on it has to refuse. */
   readonly unreadable: readonly UnreadableEntity[];
 };
 

@@ -109,7 +109,7 @@ function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
-// What parses URLs passes over white space and control characters, which no address is meant to hold.
+// URL parsers ignore white space and control characters, which no address is meant to hold.
 const unprintable = /[\s\p{Cc}]/u;
 
 function isWebUrl(text: string): boolean {

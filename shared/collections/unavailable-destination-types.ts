@@ -3,7 +3,7 @@ import { readOnlyDestinationTypes } from './destination-types.ts';
 /** A kind that is known by name and cannot be created. */
 export type UnavailableDestinationType = {
   readonly id: string;
-  /** Why, for whoever asked for it. */
+  /** Why, as shown to users. */
   readonly reason: string;
 };
 
@@ -20,9 +20,9 @@ const reasons: Readonly<Record<string, string>> = {
   ArtsAI: 'No public format of its events was found.',
   Audiohook: 'No public format of its events was found.',
   BingAdsWeb: `${browserTag} BingAds takes conversions from servers.`,
-  FullContact: 'Its interface answers who somebody is, and takes no events.',
+  FullContact: 'Its API looks people up, and accepts no events.',
   G4Analytics: `${browserTag} GA4MeasurementProtocol takes events from servers.`,
-  MNTN: 'Only its image pixel is public, which knows a visitor by the address of the connection: a server’s call is nobody’s.',
+  MNTN: 'Only its image pixel is public, which knows a visitor by the address of the connection: a server’s call identifies no visitor.',
   Tatari: 'No public format of its events was found.',
   TatariCAPI: 'No public format of its events was found.',
   UniversalAds: 'No public format of its events was found.',

@@ -38,7 +38,7 @@ test('unreadable entities: one counts once, whatever its fields and however ofte
   expect(JSON.stringify(lines)).not.toContain('secret');
 });
 
-test('unreadable entities: one that was mended or removed counts no more', async () => {
+test('unreadable entities: one that was corrected or removed counts no more', async () => {
   const { unreadable, shown } = rig();
   expect([await shown('shut'), await shown('defaulted')]).toEqual(['0', '0']);
   const config = testLiveConfig({ sources: [{ ...source, status: 1 }] });

@@ -58,7 +58,7 @@ test('assign: a sticky variant that is gone gives way to a new one', () => {
   expect(ask(planForTests({ id: 'e' }), 'v', new Map([['e', 'gone']]))).toMatchObject({ origin: 'new' });
 });
 
-test('assign: the allocation takes those in its buckets and nobody else', () => {
+test('assign: the allocation takes the visitors in its buckets only', () => {
   const plan = planForTests({ id: 'e', trafficAllocation: 25 });
   for (let number = 0; number < 1_000; number += 1) {
     const visitorId = `v${String(number)}`;
@@ -72,13 +72,13 @@ test('assign: a paused experiment keeps its visitors and takes no new ones', () 
   expect(outcome(ask(plan, 'v', new Map([['e', 'control']])))).toBe('sticky control');
 });
 
-test('assign: a completed experiment has nobody', () => {
+test('assign: a completed experiment assigns no visitor', () => {
   const plan = planForTests({ id: 'e', status: 'Completed' });
   expect(outcome(ask(plan, 'v'))).toBe('completed');
   expect(outcome(ask(plan, 'v', new Map([['e', 'new']])))).toBe('completed');
 });
 
-test('assign: a variant rolled out is everybody’s, whatever was assigned and allocated, and is not stored', () => {
+test('assign: a variant rolled out goes to all visitors, in spite of assignments and allocation, and is not stored', () => {
   const plan = planForTests({ id: 'e', status: 'Completed', rolloutVariantId: 'new', trafficAllocation: 0 });
   for (const assignments of [nothing, new Map([['e', 'control']])]) {
     const decision = ask(plan, 'v', assignments);
@@ -157,7 +157,7 @@ const variants = (properties: Readonly<Record<string, string>>, weight = 100) =>
   { id: 'new', name: 'New', isControl: false, weight, properties },
 ];
 
-test('personalization: running personalizations count for everybody', () => {
+test('personalization: running personalizations count for all visitors', () => {
   const plan = planForTests(
     { id: 'e1', type: 'personalization', variants: variants({ title: 'Hello' }) },
     { id: 'e2', type: 'personalization', variants: variants({ color: 'red' }) },
@@ -173,7 +173,7 @@ test('personalization: a personalization may be its control alone', () => {
   expect(accumulateProperties(plan, 'v', new Map(), undefined)).toEqual({ title: 'Hello' });
 });
 
-test('personalization: a test counts for those who are assigned, and assigns nobody', () => {
+test('personalization: a test counts for visitors who are assigned, and assigns none', () => {
   const plan = planForTests({ id: 'e', variants: variants({ color: 'red' }) });
   expect(accumulateProperties(plan, 'v', new Map(), undefined)).toEqual({});
   expect(accumulateProperties(plan, 'v', new Map([['e', 'new']]), undefined)).toEqual({ color: 'red' });
@@ -192,7 +192,7 @@ test('personalization: a paused test keeps counting for its visitors, a complete
   expect(accumulateProperties(plan, 'v', assignments, undefined)).toEqual({ paused: 'yes' });
 });
 
-test('personalization: a variant rolled out counts for everybody', () => {
+test('personalization: a variant rolled out counts for all visitors', () => {
   const rolledOut = { status: 'Completed', rolloutVariantId: 'new', variants: variants({ color: 'red' }) };
   const plan = planForTests({ id: 'e', ...rolledOut });
   expect(accumulateProperties(plan, 'v', new Map([['e', 'control']]), undefined)).toEqual({ color: 'red' });
@@ -263,7 +263,7 @@ test('work: what patterns and rules look at is counted, so that a long page of m
   expect(assign(plan, request, nothing, new Work(1_000_000))).toEqual({ assigned: false, reason: 'notEligible' });
 });
 
-test('work: an account with thousands of experiments costs something on a page that is not told, too', () => {
+test('work: an account with thousands of experiments costs something without a page too', () => {
   const plan = planForTests(...Array.from({ length: 100 }, (_, index) => ({ id: `e${index}` })));
   expect(() => personalizeVisitor(plan, 'v', nothing, undefined, new Work(1_000))).toThrow(OverBudgetError);
 });

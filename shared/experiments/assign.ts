@@ -18,7 +18,7 @@ export type AssignmentRequest = {
 
 export type NotAssignedReason = 'unknown' | 'completed' | 'paused' | 'notEligible' | 'outsideAllocation';
 
-/** How a visitor came by a variant: just now, kept from before, or because it is everybody's. */
+/** How a visitor came by a variant: just now, kept from before, or by a rollout to all. */
 export type AssignmentOrigin = 'new' | 'sticky' | 'rollout';
 
 export type Placement =
@@ -103,7 +103,7 @@ export type Personalization = {
 
 /**
  * The visitor's variants and their properties: of running personalizations, which are always on, of assignments made
- * before, and of variants rolled out to everybody. It makes no assignment. A test wins over a personalization, then the
+ * before, and of variants rolled out to all. It makes no assignment. A test wins over a personalization, then the
  * greater id. Throws as `assign` does.
  */
 export function personalizeVisitor(

@@ -54,7 +54,7 @@ test('ranges: a variant has as many buckets as its weight says, whatever the ord
   );
 });
 
-test('ranges: without a control what the weights leave belongs to nobody', () => {
+test('ranges: without a control the buckets that the weights leave have no variant', () => {
   const ranges = rangeVariants([{ id: 'only', isControl: false, weight: 40 }]);
   expect(variantAt(ranges, 3999)?.id).toBe('only');
   expect(variantAt(ranges, 4000)).toBeUndefined();

@@ -32,7 +32,7 @@ test('plan: settings that take experiments off leave none, and their token good'
   expect([plan.byKey.size, plan.tokens.size]).toEqual([0, 1]);
 });
 
-test('plan: a personalization takes everybody', () => {
+test('plan: a personalization takes all visitors', () => {
   const plan = planForTests({ id: 'e', type: 'personalization', trafficAllocation: 10 });
   expect(plan.byKey.get('e')?.allocationEnd).toBe(10_000);
 });

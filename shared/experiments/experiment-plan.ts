@@ -166,7 +166,7 @@ type Eligibility = (page: Page) => boolean;
 
 /**
  * Compiles where an experiment may run: on a page that one of the URL patterns matches (none: on all) and for whose
- * query every rule holds. A page whose address or query was not told is not judged by it.
+ * query every rule holds. A page without an address or query is not judged by it.
  * Throws PlanError naming the field for a pattern or a rule that cannot run.
  */
 export function compileEligibility(urlPatterns: readonly string[], queryRules: readonly QueryRule[]): Eligibility {

@@ -32,7 +32,7 @@ type Source = {
   readonly whitelistIps: readonly string[] | null;
 };
 
-/** What tokens are made of: the keys of an account, and its live version. A source that cannot be read admits nobody. */
+/** What tokens are made of: the keys of an account, and its live version. A source that cannot be read admits no request. */
 export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   readonly collections: {
     readonly sources: readonly Source[];

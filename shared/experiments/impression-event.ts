@@ -1,6 +1,6 @@
 import type { ExperimentType } from './experiment-bodies.ts';
 
-/** Name of the event that says a visitor was told a variant. */
+/** Name of the event that says a visitor was given a variant. */
 export const impressionEvent = '$experiment_impression';
 
 /** Properties of that event. A browser library that assigns by itself may send the same. */
@@ -12,6 +12,6 @@ export type ImpressionProperties = {
   readonly variant_id: string;
   readonly variant_name: string;
   readonly is_control: boolean;
-  /** The variant is everybody's since the experiment was completed: no exposure to an experiment. */
+  /** The variant goes to all visitors since the experiment was completed: no exposure to an experiment. */
   readonly is_rollout: boolean;
 };

@@ -22,7 +22,7 @@ export type PageAddress = {
   readonly query: string;
 };
 
-/** A page as eligibility looks at it: what was not told is undefined, and asked of nobody. */
+/** A page as eligibility looks at it: what was not given is undefined, and not checked. */
 export type Page = {
   readonly address: PageAddress | undefined;
   /** Values of each query parameter, in order. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ByteWriter } from './byte-writer.ts';
 import { ReusedWriters } from './reused-writers.ts';
 
-test('reused writers: one that was given back is empty when it is taken, and nobody else has it', () => {
+test('reused writers: a returned writer is empty when it is taken, and has no second owner', () => {
   const writers = new ReusedWriters({ make: () => new ByteWriter(8), bytesMax: 64, keptMax: 1 });
   const first = writers.take();
   first.text('text');

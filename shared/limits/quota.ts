@@ -4,7 +4,7 @@ import { count } from '../runtime/variables.ts';
 /** How the stores of the log that all accounts share are divided. */
 export const quotaEnv = {
   LOG_ACCOUNT_SHARE_PERCENT: count(
-    'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS what waits for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
+    'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS the events that wait for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
     50,
     { unit: '%', minimum: 1, maximum: 100 },
   ),

@@ -22,7 +22,7 @@ test.each(examples.filter(({ contentType }) => contentType === undefined))(
       expect(found?.timeMs).toBe(time === undefined ? undefined : Date.parse(time));
       expect(found?.traits).toMatchObject(traits);
       expect(found?.context).toMatchObject(context);
-      // Nobody is made out of nothing.
+      // No visitor is made out of nothing.
       if (expected.email === undefined) expect(found?.email).toBeUndefined();
       if (expected.userId === undefined) expect(found?.userId).toBeUndefined();
       if (expected.externalId === undefined) expect(found?.externalId).toBeUndefined();

@@ -19,7 +19,7 @@ export async function findBrowser(): Promise<string> {
   return vi.waitFor(() => readFile(found, 'utf8'), { timeout: unpackDeadlineMs, interval: 50 });
 }
 
-/** Whether nobody made this folder before. */
+/** Whether this folder did not exist before. */
 async function isFirst(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);

@@ -51,7 +51,7 @@ export function createNatsFolder(): Promise<string> {
 /**
  * Starts a nats-server of the test's own, on free ports and an empty folder. `stop` removes that folder; a folder given
  * in the options (to start again on the same data after `kill`) is kept, and only there does the server sync as in
- * production unless the options say so: what nobody reads again need not survive a power cut. The server has the users of a
+ * production unless the options say so: data that is not read again need not survive a power cut. The server has the users of a
  * deployment, and `url` the operator's login; `asLogUser` gives that of a service. With `furtherConfig` there are none.
  */
 export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {

@@ -24,7 +24,7 @@ export function testAccountConfig(
   };
 }
 
-/** The same, as whoever follows what is published has it. */
+/** The same, as followers of the configuration have it. */
 export function testLiveConfig(...published: Parameters<typeof testAccountConfig>): LiveConfig {
   return readLiveConfig(decodeAccountConfig(encodeAccountConfig(testAccountConfig(...published))));
 }

@@ -26,7 +26,7 @@ export function sumLeftOut(outcomes: readonly VisitorOutcome[]): LeftOut {
   return sum;
 }
 
-/** Erases a visitor as the control plane does, unless told otherwise with nobody to announce it to. Returns the erased ids. */
+/** Erases a visitor as the control plane does, by default without an announcement. Returns the erased ids. */
 export async function eraseFor(
   pool: Pool,
   request: Omit<ErasureRequest, 'actor'>,

@@ -445,7 +445,7 @@ const newId = (): string =>
 const { currentScript } = document;
 if (currentScript !== null) {
   const begin = (): void => start(currentScript);
-  // Calls wait in the queue of the page until somebody sees it.
+  // Calls wait in the queue of the page until it is visible.
   if (document.prerendering === true) document.addEventListener('prerenderingchange', begin);
   else begin();
 }

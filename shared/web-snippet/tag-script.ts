@@ -161,7 +161,7 @@ function run({ variables, triggers, tags }: Container): void {
         return matches(trigger, now);
       } catch (error) {
         warn(trigger.type, error);
-        // What cannot be told keeps its tags from running.
+        // A trigger that cannot be evaluated keeps its tags from running.
         return undefined;
       }
     });

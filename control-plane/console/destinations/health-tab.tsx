@@ -15,7 +15,7 @@ const OutcomeChart = lazy(async () => ({ default: (await import('../design/outco
 const everyMs = 5_000;
 const steps = { 60: 'by hour', 15: 'by quarter of an hour', 1: 'by minute' } as const;
 
-/** A day of a destination: its attempts, what waits, and why events did not arrive. */
+/** A day of a destination: its attempts, waiting events, and why events did not arrive. */
 export function HealthTab({ destination: { id } }: { readonly destination: Destination }): ReactElement {
   const [search] = useSearchParams();
   const chosen = Number(search.get('step'));

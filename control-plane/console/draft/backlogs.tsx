@@ -12,7 +12,7 @@ export type BacklogsProps = {
   readonly onForced: (isForced: boolean) => void;
 };
 
-/** Which destinations a publish ends, what waits for each, and the word without which that is not done. */
+/** The destinations that a publish ends, the events that wait for each, and the confirmation it needs. */
 export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElement | null {
   if (left.length === 0) return null;
   const isSafe = !left.some(({ needsForce }) => needsForce);

@@ -87,7 +87,7 @@ export function shareOfControl(variants: readonly Pick<Variant, 'isControl' | 'w
   return Math.round((100 - given) * 100) / 100;
 }
 
-/** How a variant's rate stands to the control's: told apart only where their intervals do not meet. */
+/** How a variant's rate compares with the control's: different only where their intervals do not overlap. */
 export function compareWithControl(
   variant: Pick<VariantResults, 'isControl' | 'confidenceInterval'>,
   all: readonly Pick<VariantResults, 'isControl' | 'confidenceInterval'>[],

@@ -3,7 +3,7 @@ import { Field } from '../design/field.tsx';
 
 type DescriptionFieldProps = {
   readonly value: string | null | undefined;
-  /** Told null where nothing is left of it. */
+  /** Called with null when the field is empty. */
   onChange(value: string | null): void;
 };
 

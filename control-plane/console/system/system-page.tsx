@@ -11,7 +11,7 @@ import { WorkCard } from './work-card.tsx';
 
 const levels = { ok: ['good', 'OK'], warn: ['warn', 'Check'], fail: ['bad', 'Fix'] } as const;
 
-/** The installation: who is alive and what each runs, what waits, and what the doctor finds. */
+/** The installation: live processes and what each runs, backlogs, and findings of the doctor. */
 export function SystemPage(): ReactElement {
   return (
     <Page title="System" lead="Processes and the log, shared by all accounts.">

@@ -91,7 +91,7 @@ class Batches {
       // The bytes handed over are gone when this returns.
       compressed: Buffer.from(body),
       address: this.#admission.addressOf(exchange),
-      // Nearly all bodies begin with their token: nobody's is not worth the rest.
+      // Nearly all bodies begin with their token: after an unknown one the rest is not read.
       isWanted: (beginning) => this.#isWanted(beginning),
       done: (result) => {
         switch (result.kind) {
@@ -109,7 +109,7 @@ class Batches {
     if (!started) exchange.send(busy);
   }
 
-  /** A scan changes bytes, and where a body is cut it would change what goes on behind: it gets some of its own. */
+  /** A scan changes bytes, and at a cut it would change the bytes that follow: it works on a copy. */
   #isWanted(beginning: Buffer): boolean {
     const some = Buffer.from(beginning.subarray(0, tokenWithinBytes));
     return scanBody(this.#scan, some, 1, this.#isKnown) !== 'unknown_token';

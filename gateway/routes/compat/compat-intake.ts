@@ -213,7 +213,7 @@ export class CompatIntake {
     }
   }
 
-  /** Writes the events of a request behind each other; what is none is told to the answer. */
+  /** Writes the events of a request one after the other, and reports the others to the answer. */
   #write({ atMs }: Admitted, request: AdmittedMessages, start: string, answer: CompatAnswer): readonly Written[] {
     const { key, messages, body, bytes, dialect, sentAtMs } = request;
     const out = this.#out;

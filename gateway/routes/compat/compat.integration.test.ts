@@ -115,10 +115,10 @@ test('compat: what is no event is left out and counted, and the rest is stored',
   expect((await invalid()) - before).toBe(3);
 });
 
-test('compat: events that name nobody, or come twice, are taken as they are', async () => {
-  const batch = [{ type: 'track', event: 'Nobody', messageId: 'nobody-1' }];
+test('compat: events without identifiers, or sent twice, are accepted as they are', async () => {
+  const batch = [{ type: 'track', event: 'Anonymous', messageId: 'anonymous-1' }];
   for (const _ of [1, 2]) expect((await post('/v1/batch', { batch }, { authorization: basic(key) })).status).toBe(200);
-  const found = (await rig.log.envelopes()).filter(({ id }) => id === 'nobody-1');
+  const found = (await rig.log.envelopes()).filter(({ id }) => id === 'anonymous-1');
   // The resolver knows the second one by its id.
   expect(found).toHaveLength(2);
 });
@@ -178,7 +178,7 @@ test.each<readonly [string, string, unknown, Readonly<Record<string, string>>, R
   expect(answer.body['message']).toBe(answer.body['error']);
 });
 
-test('compat: beyond its rate a source is told how long to wait, in a header that pages may read', async () => {
+test('compat: beyond its rate limit a source gets the time to wait, in a header that pages may read', async () => {
   const rows = { batch: Array.from({ length: 10_000 }, () => ({ type: 'page', anonymousId: 'a' })) };
   const headers = { authorization: basic(webKey), origin: 'https://shop.test' };
   let refused: Answer | undefined;
@@ -190,7 +190,7 @@ test('compat: beyond its rate a source is told how long to wait, in a header tha
   expect(refused?.headers.get('access-control-expose-headers')).toBe('retry-after');
 });
 
-test("compat: Segment's browser library is told to send here, securely where its page is", async () => {
+test("compat: Segment's browser library is configured to send here, securely where its page is", async () => {
   const settings = async (headers: Readonly<Record<string, string>>): Promise<unknown> =>
     (await fetch(`${rig.gateway.url}/v1/projects/${webKey}/settings`, { headers })).json();
   const host = new URL(rig.gateway.url).host;
@@ -200,10 +200,10 @@ test("compat: Segment's browser library is told to send here, securely where its
   expect(await settings({ origin: 'https://shop.test' })).toMatchObject({
     integrations: { 'Segment.io': { protocol: 'https' } },
   });
-  expect((await fetch(`${rig.gateway.url}/v1/projects/nobody/settings`)).status).toBe(401);
+  expect((await fetch(`${rig.gateway.url}/v1/projects/unknown/settings`)).status).toBe(401);
 });
 
-test("compat: RudderStack's browser library is told of no destinations, and may ask for the head alone", async () => {
+test("compat: RudderStack's browser library gets no destinations, and may ask for the head alone", async () => {
   const url = `${rig.gateway.url}/sourceConfig/?writeKey=${webKey}&p=web`;
   const answer = await fetch(url, { headers: { origin: 'https://shop.test' } });
   expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.test');
@@ -224,7 +224,7 @@ test('compat: each family has a document of its own, and ours names none of thei
     expect.arrayContaining(['/batch', '/e', '/engage', '/flags', '/array/{key}/config']),
   );
   expect((await paths('')).filter((path) => path.startsWith('/v1/'))).toEqual([]);
-  expect((await fetch(`${rig.gateway.url}/api/v1/openapi/nobody`)).status).toBe(404);
+  expect((await fetch(`${rig.gateway.url}/api/v1/openapi/unknown`)).status).toBe(404);
 });
 
 test('retries: a track without an id that a library tries again is one event', async () => {
@@ -240,7 +240,7 @@ test('retries: a track without an id that a library tries again is one event', a
   expect(new Set(ids('identify')).size).toBe(1);
 });
 
-test("bots: a server's own library makes nobody a bot; a visitor it names may be one", async () => {
+test("bots: a server's own library marks no visitor as a bot; a visitor it names may be one", async () => {
   const source = {
     token: 'src_live_scored_0123456789',
     entity: { id: 'scored', name: 's', type: 'NodejsApi', status: 'Enabled', botControlMode: 'Block' },

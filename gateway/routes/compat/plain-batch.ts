@@ -156,7 +156,7 @@ export class PlainBatchReader {
     facts.reset();
     const valueEnd = scanValue(facts, body, start);
     if (facts.depth + levelsAround > this.#limits.depthMax) {
-      // Not noted: the other messages are within the limit. The bytes count all the same.
+      // Not recorded: the other messages are within the limit. The bytes count all the same.
       this.#facts.keys += facts.keys;
       this.#facts.bits |= facts.bits;
       this.#keepPlace(messages.length, start, valueEnd);
@@ -201,7 +201,7 @@ export class PlainBatchReader {
     facts.depth = Math.max(facts.depth, depth + 1);
   }
 
-  /** Also that there is nothing in it that has to be mended. */
+  /** Also whether nothing in it has to be repaired. */
   #isWithinLimits(): boolean {
     const { keys, depth, nulls, suspicious } = this.#facts;
     return !nulls && !suspicious && keys <= this.#limits.keysMax && depth + 1 <= this.#limits.depthMax;

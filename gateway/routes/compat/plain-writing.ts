@@ -22,7 +22,7 @@ export class LastMessage {
   #resets = none;
   #first = none;
 
-  /** How much higher a message's members are, if they are like the last one's; undefined otherwise. Then it is nobody's. */
+  /** How much higher a message's members are, if they are like the last one's; undefined otherwise. Then it is not one of them. */
   shiftTo({ index }: PlainSource, { first, alike }: PlainMessage): number | undefined {
     const isLike = alike !== none && alike === this.#first && index.resets === this.#resets;
     this.#first = none;
@@ -86,11 +86,11 @@ export function isPlainText({ bytes, index }: PlainSource, member: number, bytes
   return bytes[index.valueStart(member)] === quote && !index.isEscaped(member) && length > 0 && length <= bytesMax;
 }
 
-/** Whether a member identifies somebody by the text that stands there, or is not given. */
+/** Whether a member is an identifier as it stands there, or is not given. */
 export const isPlainId = (source: PlainSource, member: number): boolean =>
   !isGiven(source, member) || isIdentifier(source, member);
 
-/** Whether a member identifies somebody by the text that stands there. */
+/** Whether a member is an identifier as it stands there. */
 export const isIdentifier = (source: PlainSource, member: number): boolean =>
   isPlainText(source, member, textCharactersMax.userId) &&
   !isPlaceholderAt(source.bytes, source.index.valueStart(member) + 1, source.index.valueEnd(member) - 1);

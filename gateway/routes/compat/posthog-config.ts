@@ -132,7 +132,7 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
           const visitorId = isJsonObject(value)
             ? (readId(value, 'distinct_id') ?? readId(value, '$distinct_id'))
             : undefined;
-          // Flags of nobody: a library that only wants its configuration.
+          // No visitor: a library that only wants its configuration.
           if (visitorId === undefined || idProblem({ distinct_id: visitorId }) !== undefined) return reply({});
           void askFlags(asked, { token, visitorId, keys: keysAsked(value) }).then(reply);
         },

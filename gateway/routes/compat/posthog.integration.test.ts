@@ -134,7 +134,7 @@ test('posthog: the configuration says what is served, as JSON and as a script of
   const window: Record<string, unknown> = {};
   vm.runInNewContext(await script.text(), { window });
   expect(window).toEqual({ _POSTHOG_REMOTE_CONFIG: { [key]: { config: said, siteApps: [] } } });
-  for (const path of ['/array/nobody/config', '/array/nobody/config.js', '/array/%3Cscript%3E/config.js']) {
+  for (const path of ['/array/unknown/config', '/array/unknown/config.js', '/array/%3Cscript%3E/config.js']) {
     expect((await ask(path)).status).toBe(401);
   }
 });

@@ -100,7 +100,7 @@ export const posthogCapture: Dialect = {
 
 /**
  * An event of PostHog's as one of ours. Its distinct_id is our externalId, unless it is the id of the device, which is
- * how browsers say that nobody is identified: then it is our userId. `$identify` and `$create_alias` tie two ids together.
+ * how browsers send an anonymous visitor: then it is our userId. `$identify` and `$create_alias` tie two ids together.
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};

@@ -47,7 +47,7 @@ function configRoute(admission: Admission): GetRoute {
         '/sourceConfig': {
           get: {
             operationId: 'rudderstackConfig',
-            summary: 'Configuration of the browser library: it sends to its data plane, and to nobody else',
+            summary: 'Configuration of the browser library: it sends to its data plane only',
             parameters: [queryParameter('writeKey')],
             responses: { 200: { description: 'The configuration' }, 401: { description: 'No such key' } },
           },

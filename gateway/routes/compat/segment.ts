@@ -54,7 +54,7 @@ function postRoute(
 /** Bytes of a report of a library about itself. */
 const reportBytesMax = 64 * 1024;
 
-/** Figures of the browser library about itself: nobody asked for them, and without an answer it would retry. */
+/** Metrics of the browser library about itself: they are not kept, but without an answer it would retry. */
 function metricsRoute(): PostRoute {
   const summary = 'Figures of the browser library about itself; they are not kept';
   return {
@@ -80,7 +80,7 @@ function settingsRoute(admission: Admission, isSecure: boolean): GetRoute {
         '/v1/projects/{key}/settings': {
           get: {
             operationId: 'segmentSettings',
-            summary: 'Settings of the browser library: it sends to this gateway, and to nobody else',
+            summary: 'Settings of the browser library: it sends to this gateway only',
             parameters: [pathParameter('key', 'Source key')],
             responses: { 200: { description: 'The settings' }, 401: { description: 'No such key' } },
           },

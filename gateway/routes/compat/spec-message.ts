@@ -166,8 +166,8 @@ function group(message: JsonObject, made: (own: OwnFields) => Translated, person
 }
 
 /**
- * Two ids of one visitor. The previous one may be an anonymousId or a userId: it is claimed as both, so that whoever it
- * led to and whoever the new one leads to are one from then on.
+ * Two ids of one visitor. The previous one may be an anonymousId or a userId: it is claimed as both, so that the visitor it
+ * led to and the one that the new id leads to are merged.
  */
 function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
   const previousId = readId(message, 'previousId');

@@ -282,13 +282,13 @@ test('spec: a single call has no type of its own, and the page of a page call is
 });
 
 test.each([
-  ['a type nobody knows', { type: 'video' }, /^type must be one of/],
+  ['an unknown type', { type: 'video' }, /^type must be one of/],
   ['a track without a name', { type: 'track' }, /^event must be/],
   ['a track with a long name', { type: 'track', event: 'e'.repeat(1_001) }, /^event must be/],
   ['a long id', { type: 'track', event: 'e', userId: 'u'.repeat(401) }, /^userId must be/],
   ['a group without an id', { type: 'group' }, /^groupId is required/],
-  ['an alias of nobody', { type: 'alias', previousId: 'a' }, /^userId is required/],
-  ['an alias from nobody', { type: 'alias', userId: 'u' }, /^previousId is required/],
+  ['an alias without a userId', { type: 'alias', previousId: 'a' }, /^userId is required/],
+  ['an alias without a previousId', { type: 'alias', userId: 'u' }, /^previousId is required/],
 ])('spec: %s is no event, and says why', (_, message, problem) => {
   expect(specBatch.translate(message, {}, arrival)).toEqual({ problem: expect.stringMatching(problem) as unknown });
 });

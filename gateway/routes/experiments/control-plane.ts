@@ -92,7 +92,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It waited for a connection until nobody waited for it.
+    // It got its connection after the request had ended.
     if (this.#settle === undefined) controller.abort(late);
   }
 

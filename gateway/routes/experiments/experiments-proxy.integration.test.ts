@@ -136,7 +136,7 @@ test("flags: PostHog's libraries get the account's experiments, in the form of e
   expect(JSON.parse(asked.at(-1)?.body ?? '')).toEqual({ token: webKey, visitor_id: '42', keys: ['button'] });
 });
 
-test('flags: libraries keep the values that they have when the control plane fails, and nobody has flags without an id', async () => {
+test('flags: libraries keep the values that they have when the control plane fails, and there are no flags without an id', async () => {
   for (const [status, text] of [
     [503, '{"success":false}'],
     [429, '{"success":false}'],

@@ -46,7 +46,7 @@ export function describeOwn(routes: readonly Route[]): object {
       'externalId is the id of a person, userId that of a device or a visitor. Two visitors with an externalId each are ' +
       'made one by an alias only: the event `$alias` with the previous id as externalId and the new one as ' +
       'userProperties.external_id, sent with the key of a server source. Identifiers such as undefined, null, 0 or ' +
-      'anonymous identify nobody and are left out. The key of a web, pixel, redirect or mobile source does not overwrite ' +
+      'anonymous identify no visitor and are left out. The key of a web, pixel, redirect or mobile source does not overwrite ' +
       'external_id, email and phone_number that a server source has set. A test key changes no visitor. ' +
       'Clients retry on 408, 409, 429 and 5xx and honour Retry-After.',
   });

@@ -3,8 +3,8 @@ import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * CallRail: calls, text messages and forms. No body says which webhook it is of: what can be told by its fields is, and
- * the states of a call before its end cannot be told apart. All of them share the call's id. It sends nothing twice, and
+ * CallRail: calls, text messages and forms. No body names its webhook, so its fields decide;
+ * the states of a call before its end look the same. All of them share the call's id. It sends nothing twice, and
  * ends webhooks that fail.
  */
 export const callRail = defineSourceKind({

@@ -70,7 +70,7 @@ export const segment = defineSourceKind({
   },
   prepare({ traits, ...event }) {
     const { type, previousId, userId } = event;
-    // The traits of a group are nobody's own.
+    // The traits of a group belong to no visitor.
     if (type === 'group') return { ...event, groupTraits: traits };
     if (type !== 'alias' || textOf(previousId) === undefined || textOf(userId) === undefined)
       return { ...event, traits };

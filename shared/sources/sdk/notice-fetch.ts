@@ -4,8 +4,8 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 /**
- * How what a notice points to is fetched: some providers send no more than an id, and tell the rest to who asks with a
- * token of the source's owner. Functions are pure; whoever sends the request tries it again, and puts the event into the log.
+ * How what a notice points to is fetched: some providers send an id only, and return the rest to a request with a
+ * token of the source's owner. Functions are pure; the dispatcher sends the request, retries it, and stores the event.
  */
 export type NoticeFetch = {
   /** What the provider calls the token. */

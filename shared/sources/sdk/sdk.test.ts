@@ -94,7 +94,7 @@ test.each<[label: string, value: unknown, email: string | undefined, traits: obj
   ['And your phone?', '+1 (415) 555-2671 ext. 12', undefined, { phone_number: '+1 (415) 555-2671 ext. 12' }],
   ['Company name', 'Analytical', undefined, { company_name: 'Analytical' }],
   ['Which company do you work for?', 'Analytical', undefined, { company_name: 'Analytical' }],
-  // Questions about something or somebody else.
+  // Questions about a thing or another person.
   ['Which phone do you own?', 'Pixel 9', undefined, {}],
   ['How many mobile devices?', 3, undefined, {}],
   ['Best time to phone', '10:00 - 12:00', undefined, {}],

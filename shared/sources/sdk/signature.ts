@@ -14,7 +14,7 @@ export type SignedRequest = {
   readonly ageMsMax: number;
 };
 
-/** `stale`: signed for another time than now, so it may be one that somebody kept. */
+/** `stale`: signed for another time than now, so it may be a replayed one. */
 export type SignatureVerdict = 'valid' | 'missing' | 'wrong' | 'stale';
 
 /** How a provider proves that a request is its own. */

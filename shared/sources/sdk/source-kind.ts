@@ -13,7 +13,7 @@ import type { SignatureScheme } from './signature.ts';
 /** Paths of a value; the first that leads to one counts. See compilePath. */
 type Paths = readonly string[];
 
-/** Where a provider's events say what. Everything it does not name is read by nobody and kept in the properties. */
+/** Where a provider's events say what. Everything it does not name is kept in the properties unread. */
 export type EventTable = {
   /** Paths, or what works the name out. Without a name the event is called as its source. */
   readonly name?: Paths | ((event: JsonObject) => string | undefined);
@@ -25,7 +25,7 @@ export type EventTable = {
   readonly userId?: Paths;
   readonly externalId?: Paths;
   readonly email?: Paths;
-  /** A name in one piece, for where its parts are not told. */
+  /** A whole name, for where its parts are not sent. */
   readonly fullName?: Paths;
   readonly traits?: Readonly<Record<string, Paths>>;
   readonly context?: Readonly<Record<string, Paths>>;
@@ -38,13 +38,13 @@ export type SourceKindDeclaration = {
   /** The type of its sources. */
   readonly type: string;
   readonly label: string;
-  /** Where the provider is told our address. */
+  /** Where our address is entered at the provider. */
   readonly setUp: string;
   /** What is to be known beside that. */
   readonly notes?: string;
   /** Where the facts are from. */
   readonly follows: readonly string[];
-  /** How its requests prove themselves; undefined where the provider signs nothing, or in a way nobody has published. */
+  /** How its requests prove themselves; undefined where the provider signs nothing, or in an undocumented way. */
   readonly signature?: SignatureScheme;
   readonly table: EventTable;
   /** The events of a body; by default the elements of an array, else the body. */

@@ -630,7 +630,7 @@ export function providerExamples(at: number): readonly ProviderExample[] {
       ],
     },
     {
-      name: 'a group, whose traits are nobody’s own',
+      name: 'a group, whose traits belong to no visitor',
       type: 'SegmentWebPlugin',
       body: json({
         type: 'group',

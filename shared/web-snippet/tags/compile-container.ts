@@ -48,7 +48,7 @@ export const containerBytesMax = 64 * 1024;
 /** A container, and why some of its tags are not in it. */
 export type CompiledContainer = { readonly container: Container; readonly problems: readonly string[] };
 
-/** Compiles the container of an enabled tag manager. A tag that cannot be told for certain is left out: it never runs. */
+/** Compiles the container of an enabled tag manager. A tag that cannot be compiled with certainty is left out: it never runs. */
 export function compileContainer(collections: TagCollections, tagManagerId: string): CompiledContainer {
   const problems: string[] = [];
   const isOwn = (entity: { readonly tagManagerId: string }): boolean => entity.tagManagerId === tagManagerId;
