@@ -37,7 +37,7 @@ export const wayReply = Type.Object({
     description: 'skip: it is not for this destination. broken: the destination or its rules cannot be used, see why.',
   }),
   why: Type.String({ description: 'In words.' }),
-  consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stops it: what decides.' })),
+  consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stops or limits it: what decides.' })),
   ruleId: nullable(Type.String({ description: 'The mapping that decided, where one did.' })),
   eventName: nullable(Type.String({ description: 'What it is called there.' })),
   properties: nullable(
@@ -117,13 +117,15 @@ function decideWay(config: LiveConfig, destination: PublishedDestination, asked:
       resolved,
     );
     if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
-    const { ruleId, mapped } = decision;
+    const { ruleId, mapped, limitedBy } = decision;
+    const isLimited = limitedBy !== undefined;
     const limit = compileAllowedData(config.collections.externalAllowedEventData);
     const { event } = resolved.event;
     const sent = {
       ...nothing,
       decision: 'send',
-      why: mapped === undefined ? 'No mapping matches: it is sent as it is.' : 'A mapping decides what is sent.',
+      why: `${mapped === undefined ? 'No mapping matches: it is sent as it is' : 'A mapping decides what is sent'}${isLimited ? ', for limited use only.' : '.'}`,
+      consent: limitedBy === undefined ? null : viewConsent(limitedBy.answers),
       ruleId: ruleId ?? null,
       eventName: mapped?.eventName ?? resolved.event.event,
       properties: mapped === undefined ? null : (limit?.(event, mapped.properties) ?? mapped.properties),
@@ -132,7 +134,7 @@ function decideWay(config: LiveConfig, destination: PublishedDestination, asked:
     const sealer = sealerFor(asked.secretBox, asked.accountId, destination.id);
     const ready = prepareDestination(destination.type, destination.settings, sealer);
     const prepared = limit === undefined ? ready.prepared : withLimitedData(ready.prepared, limit);
-    const preview = previewRequest({ ...ready, prepared }, { resolved, mapped }, asked.nowMs);
+    const preview = previewRequest({ ...ready, prepared }, { resolved, mapped, isLimited }, asked.nowMs);
     if (typeof preview === 'string') return { ...sent, decision: 'broken', why: preview };
     return { ...sent, request: preview };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import { consentLayers } from '../../shared/routing/consent/compile-consent.ts';
-import type { PurposeAnswer } from '../../shared/routing/consent/compile-consent.ts';
+import { consentLayers } from '../../shared/routing/consent/purpose-answer.ts';
+import type { PurposeAnswer } from '../../shared/routing/consent/purpose-answer.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Position } from '../api/pagination.ts';

@@ -1,4 +1,4 @@
-import type { PurposeAnswer } from '../../shared/routing/consent/compile-consent.ts';
+import type { PurposeAnswer } from '../../shared/routing/consent/purpose-answer.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { Position } from '../api/pagination.ts';

@@ -17,6 +17,9 @@ const row = Type.Object({
   by: nullable(Type.String({ description: 'The modification, mapping, rule or list that decides; null: none.' })),
   isConditional: Type.Boolean({ description: 'Whether it depends on the condition of a mapping.' }),
   purposes: Type.Array(Type.String()),
+  onOptOut: Type.Enum(['stop', 'limitedUse'], {
+    description: 'What becomes of events of visitors who opted out by a signal.',
+  }),
   consentRule: Type.Enum(['all', 'any'], { description: 'Which of the purposes the visitor must allow.' }),
   regions: Type.Array(Type.String(), { description: 'Where the defaults of the purposes apply; empty: everywhere.' }),
   destinationRegion: nullable(Type.String({ description: 'The region that the settings of the destination name.' })),

@@ -54,7 +54,7 @@ test('privacy report: says of each property how it leaves, for which purposes an
   const report = privacyReport(
     snapshot({
       destinations: [
-        destination({ settings: { consentRule: 'any', region: 'EU' } }),
+        destination({ settings: { consentRule: 'any', onOptOut: 'limitedUse', region: 'EU' } }),
         destination({ id: 'd2', status: 'Disabled' }),
       ],
       mappings: [mapping({ mappings: rows }), mapping({ id: 'm2', isEnabled: false, action: 'stop' })],
@@ -82,6 +82,7 @@ test('privacy report: says of each property how it leaves, for which purposes an
     destination: 'Warehouse',
     purposes: ['advertising', 'analytics'],
     consentRule: 'any',
+    onOptOut: 'limitedUse',
     regions: ['EEA', 'US-CA'],
     destinationRegion: 'EU',
   });

@@ -23,6 +23,7 @@ export type ReportRow = {
   /** Purposes that the visitor must allow, and which of them. */
   readonly purposes: readonly string[];
   readonly consentRule: 'all' | 'any';
+  readonly onOptOut: 'stop' | 'limitedUse';
   /** Regions that the defaults of the purposes apply in; empty: everywhere. */
   readonly regions: readonly string[];
   /** The region that the destination's settings name. */
@@ -72,6 +73,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
     type,
     purposes: purposes.map((purpose) => String(purpose['name'])).toSorted(),
     consentRule: settings['consentRule'] === 'any' ? 'any' : 'all',
+    onOptOut: settings['onOptOut'] === 'limitedUse' ? 'limitedUse' : 'stop',
     regions: [...new Set(regions)].toSorted(),
     destinationRegion: textOf(settings['region']) ?? textOf(settings['dataCentre']),
   };
@@ -225,6 +227,7 @@ const columns = [
   'isConditional',
   'purposes',
   'consentRule',
+  'onOptOut',
   'regions',
   'destinationRegion',
 ] as const;

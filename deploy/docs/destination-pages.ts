@@ -70,6 +70,7 @@ function describeKind(kind: OfferedKind): string {
           facts.deduplicatesBy === undefined ? 'nothing: a repeat counts twice' : `\`${facts.deduplicatesBy}\``,
         ],
         ['Reports rejected events by', facts.errors],
+        ...(facts.limitedUse === undefined ? [] : [['For limited use', facts.limitedUse]]),
         ['Compared with the platform’s documentation', facts.checked],
         ['API version', versionOf(facts.version)],
       ],

@@ -1,6 +1,7 @@
 import { EncryptionKeyError, readEncryptionKey } from '../routing/modifications/encryption.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import type { DestinationKind, PreparedDestination } from './sdk/destination.ts';
+import { withLimitedUse } from './limit-use.ts';
 import { choice, optionalText, SettingError } from './sdk/settings.ts';
 
 /**
@@ -30,6 +31,18 @@ export const consentRuleSetting = choice<'all' | 'any'>({
   sublabel:
     'Which of the purposes that this destination serves a visitor must allow. Without purposes it has no effect.',
   fallback: 'all',
+});
+
+/** What becomes of events of visitors who opted out by a signal; of kinds whose platform has words for limited use. */
+export const onOptOutSetting = choice<'stop' | 'limitedUse'>({
+  label: 'Opted out by a signal',
+  options: [
+    { label: 'Send nothing', value: 'stop' },
+    { label: 'Send for limited use', value: 'limitedUse' },
+  ],
+  sublabel:
+    "For visitors who opted out by Global Privacy Control, a GPP or a US Privacy string, and denied nothing otherwise: sends with the platform's words for limited use. A denial in a dialog, by the event, the visitor or a default always stops.",
+  fallback: 'stop',
 });
 
 /** For the modification Encrypted of the destination's mappings. */
@@ -62,12 +75,15 @@ const commonSettings = [
   consentRuleSetting.describe('consentRule'),
   encryptionKeySetting.describe('encryptionKey'),
 ];
+const commonOfLimited = [...commonSettings, onOptOutSetting.describe('onOptOut')];
 
 /** Adds to a kind the settings that every kind has, behind its own. */
 export function withCommonSettings(kind: DestinationKind): OfferedKind {
   const { descriptor, exampleSuccess, exampleProperties, facts, loadPlatform, prepareErasure } = kind;
+  const hasLimitedUse = facts.limitedUse !== undefined;
+  const common = hasLimitedUse ? commonOfLimited : commonSettings;
   return {
-    descriptor: { ...descriptor, settings: [...descriptor.settings, ...commonSettings] },
+    descriptor: { ...descriptor, settings: [...descriptor.settings, ...common] },
     get exampleSettings() {
       return kind.exampleSettings;
     },
@@ -82,7 +98,13 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
       // The rules of the account read these; here they are checked.
       consentRuleSetting.read(settings['consentRule'], 'consentRule');
       encryptionKeySetting.read(settings['encryptionKey'], 'encryptionKey');
-      return { ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') };
+      const order = orderSetting.read(settings['order'], 'order');
+      const isLimited = onOptOutSetting.read(settings['onOptOut'], 'onOptOut') === 'limitedUse';
+      if (isLimited && !hasLimitedUse) {
+        throw new SettingError('onOptOut', 'must be stop: the platform has no words for limited use');
+      }
+      const prepared = { ...kind.prepare(settings), order };
+      return isLimited ? withLimitedUse(prepared) : prepared;
     },
   };
 }

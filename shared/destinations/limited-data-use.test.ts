@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { findDestinationKind } from './registry.ts';
+import { withLimitedData } from './limit-data.ts';
+import { destinationKinds, findDestinationKind } from './registry.ts';
 import type { OutboundEvent } from './sdk/destination.ts';
 import { limitedDataUse } from './sdk/limited-data-use.ts';
 import { sampleVisit } from './testing/sample-visit.ts';
@@ -66,10 +67,84 @@ test('limited data use: The Trade Desk asks for a state of the law, and is not s
   expect(accepts(visit({ [limitedDataUse]: true }, { state: undefined }))).toBe(false);
 });
 
-function preparedKind(id: string) {
+const ofDataManager = ['"adUserData":"CONSENT_DENIED"', '"adPersonalization":"CONSENT_DENIED"'];
+
+/** What the references of these platforms say that an event for limited use carries. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  AmazonDSP: ['"amznAdStorage":"DENIED"', '"amznUserData":"DENIED"'],
+  BingAds: ['"adStorageConsent":"D"'],
+  Facebook: [
+    '"data_processing_options":["LDU"]',
+    '"data_processing_options_country":1',
+    '"data_processing_options_state":1000',
+  ],
+  GA4MeasurementProtocol: ['"ad_user_data":"DENIED"', '"ad_personalization":"DENIED"'],
+  ...Object.fromEntries(['Google', 'GoogleAds360', 'GoogleDataManagerEventIngest'].map((id) => [id, ofDataManager])),
+  Pinterest: ['"opt_out":true', '"opt_out_type":"LDP"'],
+  Reddit: ['"data_processing_options":{"modes":["LDU"]'],
+  SnapchatAdsCapi: ['"data_processing_options":["LDU"]'],
+  TikTok: ['"limited_data_use":true'],
+  ...Object.fromEntries(Object.entries(sentAs).map(([id, one]) => [id, [one]])),
+};
+
+/** Of somebody who opted out, while the event itself says the opposite. */
+const consent = { ad_storage: 'GRANTED', ad_user_data: 'GRANTED', ad_personalization: 'GRANTED' };
+const grants = {
+  [limitedDataUse]: false,
+  consent: { ...consent, amzn_ad_storage: 'GRANTED', amzn_user_data: 'GRANTED' },
+};
+
+test.each(
+  destinationKinds.filter(({ facts }) => facts.limitedUse !== undefined).map((kind) => [kind.descriptor.id, kind]),
+)(
+  'onOptOut: %s is sent its words for limited use, whatever the event grants, and only of who opted out',
+  (id, kind) => {
+    const expected = words[id];
+    expect(expected, `the words of ${id} are to be listed in this test`).toBeDefined();
+    const stop = preparedKind(id, { onOptOut: 'stop' });
+    const { accepts, said } = preparedKind(id, { onOptOut: 'limitedUse' });
+    const { resolved } = visit(grants);
+    const mapped = { eventName: 'Order Completed', properties: resolved.event.event_properties };
+    for (const event of [{ resolved }, { resolved, mapped }]) {
+      const limitedEvent = { ...event, isLimited: true };
+      expect(accepts(limitedEvent)).toBe(true);
+      for (const word of expected ?? []) {
+        expect(said(limitedEvent)).toContain(word);
+        expect(said(event)).not.toContain(word);
+      }
+      expect(said(limitedEvent)).not.toMatch(/GRANTED/);
+      expect(stop.said(event)).toBe(said(event));
+    }
+    expect(kind.descriptor.settings.some(({ key }) => key === 'onOptOut')).toBe(true);
+  },
+);
+
+test('onOptOut: only kinds whose platform has words for limited use offer it, and the others refuse it', () => {
+  const offering = destinationKinds.filter(({ descriptor }) =>
+    descriptor.settings.some(({ key }) => key === 'onOptOut'),
+  );
+  expect(offering.map(({ descriptor }) => descriptor.id).toSorted()).toEqual(Object.keys(words).toSorted());
+  const { prepare, exampleSettings } = kindOf('LinkedInAdsCAPI');
+  expect(() => prepare({ ...exampleSettings, onOptOut: 'limitedUse' })).toThrow('settings.onOptOut');
+  expect(() => prepare({ ...exampleSettings, onOptOut: 'stop' })).not.toThrow();
+});
+
+test('onOptOut: an allow-list of properties keeps what says that an event is for limited use', () => {
+  const { prepare, exampleSettings } = kindOf('TikTok');
+  const prepared = withLimitedData(prepare({ ...exampleSettings, onOptOut: 'limitedUse' }), () => ({ value: 1 }));
+  const { body = '' } = prepared.buildRequest([{ ...visit({}), isLimited: true }], nowMs);
+  expect(body).toContain('"limited_data_use":true');
+});
+
+function kindOf(id: string) {
   const kind = findDestinationKind(id);
   if (kind === undefined) throw new Error(`there is no kind ${id}`);
-  const { accepts, buildRequest } = kind.prepare(kind.exampleSettings);
+  return kind;
+}
+
+function preparedKind(id: string, settings: Readonly<Record<string, unknown>> = {}) {
+  const kind = kindOf(id);
+  const { accepts, buildRequest } = kind.prepare({ ...kind.exampleSettings, ...settings });
   return {
     accepts: (event: OutboundEvent) => accepts?.(event) ?? true,
     said(event: OutboundEvent): string {

@@ -4,7 +4,8 @@ import type { JsonObject } from '../runtime/json.ts';
 import type { AllowedEvent } from './allowed-events.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
 import { compileConsent } from './consent/compile-consent.ts';
-import type { ConsentNow, ConsentSetting, ConsentVerdict, PurposeAnswer } from './consent/compile-consent.ts';
+import type { ConsentNow, ConsentSetting, ConsentVerdict } from './consent/compile-consent.ts';
+import type { PurposeAnswer } from './consent/purpose-answer.ts';
 import { unknownRegion } from './consent/region.ts';
 import { compileIntegrations } from './integrations.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
@@ -27,9 +28,23 @@ export type Decision =
   /** An account-wide dispatch rule stopped it. */
   | { readonly kind: 'global-stop'; readonly category: string }
   /** Its visitor does not allow a purpose that the destination serves. */
-  | { readonly kind: 'no-consent'; readonly purpose: string; readonly answers: readonly PurposeAnswer[] }
-  /** As a mapping rule says or, without one, as it is. */
-  | { readonly kind: 'send'; readonly ruleId?: string; readonly mapped?: MappedEvent };
+  | NoConsent
+  /**
+   * As a mapping rule says or, without one, as it is. `limitedBy`: for limited use only; why it is stopped where the platform
+   * cannot take it so.
+   */
+  | {
+      readonly kind: 'send';
+      readonly ruleId?: string;
+      readonly mapped?: MappedEvent;
+      readonly limitedBy?: NoConsent | undefined;
+    };
+
+type NoConsent = {
+  readonly kind: 'no-consent';
+  readonly purpose: string;
+  readonly answers: readonly PurposeAnswer[];
+};
 
 type MappedEvent = {
   readonly eventName: string;
@@ -44,8 +59,8 @@ export type DispatchPlan = {
   readonly destination: PublishedDestination;
   /** `subject` is the event with that head; it is looked at only where there are rules that do. */
   decide(head: EventHead, subject: Subject, now?: ConsentNow): Decision;
-  /** Whether consent still allows to send an event that was decided to be sent. */
-  isConsented(head: EventHead, subject: Subject, now: ConsentNow): boolean;
+  /** Whether consent still allows to send an event that was decided to be sent, for limited use or in full. */
+  isConsented(head: EventHead, subject: Subject & { readonly isLimited: boolean }, now: ConsentNow): boolean;
 };
 
 type Category = {
@@ -96,10 +111,14 @@ export function compileDispatchPlan(
   const own = mappings.filter(({ destinationId }) => destinationId === id);
   const applyMappings = compileMappings(own, hashingSalt, encryptionOf(destination));
   const isWanted = compileIntegrations(destination, namesElsewhere);
-  const judgeConsent = compileConsent(consentSettings, id, settings['consentRule'] === 'any' ? 'any' : 'all');
+  const rule = settings['consentRule'] === 'any' ? 'any' : 'all';
+  const judgeConsent = compileConsent(consentSettings, id, rule, settings['onOptOut'] === 'limitedUse');
   return {
     destination,
-    isConsented: (head, subject, now) => judgeConsent?.(head, subject, now).isGranted !== false,
+    isConsented(head, subject, now) {
+      const use = judgeConsent?.(head, subject, now).use ?? 'full';
+      return use === 'full' || (use === 'limited' && subject.isLimited);
+    },
     decide(head, subject, now = nothingWithdrawn) {
       if (head.isTest) return skips.test;
       if (!isAllowed(head.name)) return skips.not_allowed;
@@ -107,18 +126,19 @@ export function compileDispatchPlan(
       if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(head.sourceId)) return skips.source;
       if (head.integrations !== undefined && !isWanted(head.integrations)) return skips.integrations;
       const verdict = judgeConsent?.(head, subject, now);
-      if (verdict?.isGranted === false) return withoutConsent(verdict);
+      const limitedBy = verdict === undefined || verdict.use === 'full' ? undefined : withoutConsent(verdict);
+      if (limitedBy !== undefined && verdict?.use === 'none') return limitedBy;
       const category = findGlobalStop(subject);
       if (category !== undefined) return { kind: 'global-stop', category };
       const outcome = applyMappings(subject);
       switch (outcome.kind) {
         case 'default':
-          return send;
+          return limitedBy === undefined ? send : { kind: 'send', limitedBy };
         case 'stop':
           return { kind: 'stop', ruleId: outcome.ruleId };
         case 'send': {
           const { ruleId, eventName, properties, remake } = outcome;
-          return { kind: 'send', ruleId, mapped: { eventName, properties, remake } };
+          return { kind: 'send', ruleId, mapped: { eventName, properties, remake }, limitedBy };
         }
       }
     },
@@ -144,7 +164,7 @@ const nothingWithdrawn: ConsentNow = {
   regionOf: () => unknownRegion,
 };
 
-function withoutConsent({ answers }: ConsentVerdict): Decision {
+function withoutConsent({ answers }: ConsentVerdict): NoConsent {
   return { kind: 'no-consent', purpose: answers.find(({ isGranted }) => !isGranted)?.purpose ?? '', answers };
 }
 

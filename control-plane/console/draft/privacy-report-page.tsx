@@ -65,7 +65,8 @@ function Rows({ title, rows }: { readonly title: string; readonly rows: PrivacyR
             { title: 'By', cell: ({ by }) => by ?? '–' },
             {
               title: 'Purposes',
-              cell: ({ purposes, consentRule }) => purposes.join(consentRule === 'any' ? ' or ' : ' and '),
+              cell: ({ purposes, consentRule, onOptOut }) =>
+                `${purposes.join(consentRule === 'any' ? ' or ' : ' and ')}${onOptOut === 'limitedUse' ? '; opted out: limited use' : ''}`,
             },
             {
               title: 'Regions',

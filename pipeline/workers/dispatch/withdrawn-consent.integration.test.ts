@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { reddit } from '../../../shared/destinations/reddit/destination.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
@@ -207,4 +208,36 @@ test('consent: while withdrawals are not known nothing is sent, and everything o
   expect(dispatcher.stats()).toMatchObject({ erasures_unknown: 1, requests: 0 });
   await ensureTopology(rig.connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
   await until('it arrived', () => sink.taken().length === 1);
+});
+
+test('consent: opted out by a signal, an event goes for limited use where its destination is set to; a refusal since stops it', async () => {
+  const baseUrl = `${sink.url}/reddit`;
+  const settings = { ...reddit.exampleSettings, baseUrl, onOptOut: 'limitedUse', order: 'visitor' };
+  rig.configure({
+    destinations: [httpEntity(rig.destinationId, '', { type: 'Reddit', settings })],
+    consentSettings: [purpose([rig.destinationId], { signals: { gpc: 'always' } })],
+  });
+  sink.answer(() => 503);
+  const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
+  const optedOut = { consent: { $gpc: true } };
+  await rig.send([
+    { id: 'bob:0', visitor: 'bob', ...optedOut },
+    { id: 'ann:0', visitor: 'ann', ...optedOut },
+  ]);
+  await rig.send([
+    { id: 'cid:0', visitor: 'cid' },
+    { id: 'dan:0', visitor: 'dan', consent: { $gpc: true, advertising: false } },
+  ]);
+  await until('they wait', () => dispatcher.stats()['retries'] === 3);
+  await refuse('ann');
+  const before = sink.requests.length;
+  sink.answer(() => 200);
+  await until('they arrived', () => dispatcher.stats()['delivered'] === 2);
+  await retryLogIsEmpty();
+  const sent = sentAfter(before);
+  expect(sent).not.toContain('ann:0');
+  expect(sent).toContain('bob:0');
+  expect(sent).toContain('cid:0');
+  expect(sent.split('"modes":["LDU"]')).toHaveLength(2);
+  expect(dispatcher.stats()).toMatchObject({ limited_use: 1, consent_stopped: 2, delivered: 2 });
 });

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { sampleHash } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import type { PurposeAnswer } from '../../../shared/routing/consent/compile-consent.ts';
+import type { PurposeAnswer } from '../../../shared/routing/consent/purpose-answer.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { isolateRefused } from '../worker/isolate-refused.ts';
 import type { OutcomeStats } from './outcome-stats.ts';

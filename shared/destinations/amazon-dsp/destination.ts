@@ -104,6 +104,7 @@ export const amazonDsp = defineDestination({
     limits: { events: batchEventsMax },
     deduplicatesBy: 'eventId',
     errors: 'row by row in a 207',
+    limitedUse: 'amazonConsent: amznAdStorage and amznUserData DENIED',
     sources: ['https://advertising.amazon.com/API/docs/en-us/guides/events/events'],
     checked: '2026-11-22',
     version: { name: 'v1', ends: undefined },

@@ -52,6 +52,7 @@ export const bingAds = defineDestination({
     limits: { events: batchEventsMax, bytes: bodyBytesMax },
     deduplicatesBy: 'eventId',
     errors: 'rows by place, in the details of the error',
+    limitedUse: 'adStorageConsent: D',
     sources: [
       'https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration',
       'https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector',

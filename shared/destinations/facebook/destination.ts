@@ -68,6 +68,8 @@ export const facebook = defineDestination({
     limits: { events: 1_000, ageDays: 7 },
     deduplicatesBy: 'event_id',
     errors: 'by the code of the error, for the whole request',
+    limitedUse:
+      "data_processing_options: ['LDU'], with country and state; Meta heeds it for people of the US states that it lists",
     sources: [
       'https://developers.facebook.com/docs/marketing-api/conversions-api/using-the-api',
       'https://developers.facebook.com/docs/graph-api/guides/error-handling',

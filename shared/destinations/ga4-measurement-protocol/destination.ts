@@ -78,6 +78,7 @@ export const ga4MeasurementProtocol = defineDestination({
     limits: { events: 25, bytes: 130_000 },
     deduplicatesBy: undefined,
     errors: 'not at all: 2xx whatever it is sent',
+    limitedUse: 'consent: ad_user_data and ad_personalization DENIED',
     sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
     checked: '2026-11-22',
     version: 'unversioned',

@@ -80,6 +80,7 @@ export const ingestFacts = {
   limits: { events: batchEventsMax, rate: '300 requests a minute, 100,000 a day' },
   deduplicatesBy: 'transactionId',
   errors: 'status, for the whole request; each event later, in the diagnostics of the account',
+  limitedUse: 'consent: adUserData and adPersonalization CONSENT_DENIED',
   sources: [
     'https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest',
     'https://developers.google.com/data-manager/api/devguides/concepts/formatting',

@@ -67,6 +67,7 @@ export const nextdoorAds = defineDestination({
     limits: { events: 1 },
     deduplicatesBy: 'event_id',
     errors: 'status',
+    limitedUse: 'delivery_optimization: false: the event is used to attribute only',
     sources: [
       'https://developer.nextdoor.com/reference/conversions-track',
       'https://developer.nextdoor.com/reference/conversion-data-types',

@@ -48,6 +48,7 @@ export const openaiAds = defineDestination({
     limits: { events: 1_000, ageDays: 7 },
     deduplicatesBy: 'id',
     errors: 'the whole request, for one bad event',
+    limitedUse: 'opt_out: true',
     sources: [
       'https://developers.openai.com/ads/conversions-api',
       'https://developers.openai.com/ads/supported-events',

@@ -63,6 +63,7 @@ export const pinterest = defineDestination({
     limits: { events: 1_000 },
     deduplicatesBy: 'event_id',
     errors: 'row by row, in order',
+    limitedUse: 'opt_out: true and opt_out_type: LDP',
     sources: ['https://developers.pinterest.com/docs/api/v5/events-create'],
     checked: '2026-11-22',
     version: { name: 'v5', ends: undefined },

@@ -54,6 +54,7 @@ export const reddit = defineDestination({
     limits: { events: 1_000, ageDays: 7 },
     deduplicatesBy: 'conversion_id',
     errors: 'status, for the whole request',
+    limitedUse: "data_processing_options: {modes: ['LDU']}, with country and region",
     sources: ['https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events'],
     checked: '2026-11-22',
     version: { name: 'v3', ends: undefined },

@@ -56,6 +56,7 @@ export const rokuCapi = defineDestination({
     limits: { events: 1_000, bytes: 1_000_000 },
     deduplicatesBy: 'event_id',
     errors: 'status, of the whole request',
+    limitedUse: 'opt_out: true',
     sources: [
       'https://help.ads.roku.com/en/articles/8880744-events-api',
       'https://docs.tealium.com/server-side-connectors/roku-events-api-connector/',

@@ -45,6 +45,8 @@ export type OutboundEvent = {
         readonly remake?: ((subject: Pick<ResolvedEvent, 'event' | 'visitor'>) => JsonObject) | undefined;
       }
     | undefined;
+  /** Its visitor has opted out by a signal: it may go with the platform's words for limited use only. */
+  readonly isLimited?: boolean | undefined;
   /** What rules and templates may still cost of the event; undefined where that is not counted. */
   readonly work?: Work | undefined;
 };

@@ -10,6 +10,11 @@ export type KindFacts = {
   readonly deduplicatesBy: string | undefined;
   /** How the platform says what it did not take, and why. */
   readonly errors: string;
+  /**
+   * How the platform is told that it may use an event in a limited way only, in its words; undefined where it has none, or
+   * is no advertising platform.
+   */
+  readonly limitedUse?: string;
   /** Where this was read: pages of the platform, else open implementations. */
   readonly sources: readonly [string, ...string[]];
   /** When it was last compared with them, `yyyy-mm-dd`. */

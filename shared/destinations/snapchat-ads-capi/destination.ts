@@ -63,6 +63,7 @@ export const snapchatAdsCapi = defineDestination({
     limits: { events: 2_000, ageDays: 37 },
     deduplicatesBy: 'event_id',
     errors: 'status, for the whole request',
+    limitedUse: "data_processing_options: ['LDU'], with country and state",
     sources: ['https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI'],
     checked: '2026-11-22',
     version: { name: 'v3', ends: undefined },

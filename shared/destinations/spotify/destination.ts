@@ -60,6 +60,7 @@ export const spotify = defineDestination({
     limits: { events: 100 },
     deduplicatesBy: 'event_id',
     errors: 'status, of the whole request',
+    limitedUse: 'opt_out_targeting: true',
     sources: [
       'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
     ],

@@ -51,6 +51,7 @@ export const theTradeDesk = defineDestination({
     limits: { events: 100 },
     deduplicatesBy: 'order_id',
     errors: 'status, of the whole request',
+    limitedUse: "data_processing_option: {policies: ['LDU']} with the US state, without which the event is stopped",
     sources: [
       'https://github.com/rudderlabs/rudder-transformer',
       'https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi',

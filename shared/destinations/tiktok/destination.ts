@@ -64,6 +64,7 @@ export const tiktok = defineDestination({
     limits: { events: 1_000 },
     deduplicatesBy: 'event_id',
     errors: 'a code in a 200, for the whole request; a wrong row by its place in the message',
+    limitedUse: 'limited_data_use: true',
     sources: ['https://business-api.tiktok.com/portal/docs?id=1771100865818625'],
     checked: '2026-11-22',
     version: { name: 'v1.3', ends: undefined },

@@ -27,7 +27,12 @@ type Said = {
 
 let unreadable = 0;
 
-function judge(settings: readonly ConsentSetting[], said: Said = {}, rule: 'all' | 'any' = 'all') {
+function judge(
+  settings: readonly ConsentSetting[],
+  said: Said = {},
+  rule: 'all' | 'any' = 'all',
+  allowsLimited = false,
+) {
   const sample = sampleEvent();
   const event: ResolvedEvent = {
     v: 1,
@@ -44,7 +49,7 @@ function judge(settings: readonly ConsentSetting[], said: Said = {}, rule: 'all'
   const regionOf = (address: string): Region =>
     address === '203.0.113.7' ? { country: 'DE', state: '' } : unknownRegion;
   const now = { lastWords: () => last, onUnreadable: () => (unreadable += 1), regionOf };
-  return compileConsent(settings, 'd', rule)?.(headOf(event), event, now);
+  return compileConsent(settings, 'd', rule, allowsLimited)?.(headOf(event), event, now);
 }
 
 /** What decided about the only purpose, and how. */
@@ -291,8 +296,56 @@ describe('consent', () => {
     ['any', { own: { a: false, b: false } }, false],
     ['all', { own: { a: true, b: false, $rudderstack: true, $any: true } }, true],
   ])('rule: %s, with %j', (rule, said, expected) => {
-    expect(judge(two, said, rule)?.isGranted).toBe(expected);
+    expect(judge(two, said, rule)?.use).toBe(expected ? 'full' : 'none');
     expect(judge(two, said, rule)?.answers.map(({ purpose }) => purpose)).toEqual(['a', 'b']);
+  });
+
+  const optedOut = { own: { $gpc: true } };
+  const gpc = { signals: { gpc: 'always' } };
+  test.each<[string, Partial<ConsentSetting>, Said, 'full' | 'limited' | 'none', string | undefined]>([
+    ['nothing denies', gpc, {}, 'full', undefined],
+    ['GPC alone', gpc, optedOut, 'limited', 'gpc'],
+    ['GPC of an earlier event', gpc, { visitor: { consent: { $gpc: true } } }, 'limited', 'gpc'],
+    ['a GPP string', { signals: { gpp: ['saleOptOut'] } }, { context: { gpp } }, 'limited', 'gpp'],
+    [
+      'a US Privacy string',
+      { signals: { gpp: ['saleOptOut'] } },
+      { context: { us_privacy: '1YYN' } },
+      'limited',
+      'us_privacy',
+    ],
+    ['GPC, granted by the event', gpc, { own: { $gpc: true, advertising: true } }, 'limited', 'gpc'],
+    ['GPC, denied by the event', gpc, { own: { $gpc: true, advertising: false } }, 'none', undefined],
+    [
+      'GPC, denied by the visitor',
+      gpc,
+      { ...optedOut, visitor: { consent: { advertising: false } } },
+      'none',
+      undefined,
+    ],
+    ['GPC, denied by default', { ...gpc, defaultState: 'Denied' }, optedOut, 'none', undefined],
+    [
+      'GPC, denied in a dialog',
+      { signals: { gpc: 'deny', cookiebot: ['marketing'] } },
+      { ...optedOut, context: { cookieconsent: '{marketing:false}' } },
+      'none',
+      'cookieconsent',
+    ],
+    ['GPC, refused since', gpc, { ...optedOut, last: { advertising: { isDenial: true, atMs: 1 } } }, 'none', undefined],
+    ['a broken string', { signals: { gpp: ['saleOptOut'] } }, { context: { gpp: 'no' } }, 'none', 'gpp, unreadable'],
+  ])('limited use: %s', (_what, own, said, use, detail) => {
+    const verdict = judge([setting(own)], said, 'all', true);
+    expect([verdict?.use, verdict?.answers[0]?.detail]).toEqual([use, detail]);
+    expect(judge([setting(own)], said)?.use).toBe(use === 'full' ? 'full' : 'none');
+  });
+
+  test.each<['all' | 'any', Said, 'full' | 'limited' | 'none']>([
+    ['all', { own: { $gpc: true, b: true } }, 'limited'],
+    ['all', { own: { $gpc: true, b: false } }, 'none'],
+    ['any', { own: { $gpc: true, b: false } }, 'limited'],
+    ['any', { own: { $gpc: true, b: true } }, 'full'],
+  ])('limited use: of two purposes, %s, with %j', (rule, said, use) => {
+    expect(judge([setting({ name: 'a', ...gpc }), setting({ name: 'b' })], said, rule, true)?.use).toBe(use);
   });
 
   const time = 1_000;

@@ -3,8 +3,9 @@ import type { ConsentWords } from '../../contracts/events/consent-words.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { Subject } from '../values/property-path.ts';
 import { isJsonObject } from '../../runtime/json.ts';
-import { answerBySignals } from './consent-signals.ts';
+import { answerBySignals, isOptOut } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
+import type { ConsentLayer, PurposeAnswer } from './purpose-answer.ts';
 import { isCovered, regionCode, regionOf } from './region.ts';
 import type { Region } from './region.ts';
 
@@ -16,18 +17,6 @@ export type ConsentSetting = {
   readonly regions: readonly string[] | null;
   readonly destinationIds: readonly string[];
   readonly signals: SignalSettings | null;
-};
-
-/** Who decided about a purpose, from the most specific to the least. */
-export const consentLayers = ['event', 'visitor', 'signal', 'default', 'withdrawal'] as const;
-export type ConsentLayer = (typeof consentLayers)[number];
-
-export type PurposeAnswer = {
-  readonly purpose: string;
-  readonly isGranted: boolean;
-  readonly layer: ConsentLayer;
-  /** Of a signal its name, of a default the region it was judged for: `US-CA`, or `unknown`. */
-  readonly detail?: string;
 };
 
 /** A visitor's last word on a name: when it was said, in ms since the epoch. */
@@ -46,8 +35,9 @@ export type ConsentNow = {
   regionOf(address: string): Region;
 };
 
+/** How an event may be used: `limited` where nothing denies but a signal by which its visitor opted out. */
 export type ConsentVerdict = {
-  readonly isGranted: boolean;
+  readonly use: 'full' | 'limited' | 'none';
   /** Of each purpose of the destination, by name. */
   readonly answers: readonly PurposeAnswer[];
 };
@@ -62,12 +52,14 @@ const noWords: ConsentWords = {};
  * Compiles the purposes that a destination serves; undefined where it serves none, and its events are not asked for
  * consent. Of each purpose the first of these decides that says anything: the event, its visitor, signals, and the
  * purpose's default where its regions cover the visitor. Within one of them a denial wins. What was granted so must not
- * have been withdrawn since. `rule`: whether all purposes must be granted, or one is enough.
+ * have been withdrawn since. `rule`: whether all purposes must be granted, or one is enough. `allowsLimited`: whether the
+ * destination takes events for limited use.
  */
 export function compileConsent(
   settings: readonly ConsentSetting[],
   destinationId: string,
   rule: 'all' | 'any',
+  allowsLimited = false,
 ): JudgeConsent | undefined {
   const purposes = settings
     .filter(({ isEnabled, destinationIds }) => isEnabled && destinationIds.includes(destinationId))
@@ -80,10 +72,13 @@ export function compileConsent(
     const visitor = readConsentWords(subject.visitor['consent']);
     if (visitor.unreadable > 0) now.onUnreadable();
     const said: Said = { head, subject, own, visitor: visitor.words, lastWords: now.lastWords(head), now };
-    const answers = purposes.map((purpose) => answer(purpose, said));
+    const answers = purposes.map((purpose) => answer(purpose, said, allowsLimited));
     const isAny = rule === 'any' || own[consentMarks.any] === true;
-    const isGranted = isAny ? answers.some((one) => one.isGranted) : answers.every((one) => one.isGranted);
-    return { isGranted, answers };
+    const allow = (allows: (one: PurposeAnswer) => boolean): boolean =>
+      isAny ? answers.some(allows) : answers.every(allows);
+    if (allow((one) => one.isGranted)) return { use: 'full', answers };
+    const isLimited = allowsLimited && allow((one) => one.isGranted || isOptOut(one));
+    return { use: isLimited ? 'limited' : 'none', answers };
   };
 }
 
@@ -117,14 +112,26 @@ function compilePurpose({ name, defaultState, regions, signals }: ConsentSetting
   return { name, key, signals: signals ?? {}, segment, rudderstack, names, defaultsToGranted, regions };
 }
 
-function answer(purpose: Purpose, said: Said): PurposeAnswer {
-  const given = answerThen(purpose, said);
+/**
+ * `asksWithoutOptOuts`: an opt-out signal is named only where all else would grant, so that a signal never sends what would
+ * be stopped without it.
+ */
+function answer(purpose: Purpose, said: Said, asksWithoutOptOuts: boolean): PurposeAnswer {
+  const given = answerThen(purpose, said, false);
+  if (asksWithoutOptOuts && isOptOut(given)) {
+    const otherwise = unlessWithdrawn(purpose, answerThen(purpose, said, true), said);
+    return otherwise.isGranted ? given : otherwise;
+  }
+  return unlessWithdrawn(purpose, given, said);
+}
+
+function unlessWithdrawn(purpose: Purpose, given: PurposeAnswer, said: Said): PurposeAnswer {
   if (!given.isGranted || !isWithdrawn(purpose, given.layer, said)) return given;
   return { purpose: purpose.name, isGranted: false, layer: 'withdrawal' };
 }
 
 /** By what the line of the event says. */
-function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
+function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): PurposeAnswer {
   const { name, signals, names, regions, defaultsToGranted } = purpose;
   const { subject, own, visitor, now, lastWords } = said;
   const hasGpc =
@@ -133,14 +140,14 @@ function answerThen(purpose: Purpose, said: Said): PurposeAnswer {
     keepsGpc(subject) ||
     // It came on while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
-  if (signals.gpc === 'always' && hasGpc) {
+  if (signals.gpc === 'always' && hasGpc && !ignoresOptOuts) {
     return { purpose: name, isGranted: false, layer: 'signal', detail: 'gpc' };
   }
   const byEvent = answerOfEvent(purpose, own);
   if (byEvent !== undefined) return { purpose: name, isGranted: byEvent, layer: 'event' };
   const byVisitor = wordOf(names, visitor);
   if (byVisitor !== undefined) return { purpose: name, isGranted: byVisitor, layer: 'visitor' };
-  const bySignal = answerBySignals(signals, { context: subject.event.context, hasGpc }, now);
+  const bySignal = answerBySignals(signals, { context: subject.event.context, hasGpc }, now, ignoresOptOuts);
   if (bySignal !== undefined) {
     return { purpose: name, isGranted: bySignal.isGranted, layer: 'signal', detail: bySignal.signal };
   }

@@ -2,6 +2,7 @@ import type { Categories } from './consent-cookies.ts';
 import { readCookiebot, readDidomi, readOneTrust } from './consent-cookies.ts';
 import { isUsPrivacyOptOut, readGppString, readSectionIds } from './gpp-string.ts';
 import type { GppAnswers } from './gpp-string.ts';
+import type { PurposeAnswer } from './purpose-answer.ts';
 import { readTcString } from './tc-string.ts';
 import type { TcConsent } from './tc-string.ts';
 
@@ -28,8 +29,12 @@ type TcfSettings = {
 /** Signals by which a browser or device opts out. The others are answers that a visitor gave, or did not give, in a dialog. */
 const optOutSignals: ReadonlySet<string> = new Set(['gpc', 'gpp', 'us_privacy']);
 
-export const isOptOutSignal = (signal: string | undefined): boolean =>
-  signal !== undefined && optOutSignals.has(signal);
+const isOptOutSignal = (signal: string): boolean => optOutSignals.has(signal);
+
+/** Whether an opt-out signal denies, and nothing more specific. */
+export function isOptOut({ isGranted, layer, detail }: PurposeAnswer): boolean {
+  return !isGranted && layer === 'signal' && detail !== undefined && isOptOutSignal(detail);
+}
 
 /** What signals answer, and the signal that decided: `gpc`, or the property of the event's context that carries it. */
 export type SignalAnswer = { readonly isGranted: boolean; readonly signal: string };
@@ -42,17 +47,19 @@ export type CarriedSignals = {
 
 /**
  * What signals say of a purpose: a denial wins, and of several the one that is no opt-out; undefined where none of those
- * that its settings list is there. One that is there and cannot be read is no consent, and is reported.
+ * that its settings list is there. One that is there and cannot be read is no consent, and is reported. `ignoresOptOuts`
+ * asks what the others say.
  */
 export function answerBySignals(
   signals: SignalSettings,
   { context, hasGpc }: CarriedSignals,
   { onUnreadable }: { onUnreadable(): void },
+  ignoresOptOuts = false,
 ): SignalAnswer | undefined {
   const { oneTrust, cookiebot, didomi, tcf, gpp, gpc } = signals;
   let answer: SignalAnswer | undefined;
   const take = (isGranted: boolean | undefined, signal: string): void => {
-    if (isGranted === undefined) return;
+    if (isGranted === undefined || (ignoresOptOuts && isOptOutSignal(signal))) return;
     const decides = answer === undefined || (isGranted ? false : answer.isGranted || isOptOutSignal(answer.signal));
     if (decides) answer = { isGranted, signal };
   };

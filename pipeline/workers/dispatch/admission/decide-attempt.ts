@@ -43,16 +43,20 @@ const headBytes = 300;
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
   item.decidedBy = target;
   item.mapped = undefined;
+  item.isLimited = false;
   item.group = undefined;
   item.bytes = item.bytesRead;
   const { plan, prepared } = target;
   if (deciding.isErased(item.head)) return erased;
   if (plan === undefined) return skip;
   const work = new Work(deciding.eventWorkMax);
+  let limitedBy: Extract<Decision, { readonly kind: 'send' }>['limitedBy'];
   item.work = work;
   try {
     const decision = plan.decide(item.head, item, deciding.consent);
     if (decision.kind !== 'send') return decision;
+    limitedBy = decision.limitedBy;
+    item.isLimited = limitedBy !== undefined;
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
       // The mapped properties may be many times as large as the event, and are all that is sent of it.
@@ -65,7 +69,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     item.work = undefined;
     if (work.spent > 0) deciding.spend(work.spent);
   }
-  if (prepared.accepts?.(item) === false) return skip;
+  if (prepared.accepts?.(item) === false) return limitedBy ?? skip;
   item.group = prepared.groupOf?.(item);
   item.work = new Work(deciding.eventWorkMax);
   return send;

@@ -7,7 +7,7 @@ import type { DispatchItem } from '../sources/dispatch-item.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 type AttemptRecords = {
-  readonly counts: Record<'delivered' | 'failed_attempts' | `attempts_${AttemptOutcome}`, number>;
+  readonly counts: Record<'delivered' | 'limited_use' | 'failed_attempts' | `attempts_${AttemptOutcome}`, number>;
   readonly health: Pick<HealthKeeper, 'record'>;
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   readonly observe: OutcomeObserver;
@@ -38,6 +38,7 @@ export function countAttempts(
     counts[countedAs[attemptOutcome(attempt)]] += 1;
     if (attempt.outcome.kind === 'delivered') {
       succeeded += 1;
+      if (item.isLimited) counts.limited_use += 1;
       const { sourceId } = item.head;
       if (sourceId !== lastSourceId) sourceActivity.dispatched(sourceId, nowMs);
       lastSourceId = sourceId;

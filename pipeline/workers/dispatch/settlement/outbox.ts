@@ -41,6 +41,7 @@ export type OutboxOptions = {
 
 export type OutboxCounts = Record<
   | 'delivered'
+  | 'limited_use'
   | 'failed_attempts'
   | 'retries'
   | 'held'

@@ -1,5 +1,5 @@
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
-import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
+import type { PurposeAnswer } from '../../../../shared/routing/consent/purpose-answer.ts';
 import type { DecidingVersion } from '../sources/dispatch-item.ts';
 
 /** What became of an event at a destination so far, for the view of recent events. */

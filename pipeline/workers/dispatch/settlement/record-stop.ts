@@ -1,4 +1,4 @@
-import type { PurposeAnswer } from '../../../../shared/routing/consent/compile-consent.ts';
+import type { PurposeAnswer } from '../../../../shared/routing/consent/purpose-answer.ts';
 import type { Exclusion } from '../admission/decide-attempt.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';

@@ -47,6 +47,7 @@ export class DispatchItem implements OutboundEvent, Subject {
   /** The version that its decision, mapped properties, size and group are from; undefined before it is decided. */
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
+  isLimited = false;
   /** Set while the rules decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;

@@ -1,0 +1,18 @@
+import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
+
+/** Has a destination see each event as `change` makes it, in all that it does with it. */
+export function changeEvents<Prepared extends PreparedDestination>(
+  prepared: Prepared,
+  change: (event: OutboundEvent) => OutboundEvent,
+): Prepared {
+  const { accepts, groupOf, readAnswer } = prepared;
+  return {
+    ...prepared,
+    ...(accepts && { accepts: (event: OutboundEvent) => accepts(change(event)) }),
+    ...(groupOf && { groupOf: (event: OutboundEvent) => groupOf(change(event)) }),
+    buildRequest: (events: readonly OutboundEvent[], nowMs: number) => prepared.buildRequest(events.map(change), nowMs),
+    ...(readAnswer && {
+      readAnswer: (...[answer, events]: Parameters<typeof readAnswer>) => readAnswer(answer, events.map(change)),
+    }),
+  };
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../runtime/json.ts';
+import { changeEvents } from './change-events.ts';
+import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
+import { withoutMembers } from './sdk/json.ts';
+import { limitedDataUse } from './sdk/limited-data-use.ts';
+
+/**
+ * Has a destination send events of visitors who opted out with the platform's words for limited use, whatever a mapping or
+ * the event's own `consent` says of it. For kinds whose `facts` have such words.
+ */
+export function withLimitedUse<Prepared extends PreparedDestination>(prepared: Prepared): Prepared {
+  return changeEvents(prepared, (event) => (event.isLimited === true ? limitUse(event) : event));
+}
+
+function limitUse({ resolved, head, mapped, work }: OutboundEvent): OutboundEvent {
+  const { event } = resolved;
+  return {
+    resolved: { ...resolved, event: { ...event, event_properties: limited(event.event_properties) } },
+    ...(head && { head }),
+    mapped: mapped && { eventName: mapped.eventName, properties: limited(mapped.properties) },
+    isLimited: true,
+    work,
+  };
+}
+
+const grants: ReadonlySet<string> = new Set(['consent']);
+
+/** A consent among the properties may grant what the visitor has opted out of. */
+const limited = (properties: JsonObject): JsonObject => ({
+  ...withoutMembers(properties, grants),
+  [limitedDataUse]: true,
+});
