@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { format } from 'oxfmt';
+import { topFolder } from '../shared/runtime/compiled-path.ts';
+import { withKindsTable } from './destinations/readme-kinds.ts';
 import { runbookPage } from './prometheus/runbook-page.ts';
 import { dashboards } from './grafana/dashboards.ts';
 import type { Dashboard } from './grafana/panel.ts';
@@ -12,7 +15,9 @@ export type GeneratedFile = {
 
 /** Every file of this folder that is made from the code, as it should be. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
+  const readme = await readFile(new URL('README.md', topFolder), 'utf8');
   return [
+    await formatted('../README.md', withKindsTable(readme)),
     await formatted('runbook/alerts.md', runbookPage()),
     ...dashboards.map((dashboard) => ({
       path: `grafana/dashboards/${dashboard.uid}.json`,

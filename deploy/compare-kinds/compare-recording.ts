@@ -1,5 +1,5 @@
 import { UntranslatableMessageError, resolveMessages } from '../destinations/resolve-messages.ts';
-import { contentInTurn } from '../destinations/request-content.ts';
+import { contentInTurn } from '../../shared/destinations/sdk/request-content.ts';
 import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
 import { destinationKinds, findDestinationKind } from '../../shared/destinations/registry.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';

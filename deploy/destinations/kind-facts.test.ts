@@ -6,7 +6,7 @@ import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type { OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { contentInTurn, contentOf, isForm, requestsInTurn } from './request-content.ts';
+import { contentInTurn, contentOf, isForm, requestsInTurn } from '../../shared/destinations/sdk/request-content.ts';
 import { readFactsFiles } from './testing/facts-file.ts';
 import type { Fact } from './testing/facts-file.ts';
 import { arrivalMs, resolveFactMessages } from './testing/fact-messages.ts';

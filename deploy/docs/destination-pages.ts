@@ -1,17 +1,13 @@
 import { unavailableDestinationTypes } from '../../shared/collections/unavailable-destination-types.ts';
 import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
-import { aliasEvent } from '../../shared/contracts/events/envelope.ts';
-import { groupEvent, identifyEvent, pageEvent, screenEvent } from '../../shared/destinations/sdk/event.ts';
 import type { KindFacts, KindLimits, KindVersion } from '../../shared/destinations/sdk/facts.ts';
-import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
-import { skipReason } from '../../shared/destinations/sdk/skip-reason.ts';
 import { platformEvents } from '../../shared/destinations/sdk/platform-events.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
-import { standardEvents } from '../../shared/destinations/sdk/standard-events.ts';
-import type { PlatformVocabulary, StandardEvent } from '../../shared/destinations/sdk/standard-events.ts';
+import type { PlatformVocabulary } from '../../shared/destinations/sdk/standard-events.ts';
 import { table } from './api-pages.ts';
-import { sampleRequestOf } from './identity-fields.ts';
+import { identitiesOf } from './identity-fields.ts';
+import { outcomeSections, privacySection } from './outcome-sections.ts';
 import type { Page } from './page.ts';
 
 const kinds: readonly OfferedKind[] = destinationKinds.toSorted((a, b) =>
@@ -77,9 +73,10 @@ function describeKind(kind: OfferedKind): string {
     ),
     `Sources: ${facts.sources.map((source) => `<${source}>`).join(', ')}.`,
     'Try it without an account: `POST /rest/v1/destinations/{id}/test` with `{"sandbox": true}` sends the request to the documented interface of the platform, played by Sluice.',
-    ...calls(kind),
+    ...outcomeSections(kind),
     ...(vocabulary === undefined ? [] : events(vocabulary)),
     ...identity(kind),
+    ...privacySection(kind),
   ].join('\n\n');
 }
 
@@ -94,30 +91,16 @@ function versionOf(version: KindVersion | 'unversioned'): string {
   return ends === undefined ? `${name}; the platform has published no end` : `${name}, until ${ends}`;
 }
 
-/** Made by the kind itself, of an order of a customer who is known by everything. */
+/** Where the order of a customer of whom everything is known identifies that customer. */
 function identity(kind: OfferedKind): string[] {
-  const sample = sampleRequestOf(kind);
-  if (sample === undefined) return [];
-  const { request, identities } = sample;
+  const identities = identitiesOf(kind);
+  if (identities === undefined) return [];
   const rows = identities.map(([label, field, form]) => [label, `\`${field}\``, form]);
   return [
     '## Identity',
-    'Fields of the request below that identify the person, for a customer of whom everything is known. A [mapping](/docs/destinations.html#mappings) overrides a value as `visitor.<name>`; the modification `Null` withholds it.',
+    'Members of the request for `Order Completed` that identify the person. A [mapping](/docs/destinations.html#mappings) overrides a value as `visitor.<name>`; the modification `Null` withholds it.',
     rows.length === 0 ? 'None.' : table(['Of the visitor', 'Field', 'Written'], rows),
-    '## A request',
-    'What this kind sends for an `Order Completed`, with made-up settings.',
-    `\`\`\`http\n${request.method} ${request.url}\n\`\`\``,
-    ...bodyOf(request.body ?? request.bodyBytes?.toString('utf8')),
   ];
-}
-
-function bodyOf(text: string | undefined): string[] {
-  if (text === undefined || text === '') return [];
-  try {
-    return [`\`\`\`json\n${JSON.stringify(JSON.parse(text), undefined, 2)}\n\`\`\``];
-  } catch {
-    return [`\`\`\`text\n${text.replaceAll('`', '’')}\n\`\`\``];
-  }
 }
 
 function settingRow(setting: SettingDescriptor): string[][] {
@@ -138,43 +121,17 @@ function settingRow(setting: SettingDescriptor): string[][] {
   ];
 }
 
-function events({ names, others = [], parameters, unnamed, source }: PlatformVocabulary): string[] {
-  const named = Object.entries(names).map(([event, name]) => [
-    standardEvents[event as StandardEvent].label,
-    `\`${name}\``,
-  ]);
+function events({ others = [], parameters, unnamed, source }: PlatformVocabulary): string[] {
   const fields = Object.entries(parameters).map(([parameter, path]) => [`\`${parameter}\``, `\`${path}\``]);
   return [
-    '## Events',
-    `Names after <${source}>. Any other event: ${unnamed}. The common names are on [Standard events](/docs/standard-events.html).`,
-    ...(named.length === 0 ? [] : [table(['Event', 'Sent as'], named)]),
+    '## Names of events',
+    `After <${source}>. An event without a name there: ${unnamed}. Other spellings are on [Standard events](/docs/standard-events.html).`,
     ...(others.length === 0
       ? []
       : [`The platform’s own names beside these: ${others.map((name) => `\`${name}\``).join(', ')}.`]),
     ...(fields.length === 0 ? [] : [table(['Value', 'Field of the request'], fields)]),
   ];
 }
-
-/** What becomes of each call with the settings of the example. */
-function calls(kind: OfferedKind): string[] {
-  const prepared = kind.prepare(kind.exampleSettings);
-  const rows = callNames.map(([call, name, properties]) => {
-    const sample = sampleEventFor(kind, { event: name, event_properties: properties });
-    const event = { resolved: sample };
-    const isSent = prepared.accepts?.(event) !== false;
-    return [`\`${call}\``, isSent ? 'Sent' : `Skipped: ${skipReason(kind.facts, event)}`];
-  });
-  return ['## Calls', 'Of the event specification, with the settings above.', table(['Call', 'Outcome'], rows)];
-}
-
-const callNames = [
-  ['identify', identifyEvent, {}],
-  ['track', 'Order Completed', { order_id: 'A-1001', value: 42.5, currency: 'EUR' }],
-  ['page', pageEvent, {}],
-  ['screen', screenEvent, {}],
-  ['group', groupEvent, { group_id: 'acme', name: 'Acme' }],
-  ['alias', aliasEvent, { id: 'customer-7', previous_id: 'visitor-7' }],
-] as const;
 
 function limitsOf({ events: eventsMax, bytes, ageDays, rate }: KindLimits): string {
   const number = new Intl.NumberFormat('en-GB');

@@ -2,57 +2,41 @@ import { createHash } from 'node:crypto';
 import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
 import type { OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
+import { knownVisitor } from '../../shared/destinations/sdk/standard-samples.ts';
 import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
-/** What of a person may go to a platform, with a value that is found again in a request. */
-const sampleVisitor = {
-  id: '0197a0c4-5e00-7000-8000-00000000a0da',
-  external_id: 'customer-7',
-  email: 'ada@example.com',
-  phone_number: '+14155550123',
-  first_name: 'Adamina',
-  last_name: 'Lovelacey',
-  city: 'Brightonia',
-  zip: '94107',
-  custom_properties: {},
-};
 const searched: readonly (readonly [label: string, value: string])[] = [
-  ['External id', sampleVisitor.external_id],
-  ['E-mail address', sampleVisitor.email],
-  ['Phone number', sampleVisitor.phone_number],
-  ['First name', sampleVisitor.first_name],
-  ['Last name', sampleVisitor.last_name],
-  ['City', sampleVisitor.city],
-  ['ZIP code', sampleVisitor.zip],
-  ['Visitor id', sampleVisitor.id],
+  ['External id', knownVisitor.external_id],
+  ['E-mail address', knownVisitor.email],
+  ['Phone number', knownVisitor.phone_number],
+  ['First name', knownVisitor.first_name],
+  ['Last name', knownVisitor.last_name],
+  ['City', knownVisitor.city],
+  ['ZIP code', knownVisitor.zip],
+  ['Visitor id', knownVisitor.id],
   ['IP address', '203.0.113.7'],
   ['User agent', 'Mozilla/5.0 (X11; Linux x86_64)'],
 ];
 
-/** A request of a kind for a made-up event, and where it carries what identifies the person. */
-export type SampleRequest = {
-  readonly request: OutboundRequest;
-  /** Label, field, and how the value is written. */
-  readonly identities: readonly (readonly [string, string, string])[];
-};
+/** Where a member of a request identifies the person: label, field, and how the value is written. */
+export type Identity = readonly [label: string, field: string, form: string];
 
-/** Undefined: the kind sends nothing for an order of a known customer. */
-export function sampleRequestOf(kind: OfferedKind): SampleRequest | undefined {
-  const sample = sampleEventFor(kind);
-  const event = { resolved: { ...sample, visitor: sampleVisitor } };
+/** Where the request for an order of a known customer identifies that customer; undefined where a kind sends none. */
+export function identitiesOf(kind: OfferedKind): readonly Identity[] | undefined {
+  const resolved = { ...sampleEventFor(kind), visitor: knownVisitor };
+  const event = { resolved };
   const prepared = kind.prepare(kind.exampleSettings);
   if (prepared.accepts?.(event) === false) return undefined;
   try {
-    const request = prepared.buildRequest([event], sample.event.time);
-    return { request, identities: findIdentities(request) };
+    return findIdentities(prepared.buildRequest([event], resolved.event.time));
   } catch (error) {
     if (error instanceof UnfitEventError) return undefined;
     throw error;
   }
 }
 
-function findIdentities(request: OutboundRequest): SampleRequest['identities'] {
+function findIdentities(request: OutboundRequest): readonly Identity[] {
   const leaves = [...leavesOf(request)];
   return searched.flatMap(([label, value]) =>
     formsOf(value).flatMap(([form, text]) =>

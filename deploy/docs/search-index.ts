@@ -28,6 +28,8 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 const textOf = (html: string): string =>
   html
+    // Examples, which are long and much alike.
+    .replaceAll(/<details>[\s\S]*?<\/details>/g, ' ')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')
     .replaceAll(/\s+/g, ' ')

@@ -272,7 +272,6 @@ export const additions: readonly Addition[] = [
         '  AWSKinesis AWSLambda',
         '  ExamplePlatform\n',
       );
-      await copy.replace('README.md', '`HTTPDestination`, ', '`HTTPDestination`, `ExamplePlatform`, ');
     },
   },
   {

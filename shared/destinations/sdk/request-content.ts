@@ -1,5 +1,5 @@
-import type { OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
-import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { OutboundRequest } from './destination.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 
 /** A request and those that follow it, with the token that the sender adds. */
 export function requestsInTurn(request: OutboundRequest): readonly OutboundRequest[] {

@@ -1,0 +1,105 @@
+import { decodeJson, isJsonObject } from '../runtime/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
+import type { OfferedDestination, OfferedKind } from './common-settings.ts';
+import { UnfitEventError } from './sdk/destination.ts';
+import type { OutboundRequest } from './sdk/destination.ts';
+import { platformEvents } from './sdk/platform-events.ts';
+import { contentOf, requestsInTurn } from './sdk/request-content.ts';
+import { skipReason } from './sdk/skip-reason.ts';
+import { createEventNames } from './sdk/standard-events.ts';
+import type { PlatformVocabulary } from './sdk/standard-events.ts';
+import { resolvedSample, standardSamples } from './sdk/standard-samples.ts';
+import type { StandardSample } from './sdk/standard-samples.ts';
+
+/** A request as people read it. */
+export type ShownRequest = {
+  readonly method: OutboundRequest['method'];
+  readonly url: string;
+  /** Its JSON, its form or its text; of a GET the query. Members that are JSON in base64 are decoded. */
+  readonly content: unknown;
+};
+
+/** What a destination sends for a call or a standard event to which no mapping applies. */
+export type EventOutcome = { readonly label: string } & (
+  | {
+      readonly outcome: 'sent';
+      /** The name under which the platform gets it, as it stands in the request; undefined where the address alone says it. */
+      readonly name: string | undefined;
+      /** In the order in which they are sent: each waits for the one before it. */
+      readonly requests: readonly ShownRequest[];
+    }
+  | {
+      /** `skipped`: the platform has no use for it. `refused`: it lacks what the platform demands. */
+      readonly outcome: 'skipped' | 'refused';
+      readonly reason: string;
+    }
+);
+
+/**
+ * What a destination with these settings makes of every call and standard event of a customer of whom everything is known.
+ * Secrets show in requests where platforms want them there: give made-up ones. Throws SettingError.
+ */
+export function eventOutcomes(kind: OfferedKind, settings: JsonObject): readonly EventOutcome[] {
+  const prepared = kind.prepare(settings);
+  return standardSamples.map((sample) => eventOutcome(kind, prepared, sample));
+}
+
+/** The same of one sample, changed by `properties`. */
+export function eventOutcome(
+  kind: OfferedKind,
+  prepared: OfferedDestination,
+  sample: StandardSample,
+  properties: JsonObject = {},
+): EventOutcome {
+  const { label } = sample;
+  const resolved = resolvedSample(kind, { ...sample, properties: { ...sample.properties, ...properties } });
+  const event = { resolved };
+  if (prepared.accepts?.(event) === false) return { label, outcome: 'skipped', reason: skipReason(kind.facts, event) };
+  try {
+    const requests = requestsInTurn(prepared.buildRequest([event], resolved.event.time)).map((request) => ({
+      method: request.method,
+      url: request.url,
+      content: readable(contentOf(request)),
+    }));
+    return { label, outcome: 'sent', name: sentName(kind, sample.event, requests), requests };
+  } catch (error) {
+    if (error instanceof UnfitEventError) return { label, outcome: 'refused', reason: error.message };
+    throw error;
+  }
+}
+
+function readable(content: unknown): unknown {
+  if (Array.isArray(content)) return content.map(readable);
+  if (isJsonObject(content))
+    return Object.fromEntries(Object.entries(content).map(([name, value]) => [name, readable(value)]));
+  // The first character of a JSON object in base64.
+  if (typeof content !== 'string' || !content.startsWith('ey') || !/^[A-Za-z0-9+/]+={0,2}$/.test(content))
+    return content;
+  const decoded = decodeJson(Buffer.from(content, 'base64'));
+  return isJsonObject(decoded) ? decoded : content;
+}
+
+const vocabularies: Readonly<Record<string, PlatformVocabulary | undefined>> = platformEvents;
+
+/** The platform's own name, else the event's, where a member of the requests holds it, however it is written. */
+function sentName(kind: OfferedKind, name: string, requests: readonly ShownRequest[]): string | undefined {
+  const vocabulary = vocabularies[kind.descriptor.id];
+  const own = vocabulary === undefined ? undefined : createEventNames(vocabulary)({ name, isRenamed: false });
+  const leaves = requests.flatMap(({ content }) => [...leavesOf(content)].map(([, leaf]) => leaf));
+  for (const wanted of own === undefined ? [name] : [own, name]) {
+    const exact = leaves.find((leaf) => leaf === wanted);
+    const found = exact ?? leaves.find((leaf) => typeof leaf === 'string' && plain(leaf) === plain(wanted));
+    if (found !== undefined) return String(found);
+  }
+  return undefined;
+}
+
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** Texts and numbers of a payload, by paths without indexes: `data[].id`. */
+export function* leavesOf(value: unknown, path = ''): Generator<readonly [path: string, leaf: string | number]> {
+  if (Array.isArray(value)) for (const each of value) yield* leavesOf(each, `${path}[]`);
+  else if (isJsonObject(value)) {
+    for (const [name, each] of Object.entries(value)) yield* leavesOf(each, path === '' ? name : `${path}.${name}`);
+  } else if (typeof value === 'string' || typeof value === 'number') yield [path, value];
+}
