@@ -28,6 +28,7 @@ import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
 import { activityHoursKept } from '../shared/contracts/activity-settings.ts';
 import { Admission } from './ingest/admission.ts';
+import { awaitAccounts } from './ingest/await-accounts.ts';
 import { followBackpressure } from './ingest/backpressure.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
@@ -120,10 +121,12 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   );
   scope.use('lease', lease, (one) => withDeadline(one.release(), stepMs));
   const unreadable = createUnreadableEntities(logger);
-  const feed = await followSources({ bucket: buckets.config, trust }, sources, lease, unreadable, logger);
+  const published = { connection, replicas: env.LOG_REPLICAS, trust };
+  const feed = await followSources(published, sources, lease, unreadable, logger);
   scope.use('configuration', feed, (one) => one.stop());
   // Before it knows the sources a gateway would answer 401 to all of them.
   await awaitTrusted(feed);
+  await awaitAccounts(feed, logger);
   const intakes = () => sources.intakes;
   const backpressure = await followBackpressure({
     bucket: buckets.leases,
@@ -144,7 +147,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
         logger.fatal({ from: partitions, to: found.partitions }, 'the number of partitions of the log has changed');
         await endProcess('partitions changed', scope);
       }
-      await feed.restart((await openGatewayBuckets(connection, env.LOG_REPLICAS)).config);
+      await feed.restart();
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );

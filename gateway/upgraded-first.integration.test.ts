@@ -10,7 +10,7 @@ import { allTestSources, testSources } from './testing/test-sources.ts';
 const needed: readonly string[] = [
   streams.ingest,
   streams.canary,
-  ...[buckets.config, buckets.health, buckets.leases].map((name) => `KV_${name}`),
+  ...[buckets.config, buckets.gatewayConfig, buckets.health, buckets.leases].map((name) => `KV_${name}`),
 ];
 
 test('upgrade: a gateway that is upgraded first starts on a log without the streams and buckets it does not use', async () => {

@@ -8,7 +8,7 @@ import { afterReconnect } from '../shared/nats/connection/after-reconnect.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { awaitTrusted } from '../shared/nats/buckets/config-feed.ts';
-import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
+import { openPipelineBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { ForeignLogError, ensureTopology, refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
@@ -91,7 +91,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   let deploymentId = await readDeploymentId(databaseAccess(env));
   const { partitions, created } = await ensureTopology(connection, topology, deploymentId);
   if (created.length > 0) logger.info({ streams: created }, 'created missing streams');
-  const buckets = await openBuckets(connection, env.LOG_REPLICAS);
+  const buckets = await openPipelineBuckets(connection, env.LOG_REPLICAS);
   const claim = watchInstanceId(buckets.leases, instance, holder, () => {
     logger.fatal(
       { instanceId },
@@ -105,7 +105,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     connection,
     async () => {
       const found = await ensureTopology(connection, topology, deploymentId);
-      await openBuckets(connection, env.LOG_REPLICAS);
+      await openPipelineBuckets(connection, env.LOG_REPLICAS);
       if (found.created.length > 0)
         logger.error({ streams: found.created }, 'the log came back without some streams; created them again');
       if (found.partitions !== partitions) {

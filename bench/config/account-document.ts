@@ -4,7 +4,7 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 import { sourceIdOf } from './ids.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
-import { accountKey } from '../../shared/contracts/subjects.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 
 /** A destination of the bench: an HTTP endpoint. */
 export type BenchDestination = { readonly id: string; readonly url: string; readonly batchSize?: number };
@@ -55,10 +55,8 @@ function httpDestination({ id, url, batchSize = 1 }: BenchDestination): Snapshot
 export async function publishAccounts(natsUrl: string, accounts: readonly BenchAccount[], replicas = 1): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {
-    const { config } = await openBuckets(connection, replicas);
-    for (const account of accounts) {
-      await config.put(accountKey(account.accountId), Buffer.from(JSON.stringify(accountDocument(account))));
-    }
+    const buckets = await openBuckets(connection, replicas);
+    for (const account of accounts) await putAccountConfig(buckets, accountDocument(account));
   } finally {
     await connection.close();
   }

@@ -1,7 +1,7 @@
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { decodeReport } from '../../shared/contracts/process-report.ts';
-import { accountKey } from '../../shared/contracts/subjects.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import { accountDocument } from './account-document.ts';
 import type { BenchAccount } from './account-document.ts';
 
@@ -18,7 +18,8 @@ export type Rollouts = {
  */
 export async function openRollouts(natsUrl: string, processes: number, deadlineMs: number): Promise<Rollouts> {
   const connection = await connectLog({ url: natsUrl, name: 'bench-rollouts' });
-  const { config, leases } = await openBuckets(connection, 1);
+  const buckets = await openBuckets(connection, 1);
+  const { leases } = buckets;
   const revisions = new Map<string, number>();
   let noteChange: () => void = () => undefined;
   const watch = await leases.watch({
@@ -33,9 +34,9 @@ export async function openRollouts(natsUrl: string, processes: number, deadlineM
     revisions.size === processes && [...revisions.values()].every((runs) => runs >= revision);
   return {
     async publish(account) {
-      const document = Buffer.from(JSON.stringify(accountDocument(account)));
+      const document = accountDocument(account);
       const startedMs = performance.now();
-      const revision = await config.put(accountKey(account.accountId), document);
+      const revision = await putAccountConfig(buckets, document);
       await new Promise<void>((resolve, reject) => {
         const late = setTimeout(() => {
           const said = [...revisions].map(([key, runs]) => `${key} runs ${runs}`).join(', ');

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { gatewayConfigOf } from '../../shared/collections/gateway-collections.ts';
 import { encodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { gatewaySignee } from '../../shared/contracts/config/gateway-config.ts';
 import { withoutSignature } from '../../shared/contracts/config/signed-config.ts';
 import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
-import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { Bucket, BucketEntry } from '../../shared/nats/buckets/bucket.ts';
+import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { readAccountDocument } from './account-document.ts';
 
@@ -13,11 +16,11 @@ export class AccountPublishError extends Error {
 }
 
 export type PublishedAccount = {
-  /** Revision of the bucket that holds what the account runs. */
+  /** Revision of CONFIG that holds what the account runs. */
   readonly revision: number;
-  /** False when the bucket held it already. */
+  /** False when both buckets held it already. */
   readonly written: boolean;
-  /** Its size. */
+  /** What was to be written, in both buckets. */
   readonly bytes: number;
 };
 
@@ -28,67 +31,101 @@ export type AccountPublisherOptions = {
   now(): Date;
 };
 
-/** Brings accounts' entries in the CONFIG bucket to what PostgreSQL says they run. */
+/** Brings accounts' entries in CONFIG and GATEWAY_CONFIG to what PostgreSQL says they run. */
 export type AccountPublisher = {
   /** Undefined for an account that has published nothing. */
-  publish(bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined>;
-  /** The same, after a look at what the bucket really holds. */
-  reconcile(bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined>;
+  publish(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
+  /** The same, after reading what the buckets hold. */
+  reconcile(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
 };
 
-/** An entry of the bucket: its revision, the hash of its document and when that was signed; 0 and empty where there is none. */
+export type ConfigBuckets = Pick<Buckets, 'config' | 'gatewayConfig'>;
+
+/** An entry of a bucket: its revision, the hash of its document and when that was signed; 0 and empty where there is none. */
 type Held = { readonly revision: number; readonly digest: string; readonly signedAtMs: number };
+/** What an account has in both buckets. */
+type HeldOfAccount = { readonly config: Held; readonly gatewayConfig: Held };
+/** A document to be written under an account's key, if the entry is still the one that was read. */
+type Write = { readonly bucket: Bucket; readonly signee: string; readonly document: Uint8Array; readonly held: Held };
 
 const attemptsMax = 10;
 const accountsRemembered = 10_000;
 
 /**
- * The database is read after the entry and the write is conditional on it, so that a publisher that was held up can
- * never put an older state over a newer one. Entries it has written itself it need not read again: were one changed
- * or wiped since, the condition fails. An entry that bears no valid signature counts as none.
+ * The database is read after the entries and each write is conditional on its entry, so that a publisher that was held up
+ * can never put an older state over a newer one. Entries it has written itself it need not read again: were one changed or
+ * wiped since, the condition fails. An entry that bears no valid signature counts as none. The gateways' entry is written
+ * second: it names the revision of the first.
  */
 export function createAccountPublisher({ storage, signer, now }: AccountPublisherOptions): AccountPublisher {
-  const known = new LRUCache<string, Held>({ max: accountsRemembered });
+  const known = new LRUCache<string, HeldOfAccount>({ max: accountsRemembered });
   let newestMs = 0;
-  const publish = async (bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined> => {
-    const key = accountKey(accountId);
+  /** Undefined when another writer was first. */
+  const write = async (accountId: string, { bucket, signee, document, held }: Write): Promise<Held | undefined> => {
+    const digest = digestOf(document);
+    if (held.digest === digest) return held;
+    // Readers refuse what was signed before what they have, and the clock may have been set back.
+    const signedAtMs = Math.max(now().getTime(), held.signedAtMs + 1, newestMs + 1);
+    newestMs = signedAtMs;
+    const bytes = signer === undefined ? document : signer.sign(signee, document, signedAtMs);
+    const revision = await bucket.putIfUnchanged(accountKey(accountId), bytes, held.revision);
+    return revision === undefined ? undefined : { revision, digest, signedAtMs };
+  };
+  const publish = async (buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined> => {
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-      const held = known.get(accountId) ?? (await readHeld(bucket, accountId, signer));
+      const held = known.get(accountId) ?? (await readHeld(buckets, accountId, signer));
       const document = await readAccountDocument(storage.fork(), accountId);
       if (document === undefined) return undefined;
-      const encoded = encodeAccountConfig(document);
-      const digest = digestOf(encoded);
-      if (held.digest === digest) {
-        known.set(accountId, held);
-        return { revision: held.revision, written: false, bytes: encoded.length };
-      }
       known.delete(accountId);
-      // Readers refuse what was signed before what they have, and the clock may have been set back.
-      const signedAtMs = Math.max(now().getTime(), held.signedAtMs + 1, newestMs + 1);
-      newestMs = signedAtMs;
-      const bytes = signer === undefined ? encoded : signer.sign(accountId, encoded, signedAtMs);
-      const revision = await bucket.putIfUnchanged(key, bytes, held.revision);
-      if (revision === undefined) continue;
-      known.set(accountId, { revision, digest, signedAtMs });
-      return { revision, written: true, bytes: bytes.length };
+      const encoded = encodeAccountConfig(document);
+      const config = await write(accountId, {
+        bucket: buckets.config,
+        signee: accountId,
+        document: encoded,
+        held: held.config,
+      });
+      if (config === undefined) continue;
+      const ofGateways = gatewayConfigOf(document, config.revision);
+      const gatewayConfig = await write(accountId, {
+        bucket: buckets.gatewayConfig,
+        signee: gatewaySignee(accountId),
+        document: ofGateways,
+        held: held.gatewayConfig,
+      });
+      if (gatewayConfig === undefined) continue;
+      known.set(accountId, { config, gatewayConfig });
+      const written = config !== held.config || gatewayConfig !== held.gatewayConfig;
+      return { revision: config.revision, written, bytes: encoded.length + ofGateways.length };
     }
     throw new AccountPublishError(`publishing account ${accountId}: another writer was first ${attemptsMax} times`);
   };
   return {
     publish,
-    reconcile(bucket, accountId) {
+    reconcile(buckets, accountId) {
       known.delete(accountId);
-      return publish(bucket, accountId);
+      return publish(buckets, accountId);
     },
   };
 }
 
-async function readHeld(bucket: Bucket, accountId: string, signer: ConfigSigner | undefined): Promise<Held> {
-  const entry = await bucket.get(accountKey(accountId));
+async function readHeld(
+  { config, gatewayConfig }: ConfigBuckets,
+  accountId: string,
+  signer: ConfigSigner | undefined,
+): Promise<HeldOfAccount> {
+  const key = accountKey(accountId);
+  const [ofPipelines, ofGateways] = await Promise.all([config.get(key), gatewayConfig.get(key)]);
+  return {
+    config: heldOf(ofPipelines, accountId, signer),
+    gatewayConfig: heldOf(ofGateways, gatewaySignee(accountId), signer),
+  };
+}
+
+function heldOf(entry: BucketEntry | undefined, signee: string, signer: ConfigSigner | undefined): Held {
   const revision = entry?.revision ?? 0;
   if (entry?.value === undefined) return { revision, digest: '', signedAtMs: 0 };
   if (signer === undefined) return { revision, digest: digestOf(withoutSignature(entry.value)), signedAtMs: 0 };
-  const opened = signer.open(accountId, entry.value);
+  const opened = signer.open(signee, entry.value);
   return {
     revision,
     digest: opened === undefined ? '' : digestOf(opened.document),

@@ -8,7 +8,7 @@ import { RateLimit } from '../../shared/limits/index.ts';
 import { countWaiting, forgetOldRows, markPublished, waitingAccounts } from './outbox.ts';
 import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 
-/** Moves published configuration from PostgreSQL to the CONFIG bucket while this process leads. */
+/** Moves published configuration from PostgreSQL to the buckets of the log while this process leads. */
 export type ConfigPublisher = {
   /** There may be something to publish. */
   wake(): void;
@@ -55,7 +55,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   const pushed = new RateLimit({ perS: options.pushBytesPerS, burst: 0 });
   const accounts = createAccountPublisher(options);
   const publish = async (how: 'publish' | 'reconcile', accountId: string): Promise<number | undefined> => {
-    const published = await accounts[how](logBuckets.buckets.config, accountId);
+    const published = await accounts[how](logBuckets.buckets, accountId);
     if (published === undefined) return undefined;
     if (published.written) {
       pushed.charge(accountId, Math.max(published.bytes, (options.pushBytesPerS * pauseMinMs) / 1_000));

@@ -86,7 +86,7 @@ test.each(['read', 'write'] as const)(
     await client.publish();
     const own = await openLogGate(nats.url);
     const connection = await connectLog({ url: asLogUser(own.url, 'controlPlane'), name: 'predecessor' });
-    const { config } = await openBuckets(connection, 1);
+    const ownBuckets = await openBuckets(connection, 1);
     const predecessor = createAccountPublisher({
       storage: plane.storage,
       signer: undefined,
@@ -95,7 +95,7 @@ test.each(['read', 'write'] as const)(
     // So that there is something to write.
     await buckets.config.put(accountKey(client.accountId), Buffer.from('{}'));
     const held = own.hold(of === 'write' ? keyOf(client) : '$JS.API.STREAM.MSG.GET.KV_CONFIG');
-    const publishing = predecessor.publish(config, client.accountId);
+    const publishing = predecessor.publish(ownBuckets, client.accountId);
     await held.arrived;
     await addSource(client);
     await client.publish();

@@ -66,6 +66,32 @@ test('publish: the bucket holds the snapshot and the hashes of its keys, and not
   expect(text).toMatch(/enc:v1:/);
 });
 
+test('publish: gateways get the sources and nothing of the destinations, and an entry that lags is replaced', async () => {
+  const client = await plane.newAccount();
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  await addDestination(client, { settings: { httpDestinationUrl: 'https://hooks.example/TOPSECRET' } });
+  await client.publish();
+  const key = accountKey(client.accountId);
+  const read = async () => {
+    const [whole, ofGateways] = await Promise.all([buckets.config.get(key), buckets.gatewayConfig.get(key)]);
+    const text = Buffer.from(ofGateways?.value ?? []).toString('utf8');
+    return { text, revision: whole?.revision, document: JSON.parse(text) as AccountConfig & { revision: number } };
+  };
+  const first = await read();
+  expect(first.document.revision).toBe(first.revision);
+  expect(first.document.collections['sources']).toMatchObject([{ id: source.id, status: 'Enabled' }]);
+  expect(first.document.collections).not.toHaveProperty('destinations');
+  expect(first.text).not.toContain('TOPSECRET');
+  // As a control plane of an earlier version leaves it: the whole configuration is newer.
+  const whole = (await buckets.config.get(key))?.value ?? new Uint8Array();
+  await buckets.config.put(key, whole);
+  const publisher = createAccountPublisher({ storage: plane.storage, signer: undefined, now: () => new Date() });
+  expect(await publisher.reconcile(buckets, client.accountId)).toMatchObject({ written: true });
+  const second = await read();
+  expect(second.document.revision).toBe(second.revision);
+  expect(second.revision).toBeGreaterThan(first.revision ?? 0);
+});
+
 test('publish: answers after every live process runs the revision', async () => {
   const client = await plane.newAccount();
   const lease = holdProcessLease(buckets.leases, { kind: 'gateway', instanceId: 'test' }, () => undefined);
@@ -194,7 +220,7 @@ test('publish: what is not signed by the key, for its account, is replaced by wh
   const publisher = createAccountPublisher({ storage: plane.storage, signer, now: () => new Date(nowMs) });
   const trust = createConfigTrust({ CONFIG_PUBLIC_KEYS: signer?.publicKey });
   const reconcile = async (): Promise<boolean | undefined> => {
-    const published = await publisher.reconcile(buckets.config, client.accountId);
+    const published = await publisher.reconcile(buckets, client.accountId);
     trust.accept(client.accountId, (await buckets.config.get(key))?.value);
     expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
     return published?.written;
@@ -218,7 +244,7 @@ test('publish: what is not signed by the key, for its account, is replaced by wh
   nowMs -= 3_600_000;
   await addDestination(client);
   await client.publish();
-  await publisher.publish(buckets.config, client.accountId);
+  await publisher.publish(buckets, client.accountId);
   trust.accept(client.accountId, (await buckets.config.get(key))?.value);
   expect(await pushed(client)).toMatchObject({ versionNumber: 2 });
 });

@@ -6,7 +6,7 @@ import type { GatewayUnderTest } from '../../gateway/testing/gateway-here.ts';
 import { createPipelineRig } from '../../pipeline/testing/pipeline-rig.ts';
 import type { PipelineRig } from '../../pipeline/testing/pipeline-rig.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
-import { accountKey, allIngest, ingestOfAccount, resolverConsumer } from '../../shared/contracts/subjects.ts';
+import { allIngest, ingestOfAccount, resolverConsumer } from '../../shared/contracts/subjects.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
@@ -15,6 +15,7 @@ import { streams } from '../../shared/nats/streams/topology.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 
 const capacity = 16 * 1024 ** 2;
@@ -56,12 +57,12 @@ async function openRig(): Promise<PipelineRig> {
     DATABASE_STATEMENT_TIMEOUT_MS: '600000',
   });
   onTestFinished(() => rig.close());
-  const { config } = await openBuckets(rig.connection, 1);
+  const buckets = await openBuckets(rig.connection, 1);
   for (const { accountId, token } of [stuck, busy]) {
     const source = { id: accountId, name: 'source', type: 'NodejsApi', status: 'Enabled' };
     const sourceKeys = [{ keyHash: hashSourceKey(token), sourceId: accountId, test: false }];
     const published = testAccountConfig({ sources: [source] }, { accountId, sourceKeys });
-    await config.put(accountKey(accountId), Buffer.from(JSON.stringify(published)));
+    await putAccountConfig(buckets, published);
   }
   return rig;
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { backpressureKey, encodeBackpressure } from '../../shared/contracts/backpressure.ts';
-import { accountKey } from '../../shared/contracts/subjects.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const source = { id: 'other', name: 'other', type: 'NodejsApi', status: 'Enabled' };
   const sourceKeys = [{ keyHash: hashSourceKey(otherToken), sourceId: 'other', test: false }];
   const other = testAccountConfig({ sources: [source] }, { accountId: 'account-2', sourceKeys });
-  await buckets.config.put(accountKey('account-2'), Buffer.from(JSON.stringify(other)));
+  await putAccountConfig(buckets, other);
   gateway = await startGatewayHere(nats.url);
 });
 afterAll(async () => {

@@ -1,31 +1,18 @@
-import { consentSettings } from '../../shared/collections/consent-settings.ts';
-import { replaySettings } from '../../shared/collections/replay-settings.ts';
-import {
-  tagManagerTags,
-  tagManagerTriggers,
-  tagManagerVariables,
-  tagManagers,
-} from '../../shared/collections/tag-managers.ts';
+import { gatewayCollections } from '../../shared/collections/gateway-collections.ts';
 import { readLiveCollections } from '../../shared/collections/read-live-collections.ts';
-import { sources as sourcesCollection } from '../../shared/collections/sources.ts';
 import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
 import type { ConfigTrust } from '../../shared/contracts/config/signed-config.ts';
+import { countKeys } from '../../shared/nats/buckets/bucket.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
+import { openGatewayBuckets, openGatewayConfig } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { isNotPermitted } from '../../shared/nats/connection/server-error.ts';
+import { buckets } from '../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { PublishedSources } from './published-sources.ts';
-
-const gatewayCollections = [
-  sourcesCollection,
-  consentSettings,
-  replaySettings,
-  tagManagers,
-  tagManagerTags,
-  tagManagerTriggers,
-  tagManagerVariables,
-] as const;
 
 /** The published sources as this gateway has them now. */
 export type SourceFeed = {
@@ -36,14 +23,26 @@ export type SourceFeed = {
   /** As in ConfigFeed. */
   readonly untrusted: number;
   readonly trusted: number;
-  /** Reads everything again, from a bucket that may have been recreated; what is in force stays until then. */
-  restart(bucket: Bucket): Promise<void>;
+  /** Accounts that have published, of which gateways have nothing yet. */
+  missing(): Promise<number>;
+  /** Reads everything again, as the buckets may have been created again; what is in force stays until then. */
+  restart(): Promise<void>;
   stop(): void;
 };
 
-/** Keeps `sources` at what is published, and tells of each revision that is in force. */
+export type PublishedFrom = {
+  readonly connection: LogConnection;
+  readonly replicas: number;
+  readonly trust: ConfigTrust;
+};
+
+/**
+ * Keeps `sources` at what is published, and reports each revision that is in force. A gateway reads GATEWAY_CONFIG. With a
+ * user that may read CONFIG it reads that, as its server may have the users of an earlier version, and then a control plane
+ * of that version may be the one that publishes.
+ */
 export async function followSources(
-  { bucket, trust }: { readonly bucket: Bucket; readonly trust: ConfigTrust },
+  { connection, replicas, trust }: PublishedFrom,
   sources: PublishedSources,
   lease: ProcessLease,
   unreadable: Pick<UnreadableEntities, 'note'>,
@@ -60,8 +59,9 @@ export async function followSources(
       lease.report(revision);
     });
   };
-  const follow = (from: Bucket): Promise<ConfigFeed> =>
-    followConfig(from, {
+  const followBucket = (of: 'config' | 'gatewayConfig', bucket: Bucket): Promise<ConfigFeed> =>
+    followConfig(bucket, {
+      of,
       trust,
       read: (config) => readLiveCollections(config, gatewayCollections),
       apply(change) {
@@ -78,7 +78,21 @@ export async function followSources(
         );
       },
     });
-  let feed = await follow(bucket);
+  let ofGateways = false;
+  const follow = async (): Promise<ConfigFeed> => {
+    const { config } = await openGatewayBuckets(connection, replicas);
+    try {
+      const whole = await followBucket('config', config);
+      ofGateways = false;
+      return whole;
+    } catch (error) {
+      if (!isNotPermitted(error)) throw error;
+    }
+    const own = await followBucket('gatewayConfig', await openGatewayConfig(connection, replicas));
+    ofGateways = true;
+    return own;
+  };
+  let feed = await follow();
   let wasReady = false;
   return {
     get revision() {
@@ -94,9 +108,14 @@ export async function followSources(
     get trusted() {
       return feed.trusted;
     },
-    async restart(from) {
+    async missing() {
+      if (!ofGateways) return 0;
+      const published = await countKeys(connection, buckets.config, 'account.*');
+      return Math.max(0, published - feed.trusted - feed.untrusted);
+    },
+    async restart() {
       const previous = feed;
-      feed = await follow(from);
+      feed = await follow();
       previous.stop();
     },
     stop: () => feed.stop(),

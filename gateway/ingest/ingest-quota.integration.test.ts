@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { accountKey } from '../../shared/contracts/subjects.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
@@ -8,6 +7,7 @@ import { purgeSubject } from '../../shared/nats/messages/subject-log.ts';
 import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const source = { id: 'quiet', name: 'quiet', type: 'NodejsApi', status: 'Enabled' };
   const sourceKeys = [{ keyHash: hashSourceKey(quiet), sourceId: 'quiet', test: false }];
   const config = testAccountConfig({ sources: [source] }, { accountId: 'account-2', sourceKeys });
-  await buckets.config.put(accountKey('account-2'), Buffer.from(JSON.stringify(config)));
+  await putAccountConfig(buckets, config);
 });
 afterAll(async () => {
   await log?.close();

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gatewayConfigOf } from '../../shared/collections/gateway-collections.ts';
+import { gatewaySignee } from '../../shared/contracts/config/gateway-config.ts';
 import { createConfigSigner, newConfigSigningKey } from '../../shared/contracts/config/signed-config.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
@@ -40,20 +42,21 @@ test('signed configuration: a gateway that is upgraded first accepts no event un
   }).finally(() => {
     isStarted = true;
   });
-  const { config, leases } = await openBuckets(log.connection, 1);
+  const { gatewayConfig: config, leases } = await openBuckets(log.connection, 1);
   await expect.poll(async () => (await leases.keys('gateway.*')).length, { timeout: 20_000 }).toBeGreaterThan(0);
   await expect(track()).rejects.toThrow(/fetch failed/);
   expect(isStarted).toBe(false);
   const key = accountKey(testAccountId);
   const unsigned = (await config.get(key))?.value ?? new Uint8Array();
-  await config.put(key, signer.sign(testAccountId, unsigned, Date.now()));
+  await config.put(key, signer.sign(gatewaySignee(testAccountId), unsigned, Date.now()));
   const gateway = await starting;
   try {
     expect(await track()).toBe(200);
     // As a control plane of an older version or a stranger writes it: the signed configuration stays in force.
     await log.publishSources([]);
-    const next = Buffer.from(JSON.stringify(testAccountConfig({}, { accountId: 'account-2' })));
-    const revision = await config.put(accountKey('account-2'), signer.sign('account-2', next, Date.now()));
+    const revision = 1_000;
+    const next = gatewayConfigOf(testAccountConfig({}, { accountId: 'account-2' }), revision);
+    await config.put(accountKey('account-2'), signer.sign(gatewaySignee('account-2'), next, Date.now()));
     await expect.poll(() => gateway.metrics()).toContain(`sluice_config_revision ${revision}`);
     expect(await track()).toBe(200);
   } finally {

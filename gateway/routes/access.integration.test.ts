@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
-import { accountKey } from '../../shared/contracts/subjects.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import { readGatewayEnv } from '../env.ts';
 import { ingestTable, openRoutes } from '../testing/ingest-table.ts';
@@ -28,7 +28,7 @@ const keyOf = (account: string, sort: SortOfSource, state: State | 'unknown' = '
 
 /** Publishes sources of the same ids in each account; each has one more that is disabled. */
 async function publishAccount(accountId: string): Promise<void> {
-  const { config } = await openBuckets(rig.log.connection, 1);
+  const buckets = await openBuckets(rig.log.connection, 1);
   const live = Object.values(sources);
   const disabled = live.map((source) => ({ ...source, id: `${source.id}-disabled`, status: 'Disabled' }));
   const keys = (['server', 'link', 'hook'] as const).flatMap((sort) => [
@@ -42,7 +42,7 @@ async function publishAccount(accountId: string): Promise<void> {
     { keyHash: hashSourceKey(keyOf(accountId, sort, 'unpublished')), sourceId: 'deleted', test: false },
   ]);
   const document = testAccountConfig({ sources: [...live, ...disabled] }, { accountId, sourceKeys: keys });
-  await config.put(accountKey(accountId), Buffer.from(JSON.stringify(document)));
+  await putAccountConfig(buckets, document);
 }
 
 beforeAll(async () => {

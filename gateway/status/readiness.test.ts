@@ -22,6 +22,7 @@ function logCheck(of: { connection?: string; canary?: string; servers?: readonly
       untrusted: 0,
       trusted: 1,
       revision: 1,
+      missing: async () => 0,
       restart: () => Promise.resolve(),
       stop: () => undefined,
     },

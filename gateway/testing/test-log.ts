@@ -1,5 +1,6 @@
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import type { TestCollections } from '../../shared/testing/test-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
@@ -25,6 +26,8 @@ export type TestLog = {
   readonly connection: LogConnection;
   /** Publishes sources, and other collections where they are given. */
   publishSources(sources: readonly TestSource[], collections?: TestCollections): Promise<number>;
+  /** As a control plane does that knows nothing of GATEWAY_CONFIG. */
+  publishAsEarlierVersion(sources: readonly TestSource[]): Promise<number>;
   /** Every event in the log, in the order of each partition. */
   envelopes(): Promise<Envelope[]>;
   /** The stored bytes of all frames. */
@@ -36,7 +39,8 @@ export type TestLog = {
 
 export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   const connection = await connectLog({ url, name: 'gateway-test' });
-  const { config, health } = await openBuckets(connection, replicas);
+  const buckets = await openBuckets(connection, replicas);
+  const { health } = buckets;
   const frames = async (): Promise<Uint8Array[]> => {
     const { state } = await connection[client].jsm.streams.info(streams.ingest);
     const found: Uint8Array[] = [];
@@ -47,8 +51,9 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   };
   return {
     connection,
-    publishSources: (sources, collections) =>
-      config.put(accountKey(testAccountId), Buffer.from(JSON.stringify(document(sources, collections)))),
+    publishSources: (sources, collections) => putAccountConfig(buckets, document(sources, collections)),
+    publishAsEarlierVersion: (sources) =>
+      buckets.config.put(accountKey(testAccountId), Buffer.from(JSON.stringify(document(sources)))),
     async envelopes() {
       return (await frames()).flatMap((frame) => decodeEnvelopes(frame));
     },

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { openPipelineBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import type { Erasures } from '../../shared/nats/erasures/follow-erasures.ts';
@@ -72,7 +72,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const regions = await openGeoRegions(settings.geoDatabase);
   // The pipeline checked the log when it started: a thread that restarts uses it as it is.
   const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
-  const { health, positions, tokens } = await openBuckets(connection, settings.replicas);
+  const { health, positions, tokens } = await openPipelineBuckets(connection, settings.replicas);
   const pool = createVisitorPool({
     ...settings.database,
     connectionsMax: settings.databaseConnectionsMax,

@@ -6,8 +6,8 @@ import { optionalSecret, optionalText } from '../../runtime/variables.ts';
 /*
  * A signed configuration is the JSON text of the configuration with one more field at its end:
  * `,"signature":"<when, ms since the epoch>.<Ed25519, base64url>"}`. Builds that know no signatures ignore the field.
- * Signed are the account, the time and the text without the field: a document is valid for its account only, and a reader
- * that has a newer one refuses it.
+ * Signed are the account (`gateway.<account>` where it is for gateways), the time and the text without the field: a document
+ * is valid for its account only, and a reader that has a newer one refuses it.
  */
 
 export const configSigningEnv = {

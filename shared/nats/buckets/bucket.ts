@@ -122,6 +122,12 @@ export async function readBucket(
   return found;
 }
 
+/** How many keys of a bucket match the filter: for a user that may not read the entries. */
+export async function countKeys({ [client]: { jsm } }: LogConnection, name: string, filter: string): Promise<number> {
+  const { state } = await jsm.streams.info(streamOfBucket(name), { subjects_filter: `$KV.${name}.${filter}` });
+  return Object.keys(state.subjects ?? {}).length;
+}
+
 /** Each key once, or again if it is written meanwhile. Do nothing else between two keys, or the rest is lost. */
 async function listKeys(kv: KV, filter: string): Promise<string[]> {
   const found = new Set<string>();

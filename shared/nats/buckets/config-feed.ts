@@ -2,6 +2,7 @@ import type { Bucket, BucketEntry, BucketWatch } from './bucket.ts';
 import { createPacedChanges } from './paced-changes.ts';
 import { decodeAccountConfig } from '../../contracts/config/account-config.ts';
 import type { AccountConfig } from '../../contracts/config/account-config.ts';
+import { gatewayConfigRevision, gatewaySignee } from '../../contracts/config/gateway-config.ts';
 import { UntrustedConfigError } from '../../contracts/config/signed-config.ts';
 import type { ConfigTrust } from '../../contracts/config/signed-config.ts';
 
@@ -29,6 +30,8 @@ export type ConfigFeed = {
 };
 
 export type ConfigFeedOptions<Config> = {
+  /** Which bucket it is: CONFIG, or GATEWAY_CONFIG. Default CONFIG. */
+  readonly of?: 'config' | 'gatewayConfig';
   readonly trust: ConfigTrust;
   /** What is made of a document before it is applied. Throws for one that cannot be used. */
   read(config: AccountConfig): Config;
@@ -46,10 +49,11 @@ const accountBurstMs = 200;
 const waitMaxMs = 5_000;
 
 /**
- * Follows the CONFIG bucket: every account's live configuration, then each change as it is published. Where an account
- * publishes faster than its share of the thread lets it be applied, only the newest waiting change is.
+ * Follows a bucket of configuration: every account's live one, then each change as it is published. Revisions are those of
+ * CONFIG. Where an account publishes faster than its limit of this thread's time, only the newest waiting change is applied.
  */
 export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOptions<Config>): Promise<ConfigFeed> {
+  const ofGateways = options.of === 'gatewayConfig';
   let newest = 0;
   let ready = false;
   const trusted = new Set<string>();
@@ -70,7 +74,8 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
   /** Checked before the change waits for its turn, because only the newest waiting change is applied. */
   const isTrusted = (entry: BucketEntry): boolean => {
     try {
-      options.trust.accept(accountOf(entry.key), entry.value);
+      const accountId = accountOf(entry.key);
+      options.trust.accept(ofGateways ? gatewaySignee(accountId) : accountId, entry.value);
       trusted.add(entry.key);
       untrusted.delete(entry.key);
       return true;
@@ -82,7 +87,12 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
     }
   };
   const changes = createPacedChanges<BucketEntry>({ apply, share: accountShare, burstMs: accountBurstMs, waitMaxMs });
-  const take = (entry: BucketEntry): void => {
+  const revisionOf = ({ value, revision }: BucketEntry): number => {
+    if (!ofGateways) return revision;
+    return value === undefined ? newest : gatewayConfigRevision(value);
+  };
+  const take = (found: BucketEntry): void => {
+    const entry = { ...found, revision: revisionOf(found) };
     newest = Math.max(newest, entry.revision);
     if (!isTrusted(entry)) return;
     // What was published before is read at once, once for each account.

@@ -8,6 +8,8 @@ import { buckets } from '../streams/topology.ts';
 export type Buckets = {
   /** Each account's live configuration, one entry an account. Written by the control plane only. */
   readonly config: Bucket;
+  /** The part of it that gateways run, signed for them. Written by the control plane only. */
+  readonly gatewayConfig: Bucket;
   /** What gateways and pipelines report of sources and destinations. */
   readonly health: Bucket;
   /** The processes alive now. */
@@ -31,6 +33,7 @@ const tokensTtlMs = 365 * dayMs;
 /** The one set of limits all services share. */
 export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets, BucketSettings>> => ({
   config: { name: buckets.config, replicas, bytesMax: 512 * mebibyte },
+  gatewayConfig: { name: buckets.gatewayConfig, replicas, bytesMax: 512 * mebibyte },
   health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs, givesUpOldest: true },
   leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
   positions: { name: buckets.positions, replicas, bytesMax: 128 * mebibyte },
@@ -43,20 +46,32 @@ export function openLeases(connection: LogConnection, replicas: number): Promise
   return openBucket(connection, bucketSettings(replicas).leases);
 }
 
-/** Opens every bucket, making those that are missing. */
+/** Opens every bucket and creates missing ones. For control planes, which may create all of them. */
 export function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
-  return openThese(connection, replicas, ['config', 'health', 'leases', 'positions', 'replays', 'tokens']);
+  return openThese(connection, replicas, ['gatewayConfig', ...pipelineBuckets]);
 }
 
-/**
- * Opens the buckets a gateway uses. It may not make any: one that it does not use must not keep it from starting, where
- * gateways are upgraded before the service that makes a new bucket.
- */
+const pipelineBuckets = ['config', 'health', 'leases', 'positions', 'replays', 'tokens'] as const;
+
+/** The buckets that a pipeline uses: it may start before a control plane of this release has created the others. */
+export function openPipelineBuckets(
+  connection: LogConnection,
+  replicas: number,
+): Promise<Pick<Buckets, (typeof pipelineBuckets)[number]>> {
+  return openThese(connection, replicas, pipelineBuckets);
+}
+
+/** The buckets that a gateway opens at its start. It may create none: one that it does not use must not delay it. */
 export function openGatewayBuckets(
   connection: LogConnection,
   replicas: number,
 ): Promise<Pick<Buckets, 'config' | 'health' | 'leases'>> {
   return openThese(connection, replicas, ['config', 'health', 'leases']);
+}
+
+/** Waits for half a minute for a control plane to create the bucket. */
+export function openGatewayConfig(connection: LogConnection, replicas: number): Promise<Bucket> {
+  return openBucket(connection, bucketSettings(replicas).gatewayConfig);
 }
 
 async function openThese<Name extends keyof Buckets>(

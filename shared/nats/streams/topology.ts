@@ -51,6 +51,7 @@ export function streamOf(subject: string): string | undefined {
 
 export const buckets = {
   config: 'CONFIG',
+  gatewayConfig: 'GATEWAY_CONFIG',
   health: 'HEALTH',
   leases: 'LEASES',
   positions: 'POSITIONS',

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { headers } from 'nats';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { gatewayConfigOf } from '../../collections/gateway-collections.ts';
 import { encodeAccountConfig } from '../../contracts/config/account-config.ts';
 import type { AccountConfig } from '../../contracts/config/account-config.ts';
+import { gatewaySignee } from '../../contracts/config/gateway-config.ts';
 import { encodeOAuthEntry, oauthEntryKey } from '../../contracts/config/oauth-entry.ts';
 import { createSecretBox } from '../../contracts/config/secrets.ts';
 import { createConfigSigner, createConfigTrust, newConfigSigningKey } from '../../contracts/config/signed-config.ts';
@@ -15,7 +17,7 @@ import { makeTestLog } from '../../testing/make-test-log.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
 import { followConfig } from '../buckets/config-feed.ts';
-import { openBuckets } from '../buckets/open-buckets.ts';
+import { openBuckets, openGatewayConfig, openPipelineBuckets } from '../buckets/open-buckets.ts';
 import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
@@ -27,9 +29,14 @@ import type { LogUserName } from './log-users.ts';
 // A pipeline is in the account of the streams: JetStream writes its answers to any subject that a pipeline names. So it can
 // write any bytes into CONFIG, and what keeps configuration what control planes published is their signature.
 
-const stream = `KV_${buckets.config}`;
 const accountId = 'account-1';
-const subject = `$KV.${buckets.config}.${accountKey(accountId)}`;
+const streamOf = (bucket: ConfigBucket): string => `KV_${buckets[bucket]}`;
+const subjectOf = (bucket: ConfigBucket): string => `$KV.${buckets[bucket]}.${accountKey(accountId)}`;
+type ConfigBucket = 'config' | 'gatewayConfig';
+const bucketOf = { gateway: 'gatewayConfig', pipeline: 'config' } as const;
+type Reader = keyof typeof bucketOf;
+/** For whom a document is signed in the bucket of a reader. */
+const signee = (bucket: ConfigBucket, id = accountId): string => (bucket === 'config' ? id : gatewaySignee(id));
 const newSigner = (): ConfigSigner => {
   const signer = createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
   if (signer === undefined) throw new Error('there is no key');
@@ -40,8 +47,9 @@ const strangers = newSigner();
 const trust = (): ConfigTrust => createConfigTrust({ CONFIG_PUBLIC_KEYS: ours.publicKey });
 const noTrust = createConfigTrust({});
 
-const document = (versionNumber: number, id = accountId): Uint8Array =>
-  encodeAccountConfig({
+let revisions = 0;
+const document = (bucket: ConfigBucket, versionNumber: number, id = accountId): Uint8Array => {
+  const config: AccountConfig = {
     format: 1,
     accountId: id,
     versionId: `v${versionNumber}`,
@@ -49,7 +57,10 @@ const document = (versionNumber: number, id = accountId): Uint8Array =>
     publishedAt: '2026-11-27T00:00:00.000Z',
     sourceKeys: [],
     collections: {},
-  });
+  };
+  revisions += 1;
+  return bucket === 'config' ? encodeAccountConfig(config) : gatewayConfigOf(config, revisions);
+};
 const signedAtMs = 1_780_000_000_000;
 const live = 7;
 const forged = 666;
@@ -70,32 +81,38 @@ afterAll(async () => {
   await Promise.all([operator, controlPlane, pipeline].map((connection) => connection.close()));
   await server.stop();
 });
+/** What a control plane publishes. */
+async function publish(bucket: ConfigBucket, atMs = signedAtMs, id = accountId): Promise<void> {
+  const opened = await openBuckets(controlPlane, 1);
+  await opened[bucket].put(accountKey(id), ours.sign(signee(bucket, id), document(bucket, live, id), atMs));
+}
 beforeEach(async () => {
-  const { config } = await openBuckets(controlPlane, 1);
-  await config.put(accountKey(accountId), ours.sign(accountId, document(live), signedAtMs));
+  await publish('config');
+  await publish('gatewayConfig');
 });
 
-/** The versions that a gateway has in force, as it reads CONFIG. */
-async function follow(as: LogUserName, trusted: ConfigTrust) {
+/** The version that a gateway or a pipeline has in force, as it reads its bucket. */
+async function follow(as: Reader, trusted: ConfigTrust) {
   const connection = await connectAs(as);
-  const { config } = await openBuckets(connection, 1);
+  const bucket = bucketOf[as];
+  const open = bucket === 'config' ? openPipelineBuckets(connection, 1) : openGatewayConfig(connection, 1);
+  const opened = await open;
   const versions = new Map<string, number | undefined>();
-  let revision = 0;
-  const feed = await followConfig<AccountConfig>(config, {
+  const feed = await followConfig<AccountConfig>('config' in opened ? opened.config : opened, {
+    of: bucket,
     trust: trusted,
-    read: (found) => found,
+    read: (config) => config,
     apply: (change) => void versions.set(change.accountId, change.config?.versionNumber),
-    onRejected: (_account, rejected) => {
-      revision = Math.max(revision, rejected);
-    },
+    onRejected: () => undefined,
   });
   await expect.poll(() => feed.ready).toBe(true);
   return {
     version: () => versions.get(accountId),
-    /** Once it has read all that CONFIG has. */
+    /** Once it has read all that its bucket has: the entry of another account comes after it. */
     async caughtUp() {
-      const last = await readLast(operator, stream, subject);
-      await expect.poll(() => Math.max(feed.revision, revision)).toBeGreaterThanOrEqual(last?.seq ?? 0);
+      marks += 1;
+      await publish(bucket, signedAtMs, `mark-${marks}`);
+      await expect.poll(() => versions.has(`mark-${marks}`)).toBe(true);
     },
     async stop() {
       feed.stop();
@@ -103,9 +120,10 @@ async function follow(as: LogUserName, trusted: ConfigTrust) {
     },
   };
 }
+let marks = 0;
 
 /** Has the server answer a read of a stored message, whose bytes the reader has chosen, to a subject that it has chosen. */
-async function storeByReply(bytes: Uint8Array, reply = subject, kvOperation?: string): Promise<void> {
+async function storeByReply(bytes: Uint8Array, reply: string, kvOperation?: string): Promise<void> {
   const { nc, js } = pipeline[client];
   const head = headers();
   if (kvOperation !== undefined) head.set('KV-Operation', kvOperation);
@@ -115,8 +133,8 @@ async function storeByReply(bytes: Uint8Array, reply = subject, kvOperation?: st
   await nc.request('$JS.API.STREAM.INFO.EVENTS', undefined, { timeout: 5_000 });
 }
 
-/** Has the server publish again what a stream stores, to a subject of CONFIG. */
-async function storeByRepublish(bytes: Uint8Array): Promise<void> {
+/** Has the server publish again what a stream stores, to a subject of the configuration. */
+async function storeByRepublish(bytes: Uint8Array, subject: string): Promise<void> {
   const { jsm } = pipeline[client];
   const { config } = await jsm.streams.info('CANARY');
   await jsm.streams.update('CANARY', { ...config, republish: { src: 'canary.evil', dest: subject } });
@@ -127,84 +145,97 @@ async function storeByRepublish(bytes: Uint8Array): Promise<void> {
   }
 }
 
-type Attack = readonly [what: string, attack: () => Promise<void>];
+type Attack = (bucket: ConfigBucket, subject: string) => Promise<void>;
+const replacedVersion = (bytes: Uint8Array): Uint8Array =>
+  Buffer.from(Buffer.from(bytes).toString().replace(`"versionNumber":${live}`, `"versionNumber":${forged}`));
 
-const writes: readonly Attack[] = [
-  ['a document without a signature, as the answer to a read', () => storeByReply(document(forged))],
-  ['the same, republished by a stream', () => storeByRepublish(document(forged))],
-  ['one signed by another key', () => storeByReply(strangers.sign(accountId, document(forged), signedAtMs + 1))],
-  [
-    'one of another account, signed for that one',
-    () => storeByReply(ours.sign('account-2', document(forged, 'account-2'), signedAtMs + 1)),
-  ],
-  [
-    'the live one with another version under its signature',
-    () => {
-      const bytes = Buffer.from(ours.sign(accountId, document(live), signedAtMs)).toString();
-      return storeByReply(Buffer.from(bytes.replace(`"versionNumber":${live}`, `"versionNumber":${forged}`)));
-    },
-  ],
-  ['a deletion', () => storeByReply(new Uint8Array(), subject, 'DEL')],
-];
+const attacks: Readonly<Record<string, Attack>> = {
+  'a document without a signature, as the answer to a read': (bucket, subject) =>
+    storeByReply(document(bucket, forged), subject),
+  'the same, republished by a stream': (bucket, subject) => storeByRepublish(document(bucket, forged), subject),
+  'one signed by another key': (bucket, subject) =>
+    storeByReply(strangers.sign(signee(bucket), document(bucket, forged), signedAtMs + 1), subject),
+  'one of another account, signed for that one': (bucket, subject) =>
+    storeByReply(ours.sign(signee(bucket, 'b'), document(bucket, forged, 'b'), signedAtMs + 1), subject),
+  'one that is signed for the other bucket': (bucket, subject) => {
+    const other = bucket === 'config' ? 'gatewayConfig' : 'config';
+    return storeByReply(ours.sign(signee(other), document(other, forged), signedAtMs + 1), subject);
+  },
+  'the live one with another version under its signature': (bucket, subject) =>
+    storeByReply(replacedVersion(ours.sign(signee(bucket), document(bucket, live), signedAtMs)), subject),
+  'a deletion': (_bucket, subject) => storeByReply(new Uint8Array(), subject, 'DEL'),
+};
+const readers = Object.keys(bucketOf) as Reader[];
+const cases = readers.flatMap((reader) => Object.entries(attacks).map(([what, attack]) => ({ reader, what, attack })));
 
-test.each(writes)('forged configuration: %s is stored, and no gateway or pipeline takes it', async (_what, attack) => {
-  const readers = await Promise.all((['gateway', 'pipeline'] as const).map((name) => follow(name, trust())));
+test.each(cases)('forged configuration: $what is stored, and no $reader uses it', async ({ reader: name, attack }) => {
+  const bucket = bucketOf[name];
+  const [stream, subject] = [streamOf(bucket), subjectOf(bucket)];
+  const reader = await follow(name, trust());
   const before = await readLast(operator, stream, subject);
-  await attack();
+  await attack(bucket, subject);
   await expect.poll(async () => (await readLast(operator, stream, subject))?.seq).toBeGreaterThan(before?.seq ?? 0);
-  for (const reader of readers) {
-    await reader.caughtUp();
-    expect(reader.version()).toBe(live);
-    await reader.stop();
-  }
-  // One that starts then has nothing to go by, rather than what was forged.
-  const started = await follow('gateway', trust());
+  await reader.caughtUp();
+  expect(reader.version()).toBe(live);
+  await reader.stop();
+  // One that starts then has no configuration, rather than the forged one.
+  const started = await follow(name, trust());
   expect(started.version()).toBeUndefined();
   await started.stop();
 });
 
-test('forged configuration: without CONFIG_PUBLIC_KEYS a gateway takes it', async () => {
-  const gateway = await follow('gateway', noTrust);
-  await storeByReply(document(forged));
-  await expect.poll(() => gateway.version()).toBe(forged);
-  await gateway.stop();
+test.each(readers)('forged configuration: without CONFIG_PUBLIC_KEYS a %s uses it', async (name) => {
+  const reader = await follow(name, noTrust);
+  const bucket = bucketOf[name];
+  await storeByReply(document(bucket, forged), subjectOf(bucket));
+  await expect.poll(() => reader.version()).toBe(forged);
+  await reader.stop();
 });
 
-test('forged configuration: an older one that was signed is refused by those that had a newer one', async () => {
-  const gateway = await follow('gateway', trust());
-  await storeByReply(ours.sign(accountId, document(live - 1), signedAtMs - 1));
-  await gateway.caughtUp();
-  expect(gateway.version()).toBe(live);
-  // One that starts now has never seen a newer one: a control plane replaces it within half a minute.
-  const started = await follow('gateway', trust());
-  expect(started.version()).toBe(live - 1);
-  const { config } = await openBuckets(controlPlane, 1);
-  await config.put(accountKey(accountId), ours.sign(accountId, document(live), signedAtMs + 1));
-  await expect.poll(() => started.version()).toBe(live);
-  for (const reader of [gateway, started]) await reader.stop();
-});
+test.each(readers)(
+  'forged configuration: an older signed one is refused by a %s that had a newer one',
+  async (name) => {
+    const bucket = bucketOf[name];
+    const reader = await follow(name, trust());
+    const older = ours.sign(signee(bucket), document(bucket, live - 1), signedAtMs - 1);
+    await storeByReply(older, subjectOf(bucket));
+    await reader.caughtUp();
+    expect(reader.version()).toBe(live);
+    // One that starts now has never seen a newer one: a control plane replaces it within half a minute.
+    const started = await follow(name, trust());
+    expect(started.version()).toBe(live - 1);
+    await publish(bucket, signedAtMs + 1);
+    await expect.poll(() => started.version()).toBe(live);
+    for (const one of [reader, started]) await one.stop();
+  },
+);
 
 test('forged configuration: a purge takes nothing from those that have it', async () => {
   const gateway = await follow('gateway', trust());
+  const stream = streamOf('gatewayConfig');
   await storeByReply(new Uint8Array(), `$JS.API.STREAM.PURGE.${stream}`);
-  await expect.poll(() => readLast(operator, stream, subject)).toBeUndefined();
+  await expect.poll(() => readLast(operator, stream, subjectOf('gatewayConfig'))).toBeUndefined();
   expect(gateway.version()).toBe(live);
   await gateway.stop();
 });
 
-test('forged configuration: no right of a pipeline, with CONFIG as its reply subject, changes what is in force', async () => {
-  const gateway = await follow('gateway', trust());
-  const { nc } = pipeline[client];
-  const rights = logUsers.pipeline.rights?.publish ?? [];
-  for (const right of rights) {
-    nc.publish(right.replaceAll('*', 'mine').replace(/>$/, 'mine'), '{"seq":1}', { reply: subject });
-  }
-  await nc.flush();
-  await nc.request('$JS.API.STREAM.INFO.INGEST', undefined, { timeout: 5_000 });
-  await gateway.caughtUp();
-  expect(gateway.version()).toBe(live);
-  await gateway.stop();
-});
+test.each(readers)(
+  'forged configuration: no right of a pipeline, with a reply subject, changes what a %s runs',
+  async (name) => {
+    const reader = await follow(name, trust());
+    const { nc } = pipeline[client];
+    const rights = logUsers.pipeline.rights?.publish ?? [];
+    for (const right of rights) {
+      const reply = subjectOf(bucketOf[name]);
+      nc.publish(right.replaceAll('*', 'mine').replace(/>$/, 'mine'), '{"seq":1}', { reply });
+    }
+    await nc.flush();
+    await nc.request('$JS.API.STREAM.INFO.INGEST', undefined, { timeout: 5_000 });
+    await reader.caughtUp();
+    expect(reader.version()).toBe(live);
+    await reader.stop();
+  },
+);
 
 test('forged tokens: without SECRETS_KEY nothing in TOKENS is a token, nor is one of another grant', async () => {
   const box = createSecretBox(randomBytes(32).toString('base64'));
@@ -230,17 +261,22 @@ test('forged tokens: without SECRETS_KEY nothing in TOKENS is a token, nor is on
   expect((await store.read('aa')).entry).toEqual(entry);
 });
 
-test('forged configuration: a pipeline cannot write to CONFIG itself, nor change the stream', async () => {
-  const { nc, js, jsm } = pipeline[client];
-  const refused = /permissions violation/i;
-  await expect(js.publish(subject, document(forged), { timeout: 2_000 })).rejects.toThrow(refused);
-  const { config } = await jsm.streams.info(stream);
-  await expect(jsm.streams.update(stream, { ...config, max_bytes: 1 })).rejects.toThrow(refused);
-  await expect(jsm.streams.delete(stream)).rejects.toThrow(refused);
-  await expect(jsm.streams.deleteMessage(stream, 1)).rejects.toThrow(refused);
-  // Subjects of one stream are no other's.
-  const { config: health } = await jsm.streams.info(`KV_${buckets.health}`);
-  const wider = { ...health, subjects: [...health.subjects, '$KV.CONFIG.>'] };
-  await expect(jsm.streams.update(health.name, wider)).rejects.toThrow(/overlap/);
-  expect(nc.isClosed()).toBe(false);
-});
+const signedBuckets = ['config', 'gatewayConfig'] as const;
+test.each(signedBuckets)(
+  'forged configuration: a pipeline cannot write to %s itself, nor change the stream',
+  async (bucket) => {
+    const { nc, js, jsm } = pipeline[client];
+    const stream = streamOf(bucket);
+    const refused = /permissions violation/i;
+    await expect(js.publish(subjectOf(bucket), document(bucket, forged), { timeout: 2_000 })).rejects.toThrow(refused);
+    const { config } = await jsm.streams.info(stream);
+    await expect(jsm.streams.update(stream, { ...config, max_bytes: 1 })).rejects.toThrow(refused);
+    await expect(jsm.streams.delete(stream)).rejects.toThrow(refused);
+    await expect(jsm.streams.deleteMessage(stream, 1)).rejects.toThrow(refused);
+    // Subjects of one stream are no other's.
+    const { config: health } = await jsm.streams.info(`KV_${buckets.health}`);
+    const wider = { ...health, subjects: [...health.subjects, `$KV.${buckets[bucket]}.>`] };
+    await expect(jsm.streams.update(health.name, wider)).rejects.toThrow(/overlap/);
+    expect(nc.isClosed()).toBe(false);
+  },
+);

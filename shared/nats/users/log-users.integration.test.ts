@@ -12,8 +12,8 @@ import {
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
-import { readBucket } from '../buckets/bucket.ts';
-import { openBuckets } from '../buckets/open-buckets.ts';
+import { countKeys, readBucket } from '../buckets/bucket.ts';
+import { openBuckets, openGatewayBuckets, openGatewayConfig } from '../buckets/open-buckets.ts';
 import { claimInstanceId } from '../buckets/instance-claim.ts';
 import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
@@ -91,6 +91,17 @@ const forbidden: readonly [user: LogUserName, what: string, subject: string, bod
   ['gateway', 'publish configuration', `$KV.CONFIG.${accountKey('account-1')}`],
   ['gateway', 'say that a pipeline is alive', '$KV.LEASES.pipeline.other'],
   ['gateway', 'write what became of deliveries', '$KV.HEALTH.destination.destination-1.other'],
+  ['gateway', "read an account's whole configuration", '$JS.API.STREAM.MSG.GET.KV_CONFIG', { seq: 1 }],
+  ['gateway', 'read it by its key', '$JS.API.STREAM.MSG.GET.KV_CONFIG', { last_by_subj: '$KV.CONFIG.account.one' }],
+  ['gateway', 'read it from a copy', '$JS.API.DIRECT.GET.KV_CONFIG', { seq: 1 }],
+  ['gateway', 'read it from a copy by its key', '$JS.API.DIRECT.GET.KV_CONFIG.$KV.CONFIG.account.one'],
+  ['gateway', 'have it handed out', '$JS.API.CONSUMER.CREATE.KV_CONFIG', deliverTo('_INBOX.any')],
+  ['gateway', 'have it handed out by name', '$JS.API.CONSUMER.CREATE.KV_CONFIG.mine', deliverTo('_INBOX.any')],
+  ['gateway', 'have one account handed out', '$JS.API.CONSUMER.CREATE.KV_CONFIG.mine.$KV.CONFIG.account.one'],
+  ['gateway', 'have a durable consumer of it', '$JS.API.CONSUMER.DURABLE.CREATE.KV_CONFIG.mine'],
+  ['gateway', 'pull it from a consumer', '$JS.API.CONSUMER.MSG.NEXT.KV_CONFIG.mine'],
+  ['gateway', 'publish its own configuration', `$KV.GATEWAY_CONFIG.${accountKey('account-1')}`],
+  ['pipeline', 'publish configuration of gateways', `$KV.GATEWAY_CONFIG.${accountKey('account-1')}`],
   ['gateway', 'read tokens of platforms', '$JS.API.STREAM.MSG.GET.KV_TOKENS', { seq: 1 }],
   ['gateway', 'ask for a replay', '$KV.REPLAYS.replay.destination-1.1'],
   ['gateway', 'answer in the name of the log', `_INBOX.${logUsers.pipeline.name}.any`],
@@ -138,16 +149,18 @@ test.each(names.filter((name) => name !== 'operator'))("users: %s does not hear 
 test('users: a gateway adds events, has its lease, and follows the configuration', async () => {
   const publisher = createFramePublisher(as.gateway);
   expect(await publisher.publish(ingestSubject(0), frame, 'one', 5_000)).toBeUndefined();
-  const { config, leases, health } = await openBuckets(as.gateway, 1);
+  const { leases, health } = await openGatewayBuckets(as.gateway, 1);
   await claimInstanceId(leases, { kind: 'gateway', instanceId: 'one' });
   await leases.delete('gateway.one');
   await health.put('source.source-1.one', frame);
   expect(Buffer.from((await health.get('source.source-1.one'))?.value ?? []).toString()).toBe('a frame');
   const seen: string[] = [];
-  const watch = await config.watch({ onEntry: ({ key }) => seen.push(key) });
-  await (await openBuckets(as.controlPlane, 1)).config.put(accountKey('account-1'), Buffer.from('{}'));
+  const watch = await (await openGatewayConfig(as.gateway, 1)).watch({ onEntry: ({ key }) => seen.push(key) });
+  await (await openBuckets(as.controlPlane, 1)).gatewayConfig.put(accountKey('account-1'), Buffer.from('{}'));
   await expect.poll(() => seen).toContain(accountKey('account-1'));
   watch.stop();
+  // Before it starts it compares how many accounts both buckets have.
+  expect(await countKeys(as.gateway, buckets.config, 'account.*')).toBe(0);
 });
 
 test('users: a gateway asks how far the resolver of a partition is', async () => {

@@ -66,7 +66,8 @@ const unpurged: ReadonlySet<Stream> = new Set([streams.canary, streams.erasures,
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
 /** Written by the control plane alone: no other service may create or change it. */
-const bucketsOfPipelines = everyBucket.filter((bucket) => bucket !== buckets.config);
+const ofControlPlanes: ReadonlySet<Bucket> = new Set([buckets.config, buckets.gatewayConfig]);
+const bucketsOfPipelines = everyBucket.filter((bucket) => !ofControlPlanes.has(bucket));
 
 function serviceUser(service: string, whose: string, publish: readonly string[]): LogUser {
   const name = `sluice-${service}`;
@@ -87,14 +88,15 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
 const ofLogAccount = (user: LogUser): LogUser => ({ ...user, account: logAccount });
 
 /**
- * Who may do what on the log. The gateway faces the internet, so it can add events and read configuration, and neither read,
- * change nor remove what is stored. Only the operator deletes a stream.
+ * Who may do what on the log. The gateway faces the internet, so it can add events and read the configuration of sources, and
+ * neither read, change nor remove what is stored. Only the operator deletes a stream.
  */
 export const logUsers = {
   gateway: serviceUser('gateway', 'Gateways: they add events, and follow the configuration', [
     'ingest.*',
     'canary.*',
-    ...follows(buckets.config),
+    // Its own part of the configuration: sources, and nothing of destinations.
+    ...follows(buckets.gatewayConfig),
     // Its lease and what became of its sources' events, of which it reads what it wrote before it was restarted.
     writes(buckets.leases, 'gateway.*'),
     // How far the resolvers of partitions are.
@@ -135,7 +137,7 @@ export const logUsers = {
       'erasures.*',
       ...makes([...everyStream, ...everyBucket.map(bucketStream)]),
       ...everyBucket.flatMap(follows),
-      ...[buckets.config, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),
+      ...[buckets.config, buckets.gatewayConfig, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),
       ...consumersOf(streams.events),
       ...consumersOf(streams.deadLetters),
       ...consumersOf(streams.quarantine),

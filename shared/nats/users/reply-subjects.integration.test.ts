@@ -39,6 +39,7 @@ const targets: readonly (readonly [stream: string, subject: string])[] = [
   [streams.ingestDeadLetters, 'dead-ingest.evil'],
   [streams.deduplication, 'deduplication.evil'],
   [`KV_${buckets.config}`, `$KV.${buckets.config}.account.evil`],
+  [`KV_${buckets.gatewayConfig}`, `$KV.${buckets.gatewayConfig}.account.evil`],
   [`KV_${buckets.tokens}`, `$KV.${buckets.tokens}.evil`],
   [`KV_${buckets.replays}`, `$KV.${buckets.replays}.evil`],
   [`KV_${buckets.health}`, `$KV.${buckets.health}.evil`],
@@ -98,6 +99,7 @@ test.each(guests)('reply subjects: no answer to %s is a request of the server', 
 
 test.each(guests)('reply subjects: no consumer of %s is sent to a stream', async (name) => {
   await operator[client].js.publish(`$KV.${buckets.config}.account.one`, '{}');
+  await operator[client].js.publish(`$KV.${buckets.gatewayConfig}.account.one`, '{}');
   await operator[client].js.publish(`$KV.${buckets.leases}.one`, '{}');
   await operator[client].js.publish('events.one.0', 'x');
   const before = await Promise.all(targets.map(([stream]) => readStreamState(operator, stream)));
