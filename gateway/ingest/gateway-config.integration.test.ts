@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AckPolicy, DeliverPolicy } from 'nats';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { accountKey } from '../../shared/contracts/subjects.ts';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
@@ -79,7 +78,7 @@ test("gateway configuration: nothing of a destination's settings is to be had wi
     const inbox = nc.subscribe(deliverSubject, {
       callback: (_error, { data }) => heard.push(Buffer.from(data).toString()),
     });
-    const all = { deliver_subject: deliverSubject, ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
+    const all = { deliver_subject: deliverSubject, ack_policy: 'none', deliver_policy: 'all' };
     const request = { stream_name: stream, config: all };
     for (const name of ['', '.mine', `.mine.${keys[0]}`, '.mine.>'])
       await ask(`$JS.API.CONSUMER.CREATE.${stream}${name}`, request);
