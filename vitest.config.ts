@@ -29,7 +29,7 @@ export default defineConfig({
           name: 'integration',
           include: [integrationTests],
           globalSetup: ['shared/testing/global-setup.ts'],
-          // Loading Fastify, MikroORM and the log's client anew for each file was a fifth of all that tests cost.
+          // Loading Fastify, MikroORM and the log's client again for each file was a fifth of all that tests cost.
           isolate: false,
         },
       },

@@ -28,7 +28,7 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
       return 2;
     }
     say(`\n${comparisons.map(describe).join('\n')}\n`);
-    say('+ better, ✗ worse, = no difference that can be told, ? not judged');
+    say('+ better, ✗ worse, = no measurable difference, ? not judged');
     const worse = comparisons.filter(({ verdict }) => verdict === 'worse');
     const unknown = comparisons.filter(({ verdict }) => verdict === 'unknown');
     say(`${worse.length} of ${comparisons.length} worse by more than ${leastChange * 100} % at 95 % confidence`);

@@ -14,7 +14,7 @@ export type BenchAccount = {
   /** Key of its one source. */
   readonly token?: string;
   readonly destinations?: readonly BenchDestination[];
-  /** Sources beside the one with the token, each with a key of its own that nobody uses. */
+  /** Sources beside the one with the token, each with an unused key of its own. */
   readonly moreSources?: number;
 };
 

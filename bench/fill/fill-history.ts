@@ -20,7 +20,7 @@ const publishTimeoutMs = 60_000;
 
 /**
  * Puts frames into EVENTS that hold the ids of so many events and take so many bytes, as resolvers would have in a day:
- * what a start finds. Nobody can read their payloads, and nobody should.
+ * what a start finds. Their payloads are unreadable on purpose.
  */
 export async function fillHistory(options: FillHistoryOptions): Promise<void> {
   const { natsUrl, accountId, partitions, ids, idsPerFrame, bytes } = options;

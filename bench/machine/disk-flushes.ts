@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 
 /**
- * Flushes that the disk under a folder has done so far, whoever asked for them, as the kernel counts them: what is left of
+ * Flushes that the disk under a folder has done so far for all processes, as the kernel counts them: what is left of
  * fsyncs once those under way at the same time share one. NaN where the system does not say: not Linux, or a disk without
  * a cache to flush. https://docs.kernel.org/admin-guide/iostats.html, field 16 of the statistics of a disk.
  */

@@ -23,13 +23,13 @@ export type Machine = {
   /** Commit of the measured code, with `+` behind it when files were changed since. */
   readonly revision: string;
   readonly disk: DiskSync;
-  /** Share of the cores that something else took before the run, 0 to 1. Results of before this was looked at have none. */
+  /** Share of the cores that something else took before the run, 0 to 1. Missing in older results. */
   readonly otherWork?: number;
-  /** A fixed loop on one core; results of before this was looked at have none. */
+  /** A fixed loop on one core; missing in older results. */
   readonly cpuLoopMs?: CpuLoop;
   /** Of the minute before, where nothing of it can have been the bench's own. */
   readonly loadAverage?: number;
-  /** While it was measured; left out where the system does not tell, and in results of before this was looked at. */
+  /** While it was measured; missing where the system does not report it, and in older results. */
   readonly stolen?: StolenTime;
 };
 

@@ -48,7 +48,7 @@ export async function processFamilyCpuMs(pid: number): Promise<number> {
   return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, own + ended);
 }
 
-/** proc(5): cutime and cstime, in clock ticks, which are 10 ms for whoever asks. */
+/** proc(5): cutime and cstime, in clock ticks, which are 10 ms for every reader. */
 async function endedChildrenCpuMs(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name may hold anything, and stands in brackets.
@@ -89,7 +89,7 @@ export async function peakMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmHWM')) ?? 0;
 }
 
-/** Lets `peakMemoryBytes` of a process begin anew, where the system can (proc(5), clear_refs). */
+/** Resets `peakMemoryBytes` of a process, where the system can (proc(5), clear_refs). */
 export async function forgetPeakMemory(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => undefined);
 }

@@ -17,7 +17,7 @@ test('stolen time: is known between two looks, and the worst stretch beside the 
   expect(stolenTime(looks.slice(0, 1))).toBeUndefined();
 });
 
-test('stolen time: is told where a figure may have moved by it', () => {
+test('stolen time: is shown where it may have changed a figure', () => {
   expect([describeStolenTime(undefined), describeStolenTime({ share: 0.01, most: 0.05 })]).toEqual([
     undefined,
     undefined,

@@ -178,7 +178,7 @@ function admitTasks(): MicroTask[] {
       },
     },
     {
-      name: `resolve: parse a frame of ${frameEvents} and write it anew`,
+      name: `resolve: parse a frame of ${frameEvents} and write it again`,
       events: frameEvents,
       run() {
         writer.reset();

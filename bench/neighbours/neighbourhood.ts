@@ -77,7 +77,7 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
   return { natsUrl: log.url, pids, gateway, pipeline, control, sink, busy, target, facts };
 }
 
-/** The quiet destination is reached by a name, too: whoever makes names hang may meet it there. */
+/** The quiet destination is reached by a name, too: an attack that makes names hang may hit it there. */
 const named = (url: string): string => url.replace('127.0.0.1', `sink${answeredZone}`);
 
 async function startServer(

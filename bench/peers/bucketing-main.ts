@@ -24,5 +24,5 @@ runFor(Number(warmUpMs));
 const readings: number[] = [];
 for (let doneMs = 0; doneMs < Number(measureMs); doneMs += windowMs) readings.push(runFor(windowMs));
 // The sum is looked at, so that no compiler may leave out the work.
-if (spread === 0) throw new Error('bucketing put nobody anywhere');
+if (spread === 0) throw new Error('bucketing assigned no visitor');
 process.send?.(readings);

@@ -6,7 +6,7 @@ export type Figure = {
   readonly unit: Unit;
   readonly better: 'more' | 'less';
   readonly value: number;
-  /** What each round came to: what a comparison works on. Results of before this was kept have none. */
+  /** The figure of each round, which a comparison uses. Missing in older results. */
   readonly values?: readonly number[];
   /**
    * The readings behind it, second by second where there are such, one list a round; in a kept result their percentiles

@@ -11,7 +11,7 @@ type Counts = {
   readonly paths: Set<string>;
 };
 
-/** Paths told apart in one group; a sink of more has no use for their number. */
+/** Paths distinguished in one group; beyond that their number is of no use. */
 const pathsMax = 10_000;
 /** The time is at most this many characters. */
 const timeCharactersMax = 20;
@@ -33,7 +33,7 @@ export class SinkCounts {
     }
   }
 
-  /** What there is; the latencies begin anew. */
+  /** The current figures; the latencies restart. */
   take(nowMs: number): SinkTally {
     const groups: Record<string, SinkGroup> = {};
     for (const [name, { requests, events, latencies, overall, paths }] of this.#groups) {
@@ -54,7 +54,7 @@ export class SinkCounts {
     return encodeLatencies(this.#groups.get(group)?.overall ?? createLatencies());
   }
 
-  /** Starts the overall latencies and the paths anew; counts go on. */
+  /** Resets the overall latencies and the paths; counts continue. */
   forget(): void {
     for (const { latencies, overall, paths } of this.#groups.values()) {
       latencies.reset();

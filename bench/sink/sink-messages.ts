@@ -6,7 +6,7 @@ export type SinkGroup = {
   readonly events: number;
   /** From when the event was due at the gateway until it was here. */
   readonly latencyMs: Percentiles;
-  /** Since the sink was last told to forget. */
+  /** Since the sink was last reset. */
   readonly overallMs: Percentiles;
   /** Different paths that got something. */
   readonly paths: number;

@@ -13,7 +13,7 @@ export type Sink = {
   tally(): Promise<SinkTally>;
   /** One group of a tally; zeros where nothing came. */
   group(name: string): Promise<SinkGroup>;
-  /** Latencies of a group since the sink was last told to forget. */
+  /** Latencies of a group since the sink was last reset. */
   latencies(group: string): Promise<Histogram>;
   forget(): void;
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ const deadlineMs = 300_000;
 
 /**
  * Waits until at least `events` have arrived since the sink started, and then until nothing has come for a second:
- * there are more where requests were accepted whose answer nobody waited for, or where something came twice.
+ * there are more where requests were accepted after the client had left, or where something came twice.
  */
 export async function waitArrived(sink: Sink, group: string, events: number): Promise<void> {
   let last = -1;

@@ -20,7 +20,7 @@ test('sustained: is nothing when nothing holds, and says what was tried', async 
   expect(trials.map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
 });
 
-test('sustained: trials are told round by round', () => {
+test('sustained: trials are reported round by round', () => {
   const rounds = [
     [
       { ratePerS: 900, isHeld: true },

@@ -21,7 +21,7 @@ export type ChildExit = { readonly code: number | null; readonly signal: NodeJS.
 /** A process of the bench's: a service, a peer, a sink or a load generator. */
 export type Child = {
   readonly pid: number;
-  /** Rejects once the process ends without having been told to; never resolves. */
+  /** Rejects once the process ends by itself; never resolves. */
   readonly failed: Promise<never>;
   /** Both null where it could not even be started. */
   readonly exited: Promise<ChildExit>;
@@ -68,7 +68,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     const how = notStarted ?? signal ?? `exit code ${code}`;
     throw new Error(`${options.name} ended early (${how})${words === '' ? '' : `:\n${words}`}`);
   });
-  // Whoever waits for something of the process hears of it; nobody has to.
+  // A caller that waits for the process gets it; there may be none.
   failed.catch(() => undefined);
   return {
     pid: child.pid ?? 0,

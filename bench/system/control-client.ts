@@ -13,7 +13,7 @@ export type ControlAccess = {
   readonly apiKey: string;
   /** One call of the configuration interface; throws on anything but 2xx. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json): Promise<Json>;
-  /** Publishes the draft as a new version, and returns its id; `onSend` is told when the version exists and goes live. */
+  /** Publishes the draft as a new version, and returns its id; `onSend` is called when the version exists and goes live. */
   publish(onSend?: () => void): Promise<string>;
 };
 

@@ -32,7 +32,7 @@ export function startScrapes(
       while (!stopping.signal.aborted && performance.now() < dueMs + everyMs) await sleep(pauseMs);
     }
   })();
-  // Whoever stops it hears of a failure; the load goes on until then.
+  // `stop` throws the failure; the load goes on until then.
   running.catch(() => undefined);
   return {
     async stop() {

@@ -23,7 +23,7 @@ export type Stage = {
   readonly natsVersion: string;
   /** Names of the processes that were started so far. */
   readonly started: ReadonlySet<string>;
-  /** An empty nats-server on a free port, every write synced unless told otherwise. */
+  /** An empty nats-server on a free port, every write synced by default. */
   startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
   /** Several empty nodes that form a cluster, every write of each synced. */
   startCluster(nodes: number): Promise<readonly NatsServer[]>;

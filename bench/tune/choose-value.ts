@@ -3,7 +3,7 @@ import { medianOf } from '../result/figure.ts';
 /** What a value of a knob came to, round by round. */
 export type Trial = { readonly value: string; readonly perS: readonly number[] };
 
-/** Of one round nobody knows how it scatters. */
+/** One round says nothing about scatter. */
 const roundsMin = 2;
 
 /**

@@ -4,7 +4,7 @@ import type { Stage } from '../system/stage.ts';
 import type { WholeStack } from './whole-stack.ts';
 import { cpuMsOfStack } from './whole-stack.ts';
 
-/** What a stack has done so far, each counted by whoever did it. */
+/** What a stack has done so far, each counted by the process that did it. */
 export type Work = {
   readonly atMs: number;
   /** By process. */
@@ -18,7 +18,7 @@ export type Work = {
   readonly walSyncs: number;
   /** Transactions of PostgreSQL; a statement of its own is one, several between BEGIN and COMMIT are one. */
   readonly transactions: number;
-  /** Of the disk, by everybody on the machine; NaN where the system does not count them. */
+  /** Of the disk, by all processes of the machine; NaN where the system does not count them. */
   readonly flushes: number;
 };
 
@@ -37,7 +37,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export async function openWorkMeter(stage: Stage, stack: WholeStack): Promise<WorkMeter> {
   const session = new Client({ connectionString: stack.databaseUrl, query_timeout: deadlineMs });
-  // Whoever reads next is told; without a listener the database's end would be the bench's.
+  // The next read fails; without a listener the database's end would end the bench.
   session.on('error', () => undefined);
   await session.connect();
   return {

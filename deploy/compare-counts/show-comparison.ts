@@ -72,7 +72,7 @@ function describeRemark(remark: Remark): string {
     case 'other-days':
       return `${remark.event}: all days together agree. The two sides cut days at another hour, or by another of an event's times.`;
     case 'other-spelling':
-      return `"${remark.theirs}" there looks like "${remark.ours}" here: names are told apart as they are written.`;
+      return `"${remark.theirs}" there looks like "${remark.ours}" here: names are compared as they are written.`;
   }
 }
 

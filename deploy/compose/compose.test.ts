@@ -89,7 +89,7 @@ test('compose: a destination may be at the demo sink, and at no other part, also
   }
 });
 
-test('compose: every service of ours is told the same of the log', () => {
+test('compose: every service of ours has the same settings of the log', () => {
   const told = own
     .map(([, service]) => variables(service))
     .filter((given) => given['NATS_URL'] !== undefined)
@@ -154,7 +154,7 @@ test('compose: every container is read-only and has no capabilities but those th
   }
 });
 
-test('compose: what waits for another waits for something that comes about', () => {
+test('compose: every dependency is a condition that can come true', () => {
   for (const { depends_on: needs } of Object.values(compose.services)) {
     if (needs === undefined || Array.isArray(needs)) continue;
     for (const [name, { condition }] of Object.entries(needs as Record<string, { condition: string }>)) {

@@ -74,7 +74,7 @@ test('nats: its nodes meet in a network of their own, with a password and certif
   expect(inNodes.map(([name]) => name)).toEqual(['nats-1', 'nats-2', 'nats-3']);
 });
 
-test('nats: is told how much it may store and what memory to stay below', async () => {
+test('nats: its limits of storage and memory are set', async () => {
   const given = (await readCompose()).services['nats-1']?.environment;
   expect(nats).toMatch(/^ {2}max_file_store: \$NATS_STORE_BYTES_MAX$/m);
   expect(Number(given?.['NATS_STORE_BYTES_MAX'])).toBeGreaterThan(8 * 1024 ** 3);

@@ -60,7 +60,7 @@ const open = async (path: string, until: string): Promise<void> => {
 };
 /** More than the window's where something sticks out of it. */
 const widthPx = (): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
-/** Nobody is signed in. */
+/** Ends the sign-in. */
 const signOut = async (): Promise<void> => {
   await visit.close();
   await begin();
@@ -195,7 +195,7 @@ test('overview: problems come first, and new events show by themselves', async (
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
 });
 
-test('overview: its chart is drawn in a browser whose language nobody knows, as one started with LANG=C', async () => {
+test('overview: its chart is drawn in a browser with an unknown language, as one started with LANG=C', async () => {
   await page.addInitScript(
     "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })",
   );
@@ -266,7 +266,7 @@ test('draft: shows what changes field by field, takes one back, publishes, and g
   expect(await showsText(page, 'None: this is the live version.')).toBe(true);
 });
 
-test('draft: what waits for a destination that goes is said, and left unsent only where that is agreed to', async () => {
+test('draft: events that wait for a removed destination are shown, and left unsent only with consent', async () => {
   await open(`/destinations/${account.failingId}`, 'Delivery');
   await waitForText(page, 'Concurrency');
   await press('Disable');
@@ -517,7 +517,7 @@ test('experiments: one is prepared, started, given to visitors, and ended with o
   await waitForText(page, 'every visitor gets');
 });
 
-test('experiments: results say what is told apart, and warn where visitors are not spread as meant', async () => {
+test('experiments: results show significant differences, and warn where visitors are not spread as meant', async () => {
   await open(`/experiments/${account.experiments.measuredId}`, 'Above the control');
   await open(`/experiments/${account.experiments.mismatchedId}`, 'Do not trust these results');
   expect(await showsText(page, 'less than 0.0001')).toBe(true);

@@ -29,7 +29,7 @@ function foldersOf(path: string): readonly string[] {
   return folder === '.' ? [] : [folder, ...foldersOf(folder)];
 }
 
-/** Bytes that somebody wrote: the formatter pads the cells of tables. */
+/** Bytes written by hand: the formatter pads the cells of tables. */
 function writtenBytes(page: string): number {
   const lines = page
     .split('\n')

@@ -58,7 +58,7 @@ test('dead letters of ingest: are listed without what they say, put back as they
   await keep(0, '8', 'first ', '1/2');
   await keep(1, '9', 'end of another', '2/2');
   await keep(0, '8', 'second\n', '2/2');
-  await keep(1, '10', 'set aside\n', undefined, 'deadly');
+  await keep(1, '10', 'quarantined\n', undefined, 'deadly');
   const listed = await run('list', 'ingest');
   expect(listed.at(-1)).toBe('4 kept');
   expect(listed.join('\n')).toMatch(/partition 0\t7\.0\t6 bytes\twhy/);

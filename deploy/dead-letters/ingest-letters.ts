@@ -8,7 +8,7 @@ import { streams } from '../../shared/nats/streams/topology.ts';
 import type { LetterChoice } from './letter-choice.ts';
 import { isChosen } from './letter-choice.ts';
 
-/** What a resolver could not work on, or what was set aside because it killed its reader. */
+/** An event that a resolver could not process, or that was quarantined because it killed its reader. */
 export type IngestLetter = {
   readonly partition: number;
   /** `<sequence>` of its frame in INGEST, or `<sequence>.<line>`. */
@@ -64,7 +64,7 @@ export async function deleteIngestLetter(connection: LogConnection, { seqs }: In
 
 type Growing = IngestLetter & { readonly nextPart: number };
 
-/** A resolver writes the parts of a letter one behind the other. */
+/** A resolver writes the parts of a letter one after the other. */
 async function* lettersOf(connection: LogConnection, subject: string): AsyncGenerator<IngestLetter, void, undefined> {
   let growing: Growing | undefined;
   for (let seq = 1; ;) {

@@ -10,9 +10,9 @@ import type { DeadLettersRequest } from './run-command.ts';
 
 type Options = { readonly reason?: string; readonly olderThan?: string; readonly seq?: string };
 
-// What became of events that nobody could work on, from a shell that reaches the log: also of those that belong to no
+// Dead letters, from a shell that reaches the log: also of those that belong to no
 // destination, or to one that is gone, which the configuration interface does not show.
-const program = new Command('dead-letters').description('Events that were given up');
+const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {
   list: 'say which there are, and why',
   retry:
@@ -24,7 +24,10 @@ for (const action of ['list', 'retry', 'delete'] as const) {
     .command(action)
     .description(actions[action])
     .addArgument(
-      new Argument('<of>', 'ingest: what could not be resolved, or was set aside; else the id of a destination'),
+      new Argument(
+        '<of>',
+        'ingest: events that could not be resolved, or were quarantined; else the id of a destination',
+      ),
     )
     .addOption(new Option('--reason <reason>', 'those of exactly this reason'))
     .addOption(new Option('--older-than <age>', 'those older than 90m, 12h, 7d'))

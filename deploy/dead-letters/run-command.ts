@@ -13,7 +13,7 @@ export type DeadLettersRequest = {
 export type DeadLettersContext = {
   readonly connection: LogConnection;
   readonly replicas: number;
-  /** Told of each line as it is known. */
+  /** Called with each line. */
   say(line: string): void;
 };
 

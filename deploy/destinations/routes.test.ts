@@ -31,7 +31,7 @@ type Route = readonly [name: string, library: JsonObject, own: Parameters<typeof
 
 const routes: readonly Route[] = [
   [
-    'an order of somebody who is known',
+    'an order of a known person',
     {
       type: 'track',
       event: 'Order Completed',

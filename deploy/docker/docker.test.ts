@@ -143,7 +143,7 @@ describe('sluice', () => {
     await access(join(top, built.replace(/\.js$/, '.ts')));
   });
 
-  test('the heap of a service is bounded where nobody does, and a command takes what it needs', async () => {
+  test('the heap of a service has a default bound, and a command takes what it needs', async () => {
     const option = '--max-old-space-size=300';
     for (const name of ['gateway', 'pipeline', 'control-plane']) {
       expect((await sluiceWith(option, name, 'word')).filter((word) => !word.endsWith('.js'))).toEqual([

@@ -50,7 +50,7 @@ test('documentation: every command of a page works, and one that cannot run here
   const blocks = pages.flatMap((page) => page.blocks);
   const notRun = blocks.filter((block) => block.notRun !== undefined);
   expect(blocks.length - notRun.length).toBeGreaterThan(20);
-  // Each is a promise that nobody checks: a new one has to be worth it.
+  // Each is an unchecked promise: a new one has to be worth it.
   expect(notRun.length).toBeLessThanOrEqual(22);
   for (const { page, blocks: of } of pages) {
     const run = of.filter((block) => block.notRun === undefined);

@@ -31,7 +31,7 @@ export function checkSigning(env: DoctorEnv): Finding[] {
   return [
     warn(
       about,
-      'neither CONFIG_SIGNING_KEY nor CONFIG_PUBLIC_KEYS is set: whoever writes to the log can change what gateways and pipelines run',
+      'neither CONFIG_SIGNING_KEY nor CONFIG_PUBLIC_KEYS is set: a process that can write to the log can change what gateways and pipelines run',
       `make the keys, and give the first to control planes and the second to gateways and pipelines (${guide})`,
     ),
   ];

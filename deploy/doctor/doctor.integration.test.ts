@@ -249,7 +249,7 @@ test('doctor: a stream with other settings, one that is gone, a schema that is b
   expect(about(findings, 'database writes')).toEqual(['fail']);
 });
 
-test('doctor: servers that are gone are told by their variables, within the deadline of each check', async () => {
+test('doctor: servers that are gone are reported with their variables, within the deadline of each check', async () => {
   const gone = { ...source, NATS_URL: 'nats://127.0.0.1:1', NATS_MONITOR_URL: 'http://127.0.0.1:1' };
   const url = new URL(database.url);
   url.password = 'wrong';
@@ -264,7 +264,7 @@ test('doctor: servers that are gone are told by their variables, within the dead
   );
 });
 
-test('doctor: an environment that no service starts with is told, and the machine looked at all the same', async () => {
+test('doctor: an environment that no service starts with is reported, and the machine is checked all the same', async () => {
   const findings = await examine({ ...source, NATS_CERT: 'x', LOG_PARTITION: '4' }, deadlineMs);
   const problems = findings.filter((finding) => finding.about === 'environment').map(({ detail }) => detail);
   expect(problems.join('\n')).toMatch(/LOG_PARTITION is not known|NATS_KEY is missing/);

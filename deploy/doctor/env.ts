@@ -33,7 +33,7 @@ const schema = Type.Object(doctorEnv);
 
 export type DoctorEnv = Static<typeof schema>;
 
-/** What the services of this machine are told. Throws EnvError with every problem. */
+/** The environment of the services of this machine. Throws EnvError with every problem. */
 export function readDoctorEnv(source: Readonly<Record<string, string | undefined>> = process.env): DoctorEnv {
   const rules = [...logEnvRules, ...databaseRules, ...sourceSecretsRules];
   return readEnv(schema, source, (path) => readFileSync(path, 'utf8'), rules);

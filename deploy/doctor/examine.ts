@@ -26,7 +26,7 @@ export async function examine(
   };
   const env = readOrFindings(source);
   if (Array.isArray(env)) return [...env, ...(await runChecks([machine], deadlineMs))];
-  // A server that does not answer is told by what waits for it, before the check as a whole is given up.
+  // A server that does not answer is reported by the request that waits for it, before the whole check ends.
   const answerMs = deadlineMs * 0.8;
   const checks = [
     machine,
@@ -54,7 +54,7 @@ function readOrFindings(source: Readonly<Record<string, string | undefined>>): D
     return readDoctorEnv(source);
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
-    const advice = 'a service with this environment does not start: mend it first';
+    const advice = 'a service with this environment does not start: fix it first';
     return error.problems.map((problem) => fail('environment', problem, advice));
   }
 }

@@ -1,7 +1,7 @@
 import { examine } from './examine.ts';
 import { runFindingsCommand } from './findings-command.ts';
 
-// Looks before somebody wonders: what is wrong with this machine, its environment and the servers it names.
+// Finds what is wrong with this machine, its environment and the servers it names.
 await runFindingsCommand({
   name: 'doctor',
   description:

@@ -25,11 +25,11 @@ test('doctor: findings come in the order of the checks', async () => {
 
 test('doctor: a check that never ends, and one that throws, are findings', async () => {
   const never = { about: 'never', advice: 'wait for it', run: () => new Promise<never>(() => undefined) };
-  const broken = { about: 'broken', advice: 'mend it', run: () => Promise.reject(new Error('why')) };
+  const broken = { about: 'broken', advice: 'fix it', run: () => Promise.reject(new Error('why')) };
   const findings = await runChecks([never, broken], 20);
   expect(findings.map(({ about, level, advice }) => [about, level, advice])).toEqual([
     ['never', 'fail', 'wait for it'],
-    ['broken', 'fail', 'mend it'],
+    ['broken', 'fail', 'fix it'],
   ]);
   expect(findings[1]?.detail).toBe('why');
 });

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { services, tools } from './environment-page.ts';
 
 // Helm's values, Compose and the units set variables of their own. Each is one a program knows, and where its value is
-// not the program's default a comment there says why: else the two drift apart, and nobody knows which was meant.
+// not the program's default a comment there says why: else the two drift apart without a reason.
 
 type SetValue = { readonly file: string; readonly name: string; readonly value: string; readonly isExplained: boolean };
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   set = (await Promise.all(read)).flat();
 });
 
-/** What each variable is where nobody sets it; undefined for one that has no default. */
+/** The default of each variable; undefined for one that has none. */
 const defaults = new Map(
   [...services, ...tools].flatMap(({ variables }) =>
     Object.entries(variables).map(([name, variable]) => [name, defaultOf(variable)] as const),

@@ -88,7 +88,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
         ],
       },
       {
-        title: 'Assignments told and not stored',
+        title: 'Assignments answered and not stored',
         description: 'Of accounts that have as many as they may.',
         kind: 'timeseries',
         unit: 'short',

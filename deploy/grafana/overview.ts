@@ -1,6 +1,6 @@
 import { dashboard } from './panel.ts';
 
-/** What somebody looks at first: does it take events, does it deliver them, how late. */
+/** The first dashboard to open: does it accept events, does it deliver them, how late. */
 export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
   {
     title: 'Now',

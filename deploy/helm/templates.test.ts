@@ -39,7 +39,7 @@ test.each(['gateway', 'pipeline', 'control-plane'] as const)(
   'templates: %s: its variables are known to it',
   (service) => {
     const text = `${templates.get(`${service}.yaml`)}${templates.get('_pod.tpl')}`;
-    // Of a Secret the service is told the file, by a name of its own.
+    // Of a Secret the service gets the path, in a variable of its own.
     const named = [...text.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"(?: (\(dict "secret"|\.Values\.secretsKey))?/g)]
       .map(([, name, secret]) => (secret === undefined ? `${name}` : `${name}_FILE`))
       .filter((name) => !nodeVariables.includes(name));
@@ -77,7 +77,7 @@ test('templates: who asks a gateway or the control plane asks in what it speaks,
   ]);
 });
 
-test('templates: the ports of containers are those the services are told, and no Service puts its address into them', () => {
+test('templates: the ports of containers are those the services listen on, and no Service puts its address into them', () => {
   const gateway = readGatewayEnv({});
   const text = templates.get('gateway.yaml');
   expect(text).toContain(`"port" ${gateway.GATEWAY_PORT} "metricsPort" ${gateway.GATEWAY_METRICS_PORT}`);
@@ -104,7 +104,7 @@ test('templates: policies let services reach the log and the database, be they p
   expect(egress).toContain('port: 53');
 });
 
-test('templates: whoever sends to destinations reaches no part of the chart, and no range that is shut', () => {
+test('templates: a pod that sends to destinations reaches no part of the chart, and no blocked range', () => {
   const policy = templates.get('network-policy.yaml') ?? '';
   const egress = policy.split('  egress:')[1] ?? '';
   expect(policy).toContain('{{- $sends := ne $component "gateway" }}');

@@ -1,7 +1,7 @@
 /**
  * The order of folders inside each app, lowest first: a file imports its own folder and those that stand before it.
  * Files directly in an app's folder stand above all of them. A folder with code that is not named here is an error, so
- * that whoever makes a room decides where it stands. `a/*` stands for every folder directly in `a` without a line of its
+ * that the author of a room decides where it stands. `a/*` stands for every folder directly in `a` without a line of its
  * own; these do not import each other.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {

@@ -11,7 +11,7 @@ export type Credentials = {
   readonly apiKey: string;
   readonly sourceToken: string;
   readonly testToken: string;
-  /** Key of the demo site's source; a database of before may have none. */
+  /** Key of the demo site's source; an older database may have none. */
   readonly webToken?: string;
   readonly sourceId: string;
   readonly destinationId: string;

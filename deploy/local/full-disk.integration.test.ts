@@ -74,7 +74,7 @@ afterAll(async () => {
 }, 60_000);
 
 test.skipIf(disk === undefined)(
-  'full disk: nats-server killed on it takes events again by itself once there is room, and nothing is sent anew',
+  'full disk: nats-server killed on it takes events again by itself once there is room, and nothing is sent again',
   async () => {
     const full = disk as SmallDisk;
     await client.api('POST', 'destinations', {

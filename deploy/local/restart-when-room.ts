@@ -17,7 +17,7 @@ const roomBytesMin = 32 * 1024 ** 2;
 
 /**
  * A nats-server that met a full disk writes no more to the stream that was hit, also when there is room again, until it
- * is started anew; its health page says so. This ends it once there is room; whoever keeps it running starts it again.
+ * is restarted; its health page says so. This ends it once there is room; its supervisor restarts it.
  */
 export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptions): { stop(): void } {
   let isTold = false;

@@ -141,7 +141,7 @@ test('stack: a failing destination is tried again under the same key until it ta
   await expect.poll(tries, { timeout: 45_000, interval: 200 }).toBe(3);
 }, 40_000);
 
-test('stack: what a destination refused arrives once it is mended and the dead letters are replayed', async () => {
+test('stack: what a destination refused arrives once it is fixed and the dead letters are replayed', async () => {
   const destination = `destinations/${stack.credentials.destinationId}`;
   await client.setSink({ path: '/demo', status: 400 });
   await client.track({ event: 'Refused', distinctId: 'refused-1', userId: 'u-6' });

@@ -70,7 +70,7 @@ function survivorOf(file: string, lines: readonly string[], { location, replacem
 const changeCharactersMax = 160;
 const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, changeCharactersMax);
 
-/** What keeps a room from passing, in words: too low a score, and survivors that nobody has explained. */
+/** What keeps a room from passing, in words: too low a score, and unexplained survivors. */
 export function problemsOf({ score, survivors }: Verdict, explained: readonly ExplainedSurvivor[]): readonly string[] {
   const known = new Set(explained.map(keyOf));
   const low = score < scoreMin ? [`score ${score.toFixed(1)} %, at least ${scoreMin} % is required`] : [];

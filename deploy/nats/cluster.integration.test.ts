@@ -100,7 +100,7 @@ async function otherServers({ monitorUrl }: Node): Promise<string[]> {
   return unique(routes.map((route) => route.remote_name));
 }
 
-/** A server of somebody else's that wants to join the first node. */
+/** A stranger's server that wants to join the first node. */
 async function startStranger(route: string, tls: string): Promise<Node> {
   const folder = await createNatsFolder();
   const conf = [
@@ -146,7 +146,7 @@ const strangers: readonly (readonly [what: string, login: string, tls: () => Pro
   [
     'with the password and a certificate of another authority',
     `sluice-node:${clusterPassword}@`,
-    async () => certificateOf(await createTestAuthority('somebody else')),
+    async () => certificateOf(await createTestAuthority('another authority')),
   ],
   ['with a certificate of the nodes and another password', 'sluice-node:another@', () => certificateOf(authority)],
 ];

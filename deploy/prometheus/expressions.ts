@@ -18,7 +18,7 @@ export async function readRules(file: string): Promise<readonly Rule[]> {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Metrics an expression names that nobody shows: neither a service nor a recording rule. */
+/** Metrics of an expression that neither a service nor a recording rule shows. */
 export function unknownMetrics(expr: string, recorded: ReadonlySet<string>): string[] {
   const known = new Map(
     Object.values(metricsByService)

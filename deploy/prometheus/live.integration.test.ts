@@ -114,7 +114,7 @@ test('alerts: everything they look at has data, so that silence means that all i
   expect(await server.ruleProblems()).toEqual([]);
 }, 120_000);
 
-test('destinations: the one that fails is told from the one that delivers', async ({ skip }) => {
+test('destinations: the one that fails is distinguished from the one that delivers', async ({ skip }) => {
   const server = prometheus ?? skip('there is no Prometheus');
   const attempts = async (destination: string, outcome: string): Promise<number> => {
     const series = `sluice_dispatcher_attempts_total{destination_id="${destination}",outcome="${outcome}"}`;

@@ -16,7 +16,7 @@ test.each([...recording, ...alerts].map((rule) => [rule.record ?? rule.alert ?? 
   },
 );
 
-test('metrics: a name nobody shows is found', () => {
+test('metrics: an unknown name is found', () => {
   expect(unknownMetrics('rate(sluice_gone_total[5m]) / sluice:never:recorded', recorded)).toHaveLength(2);
   expect(unknownMetrics('rate(sluice_event_age_seconds_bucket[5m])', recorded)).toEqual([]);
 });

@@ -16,7 +16,7 @@ const head = `# Alerts
 
 <!-- Made by \`npm run generate\` from deploy/prometheus/runbook.yml and rules/alerts.yml. -->
 
-A section for each alert of \`deploy/prometheus/rules/alerts.yml\`. \`page\`: somebody acts now. \`ticket\`: it can wait for the next working day.
+A section for each alert of \`deploy/prometheus/rules/alerts.yml\`. \`page\`: an operator acts now. \`ticket\`: it can wait for the next working day.
 
 Alerts link to these sections by their path in the repository. Elsewhere set \`prometheusRule.runbookBaseUrl\` of the chart, or replace the path:
 \`sed 's|deploy/runbook/alerts.md|https://…/docs/operate/alerts.html|' deploy/prometheus/rules/alerts.yml\`.

@@ -90,7 +90,7 @@ test('units: the schema is migrated before a control plane starts, and again whe
   for (const each of units.values()) expect(each('Requires')).toEqual([]);
 });
 
-test('units: what a service is told is known to it, and enough together with the example file', async () => {
+test('units: every variable of a service is known to it, and enough together with the example file', async () => {
   const example = await exampleFile();
   const allServices: ServiceName[] = ['gateway', 'pipeline', 'control-plane'];
   for (const [name, unit] of units) {

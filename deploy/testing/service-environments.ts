@@ -7,7 +7,7 @@ import { readSinkEnv } from '../local/sink/env.ts';
 
 type Source = Readonly<Record<string, string | undefined>>;
 
-/** What a container can be told to run, with the reader of its environment. */
+/** What a container can run, with the reader of its environment. */
 const readers = {
   gateway: readGatewayEnv,
   pipeline: readPipelineEnv,

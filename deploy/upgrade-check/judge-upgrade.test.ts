@@ -47,7 +47,7 @@ test('changelog: ours tells of the version that this is', async () => {
   expect(releases.map((release) => release.version)).toContain(version);
 });
 
-test('upgrade: what runs is told by kind and version, the oldest decides what is between', () => {
+test('upgrade: running processes are listed by kind and version, and the oldest decides which releases lie between', () => {
   expect(judgeRunning([], '0.3.0').detail).toContain('no gateway and no pipeline runs');
   const mixed = [pipeline('0.2.0'), pipeline('0.2.0'), pipeline()];
   expect(judgeRunning(mixed, '0.3.0')).toMatchObject({
@@ -62,7 +62,7 @@ test('upgrade: what runs is told by kind and version, the oldest decides what is
   expect(oldestOf([pipeline('0.10.0'), pipeline('0.9.0')])).toBe('0.9.0');
 });
 
-test('upgrade: of the releases between, what each asks for is told', () => {
+test('upgrade: the upgrade entries of each release between are listed', () => {
   const releases = readChangelog(changelog);
   const told = (oldest: string | undefined, own: string) =>
     judgeReleases(releases, oldest, own).map(({ about, detail }) => `${about}: ${detail}`);

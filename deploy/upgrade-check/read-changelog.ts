@@ -1,7 +1,7 @@
 /** A version as the changelog tells of it. */
 export type Release = {
   readonly version: string;
-  /** What whoever upgrades to it has to know or do: the entries below its heading "Upgrade". */
+  /** What an operator who upgrades to it has to know or do: the entries below its heading "Upgrade". */
   readonly upgrade: readonly string[];
 };
 

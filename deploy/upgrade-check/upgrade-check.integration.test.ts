@@ -81,7 +81,7 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   expect(told(newer, 'schema')).toBe('warn: newer than this version: 9999-of-the-future');
 });
 
-test('upgrade-check: an environment with which this version does not start is told, and nothing else', async () => {
+test('upgrade-check: an environment with which this version does not start is reported, and nothing else', async () => {
   const findings = await examineUpgrade({ NATS_URL: nats.url, LOG_PARTITIONS: 'many' }, deadlineMs);
   expect(findings).toHaveLength(1);
   expect(findings[0]).toMatchObject({ level: 'fail', about: 'environment' });

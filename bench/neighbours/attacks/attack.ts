@@ -18,7 +18,7 @@ export type Ground = {
   sinkUrl(path: string): string;
   /** Address of a destination that does what the path says: see `hostile-main.ts`. */
   hostileUrl(behaviour: 'alternate' | 'fail-half' | 'hang'): string;
-  /** Address nobody listens at. */
+  /** An address without a listener. */
   readonly deadUrl: string;
   /** Address of a name that no name server answers for. */
   silentUrl(name: string): string;
@@ -49,7 +49,7 @@ export type Attack = {
   prepare(ground: Ground): Promise<Facts>;
   /** Puts into the database what months of the account's events leave there. Called once, before anything is measured. */
   fill?(target: Target): Promise<void>;
-  /** Goes on until it is told to end, and then lets nothing behind. */
+  /** Runs until it is stopped, and then leaves nothing behind. */
   run(strike: Strike): Promise<void>;
 };
 

@@ -96,7 +96,7 @@ export const replays: Attack = {
   },
 };
 
-/** Keys that nobody has, each of which is looked up. */
+/** Unknown keys, each of which is looked up. */
 export const keyGuesses: Attack = {
   name: 'key-guesses',
   summary: '500 requests a second with API keys that are made up',

@@ -22,7 +22,7 @@ export const foreignPrograms: Attack = {
   run: wait,
 };
 
-/** Not an attack: what the same machine shows of somebody who may have a large share of it. */
+/** Not an attack: what a well-behaved account with a large share of the machine does to others. */
 export const busyNeighbour: Attack = {
   name: 'busy-neighbour',
   summary: `${batchesPerS * rows} ordinary events a second of an account that behaves, in batches of ${rows}`,

@@ -11,7 +11,7 @@ const uploads = 400;
 const uploadChunkBytes = 24 * 1024;
 const idleConnections = 2_000;
 
-/** Bodies of a few kilobytes that become megabytes, of nobody who is known. */
+/** Bodies of a few kilobytes that become megabytes, with an unknown key. */
 export const gzipBombs: Attack = {
   name: 'gzip-bombs',
   summary: `${bombsPerS} bodies a second without a known key that are a hundredth of what they unpack to, 5 MiB`,
@@ -47,7 +47,7 @@ export const slowUploads: Attack = {
 /** Connections on which nothing is ever asked. */
 export const idleClients: Attack = {
   name: 'idle-connections',
-  summary: `${idleConnections} connections that ask nothing, opened anew as they are closed`,
+  summary: `${idleConnections} connections without requests, reopened as they are closed`,
   prepare: () => Promise.resolve({}),
   run: (strike) =>
     keepOpen(strike, idleConnections, async (socket) => {
@@ -55,7 +55,7 @@ export const idleClients: Attack = {
     }),
 };
 
-/** Keeps so many connections, each used as it is told to until it ends. */
+/** Keeps so many connections, each used as given until it ends. */
 async function keepOpen(
   { target, signal, tally }: Strike,
   connections: number,

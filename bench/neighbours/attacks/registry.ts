@@ -11,7 +11,7 @@ import { largeMerges } from './large-merges.ts';
 import { merges } from './merges.ts';
 import { newVisitors } from './new-visitors.ts';
 
-/** Run before the attacks, to know what these come to beside nobody, a full machine, and somebody who behaves. No bar is about them. */
+/** Run before the attacks, to know the figures beside no neighbour, a full machine, and a well-behaved account. They have no bar. */
 export const controls: readonly Attack[] = [nobody, foreignPrograms, busyNeighbour];
 
 /** Every attack, in the order in which they are run. */

@@ -18,7 +18,7 @@ test('strikes at a rate: no more at a time than may be, and what was not in time
   expect(struck.at(-1)).toBeGreaterThan(struck.length);
 });
 
-test('strikes at once: each lane goes on behind its last one, until it is told to end', async () => {
+test('strikes at once: each lane continues after its last one until it is stopped', async () => {
   const ending = new AbortController();
   const struck = [0, 0];
   await strikeAtOnce(ending.signal, 2, (lane) => {

@@ -46,7 +46,7 @@ export function count({ answers }: Tally, status: string): void {
   answers[status] = (answers[status] ?? 0) + 1;
 }
 
-/** Does something so many times a second until it is told to end, and no more than so many at a time. */
+/** Does something so many times a second until it is stopped, and no more than so many at a time. */
 export async function strikeAtRate(
   signal: AbortSignal,
   { perS, atOnceMax }: { readonly perS: number; readonly atOnceMax: number },
@@ -66,7 +66,7 @@ export async function strikeAtRate(
   }
 }
 
-/** Does something again and again, so many at a time, until it is told to end. */
+/** Does something again and again, so many at a time, until it is stopped. */
 export async function strikeAtOnce(
   signal: AbortSignal,
   atOnce: number,

@@ -15,7 +15,7 @@ export type LocalPlace = {
 export function createLocalPlace(folder: string, ports: ReadonlyMap<string, number>): LocalPlace {
   const portOf = (service: string, port: string): number => {
     const found = ports.get(`${service}:${port}`);
-    if (found === undefined) throw new Error(`no port was set aside for ${service}:${port}`);
+    if (found === undefined) throw new Error(`no port was reserved for ${service}:${port}`);
     return found;
   };
   return {

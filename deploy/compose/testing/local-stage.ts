@@ -63,7 +63,7 @@ export async function makeLocalStage(
   };
 }
 
-/** A free port for every address anything is told, and for every port a service listens on. */
+/** A free port for every configured address, and for every port a service listens on. */
 async function choosePorts(compose: Compose, natsConf: string): Promise<ReadonlyMap<string, number>> {
   const own = ownServices(compose);
   const names = Object.keys(compose.services);
@@ -120,7 +120,7 @@ async function startNode(
 const textsOf = (environment: ComposeService['environment'] = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value)]));
 
-/** Puts the password of the address where services are told to find it, and answers the address without. */
+/** Puts the password of the address where services look for it, and answers the address without. */
 async function hidePassword(address: string, secretFile: string): Promise<string> {
   const url = new URL(address);
   await rm(secretFile);

@@ -45,6 +45,6 @@ export async function readCompose(): Promise<Compose> {
   return parse(text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }) as Compose;
 }
 
-/** Services that run one of ours, by name, and what each is told to run. */
+/** Services that run one of ours, by name, and the command of each. */
 export const ownServices = ({ services }: Compose): [name: string, service: ComposeService][] =>
   Object.entries(services).filter(([, { image }]) => image === 'sluice');

@@ -88,7 +88,7 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
   });
   await client.api('POST', 'collections/consentSettings', {
     name: 'advertising',
-    description: 'Whether partners are told of orders.',
+    description: 'Whether orders are shared with partners.',
     destinationIds: [refusingId],
   });
   const { id: planRuleId } = await client.api('POST', 'collections/dataGovernanceRules', {

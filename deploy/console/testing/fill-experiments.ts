@@ -64,7 +64,7 @@ export async function assignVisitors(
   return [first, ...others.filter((one) => one !== undefined)];
 }
 
-/** What was published is there for everybody a moment later. */
+/** A published change is visible everywhere a moment later. */
 async function untilThere<Value>(find: () => Promise<Value | undefined>, what: string): Promise<Value> {
   for (let tries = 0; tries < 100; tries += 1) {
     const found = await find();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 /** No time decides a test: this only ends what hangs. */
 const timeoutMs = 45_000;
 
-/** Signs in with a key, to stay: a page that is opened anew knows it still. */
+/** Signs in with a key, to stay: a page that is opened again still knows it. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/');
   await page.getByLabel('API key').fill(key, { timeout: timeoutMs });

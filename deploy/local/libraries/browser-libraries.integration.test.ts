@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** The demo site as one visitor has it, who is told apart by the address of the page. */
+/** The demo site of one visitor, whom the address of the page identifies. */
 async function visit(
   library: string,
   visitor: string,
@@ -67,7 +67,7 @@ const all = ['$identify', 'Order Completed', 'Page Viewed'];
 
 test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive as one visitor', async (library) => {
   const visitor = `calls-${library}`;
-  // Each of them signs in as somebody else: who is one customer to two libraries is one visitor.
+  // Each of them signs in as another person: one customer of two libraries is one visitor.
   const customer = `ada-${library}`;
   const { page, problems } = await visit(library, visitor, `&utm_source=news&customer=${customer}`);
   for (const call of ['track', 'identify', 'group', 'track']) await press(page, call);
@@ -139,7 +139,7 @@ test.each([
   ['segment', '&batch'],
   ['rudderstack', '&beacon'],
   ['posthog', ''],
-])('browser: what %s was told just before its page went arrives', async (library, more) => {
+])('browser: what %s was given just before its page went arrives', async (library, more) => {
   const visitor = `leaving-${library}`;
   const { page } = await visit(library, visitor, more);
   // Until our own script knows the purposes of the site it may send nothing, as consent is unknown.

@@ -234,7 +234,7 @@ test('libraries: integrations keep an event from destinations by their kind and 
   const analytics = new Analytics({ writeKey: stack.credentials.sourceToken, host: way.url });
   const send = (event: string, integrations: Record<string, boolean>): void =>
     analytics.track({ userId: 'integrations-ada', event, integrations });
-  send('To nobody', { All: false });
+  send('To none', { All: false });
   send('To the warehouse', { All: false, Warehouse: true });
   send('Not to web hooks', { Webhooks: false });
   send('To all', { All: true });

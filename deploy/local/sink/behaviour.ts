@@ -33,7 +33,7 @@ export type Decision = {
 
 /** How the sink answers, by path prefix; without an entry 200 at once. */
 export type Behaviours = {
-  /** Sets one prefix's behaviour and starts its count anew. Returns what is wrong with `input`, if anything. */
+  /** Sets one prefix's behaviour and resets its count. Returns what is wrong with `input`, if anything. */
   set(input: unknown): string | undefined;
   clear(): void;
   list(): readonly Behaviour[];

@@ -14,7 +14,7 @@ export type SinkOptions = {
   readonly credentialsFile?: string | undefined;
 };
 
-/** A destination to try things on: keeps what it receives, and misbehaves as told. */
+/** A destination to try things on: keeps what it receives, and misbehaves on request. */
 export function createSink(options: SinkOptions): Server {
   const recorder = createRecorder(options.requestsMax, options.bytesMax);
   const behaviours = createBehaviours();

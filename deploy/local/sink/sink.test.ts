@@ -79,7 +79,7 @@ test('sink: the longest prefix decides, and DELETE brings 200 back', async () =>
   expect((await post('/demo', '1')).status).toBe(200);
 });
 
-test('sink: hangs when told, and still records the request', async () => {
+test('sink: hangs on request, and still records the request', async () => {
   await put({ path: '/hang', hang: true });
   await expect(fetch(`${base}/hang`, { method: 'POST', body: '1', signal: AbortSignal.timeout(300) })).rejects.toThrow(
     /timeout|aborted/i,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A fresh folder for the data of a stack. Whoever runs PostgreSQL may pass through it: else root's would put the data
+ * A fresh folder for the data of a stack. The user of PostgreSQL may traverse it: else root's would put the data
  * elsewhere, where removing the folder would leave them.
  */
 export async function makeStackFolder(): Promise<string> {
