@@ -9,6 +9,7 @@ import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import { memoryTrustedMs } from '../../shared/visitors/trusted-memory.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
@@ -109,6 +110,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     positions,
     visitors: createVisitorStore(pool, {
       cacheBytesMax: settings.visitorCacheBytesMax,
+      trustedMs: memoryTrustedMs,
       propertiesBytesMax: settings.visitorBytesMax,
     }),
     plans,

@@ -6,8 +6,9 @@ import { nothingLeftOut } from '../visitors/visitor-store.ts';
 import type { LeftOut, VisitorOutcome, VisitorStore } from '../visitors/visitor-store.ts';
 
 /** Visitors that are all to be written: nothing is known of what is looked up. */
-export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore, 'resolve' | 'lookUp'> {
+export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'> {
   return {
+    distrust: () => undefined,
     resolve,
     lookUp: async (touches) => ({
       outcomes: touches.map(() => undefined),

@@ -9,6 +9,7 @@ import type { Actor, ErasureCounts } from './erasure-records.ts';
 import { deleteOldErasures, erasuresKeptMs, insertErasures, moveErasures } from './erasures.ts';
 import { findRoot } from './find-visitor.ts';
 import { deleteMerges } from './merge-records.ts';
+import { untilMemoriesKnow } from './trusted-memory.ts';
 import { cleanText } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { lockVisitors, signOut } from './visitor-statements.ts';
@@ -85,9 +86,9 @@ const aheadMs = 60_000;
  * experiments and its part in their results, all or nothing. What stays is a keyed hash of each of its identifiers, with
  * the time: events received until then are dropped wherever they are met, and a later one begins a new visitor.
  *
- * That time has to be one after the commit: until then a resolver may give an event to the visitor as it was. So the
- * erasure is recorded and announced for a time ahead first, which drops what comes meanwhile, and for the time of the
- * commit after it.
+ * That time has to be one when every resolver has read the commit: until then a resolver may give an event to the visitor as
+ * it was, from memory. So the erasure is recorded and announced for a time ahead first, which drops what comes meanwhile, and
+ * for that time after it.
  */
 export async function eraseVisitor(pool: Pool, request: ErasureRequest, options: EraseOptions): Promise<Erased> {
   const { accountId } = request;
@@ -96,6 +97,7 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
   if (erased.ids.length === 0) return erased;
   const { erasureId, ids } = erased;
   try {
+    await untilMemoriesKnow();
     const atMs = now();
     await moveErasures(pool, accountId, erased.atMs, atMs);
     await moveErasureRecord(pool, erasureId, atMs);

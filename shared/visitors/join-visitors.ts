@@ -4,6 +4,7 @@ import { holdForWriting } from './erasure-lock.ts';
 import { findRoot } from './find-visitor.ts';
 import { insertMerges } from './merge-records.ts';
 import type { MergeCause, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
+import { untilMemoriesKnow } from './trusted-memory.ts';
 import { lockVisitors, updateVisitors } from './visitor-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { becomeOne, identifiersMax, identifiersOfVisitor, mergeOf, stateOf, workingOf } from './working-visitor.ts';
@@ -31,7 +32,7 @@ export async function joinVisitors(
   { accountId, ids, cause }: JoinRequest,
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Joined> {
-  return inTransaction(pool, async (client) => {
+  const joined = await inTransaction<Joined>(pool, async (client) => {
     // An erasure or a split waits.
     await holdForWriting(client, [accountId]);
     const [a, b] = await lockRoots(client, accountId, ids);
@@ -58,6 +59,8 @@ export async function joinVisitors(
     await audit(client);
     return { kind: 'merged', survivor: survivor.id, loser: loser.id, mergeId };
   });
+  if (joined.kind === 'merged') await untilMemoriesKnow();
+  return joined;
 }
 
 function asWrite(accountId: string, working: Working): VisitorWrite {

@@ -13,7 +13,7 @@ import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors } from './plan-visitors.ts';
 import { isHeldLock, isRefusedValue, isUnreachable, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
-import { settleVisitors } from './settle-visitors.ts';
+import { settleAll, settleVisitors } from './settle-visitors.ts';
 import { VisitorCache } from './visitor-cache.ts';
 import { VisitorChanges } from './visitor-changes.ts';
 import type {
@@ -37,6 +37,8 @@ import type { StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 export type VisitorStoreOptions = {
   /** Approximate memory limit of the visitor cache. Default 64 MiB. */
   readonly cacheBytesMax?: number;
+  /** For so long known visitors are taken from the cache without asking what changed, in ms. Default 0; `memoryTrustedMs`. */
+  readonly trustedMs?: number;
   /** What the properties of one visitor may weigh as JSON text, in bytes. Default 32 KiB. */
   readonly propertiesBytesMax?: number;
 };
@@ -53,7 +55,8 @@ const attemptsMax = 10;
 /**
  * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. One statement
  * tells the cache what was changed by anybody since the last batch (`visitor_changes`); who is in it as the database has it
- * is not asked for, the others are read. Then the batch is decided in memory, and written on the condition that every row
+ * is not asked for, the others are read. A batch that is all of known visitors and changes nothing needs not even that
+ * statement while its last answer is trusted. Then the batch is decided in memory, and written on the condition that every row
  * is still at the version it was read at; if another writer was there in between, nothing is written and the batch is
  * decided again, under row locks.
  */
@@ -64,7 +67,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     newVisitorId: uuidv7,
   };
 
-  const changes = new VisitorChanges(pool, cache);
+  const changes = new VisitorChanges(pool, cache, options.trustedMs ?? 0);
 
   /**
    * Tells a value that the database will never take from visitors that it fails at, and these from an unavailable
@@ -90,7 +93,18 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
   const shorten = (aliases: readonly AliasRow[]): Promise<void> => shortenChains(pool, aliases);
 
+  /** Outcomes of touches that are all known and change nothing, as long as what is known of changes is trusted. */
+  const fromMemory = (touches: readonly VisitorTouch[]): readonly VisitorOutcome[] | undefined => {
+    const newestMs = touches.reduce((newest, { receivedAtMs }) => Math.max(newest, receivedAtMs), -Infinity);
+    const marks = changes.trusted(newestMs);
+    // An event received before an erasure may be of the erased one, whoever has its identifiers since.
+    if (marks === undefined || touches.some(({ receivedAtMs }) => receivedAtMs <= marks.newestAtMs)) return undefined;
+    return settleAll(touches, cache);
+  };
+
   const decide = async (touches: readonly VisitorTouch[]): Promise<Decided> => {
+    const known = fromMemory(touches);
+    if (known !== undefined) return { plan: { ...nothingToWrite, outcomes: known }, erasures: new Map() };
     // A failure here is not caused by any visitor.
     const marks = await changes.catchUp().catch((error: unknown) => {
       throw new VisitorsUnavailableError(`following changes of visitors: ${messageOf(error)}`, { cause: error });
@@ -186,6 +200,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     resolve: (touches) =>
       touches.length === 0 ? Promise.resolve(nothing) : resolve(touches, () => attemptAtOnce(touches)),
     lookUp: (touches) => classified('looking visitors up', lookUp(touches)),
+    distrust: () => changes.distrust(),
     forgetOldChanges: () => classified('forgetting changes of visitors', changes.forgetOld()),
     aliasesOf: (accountId, ids) => classified('finding aliases', findAliases(pool, accountId, ids)),
     find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
@@ -199,6 +214,8 @@ const accountsOf = (rows: readonly { readonly accountId: string }[]): ReadonlySe
   new Set(rows.map(({ accountId }) => accountId));
 
 type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
+
+const nothingToWrite = { writes: [], newIdentities: [], merges: [], cleared: [], changed: new Set<string>() };
 
 const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
 

@@ -25,9 +25,27 @@ export function settleVisitors(
       return undefined;
     }
     cache.count(entry);
-    const { id, properties } = entry.row;
-    return { kind: 'resolved', id, properties, created: false };
+    return outcomeOf(entry);
   });
+}
+
+/** The same where all of them are so; undefined at the first that is not, and nothing is counted. */
+export function settleAll(
+  touches: readonly VisitorTouch[],
+  cache: VisitorCache,
+): readonly VisitorOutcome[] | undefined {
+  const found: CachedVisitor[] = [];
+  for (const touch of touches) {
+    const entry = settledVisitor(touch, cache);
+    if (entry === undefined) return undefined;
+    found.push(entry);
+  }
+  for (const entry of found) cache.count(entry);
+  return found.map(outcomeOf);
+}
+
+function outcomeOf({ row: { id, properties } }: CachedVisitor): VisitorOutcome {
+  return { kind: 'resolved', id, properties, created: false };
 }
 
 /** The visitor of a touch, if all that the touch says is known, and true. */

@@ -7,6 +7,7 @@ import { holdForErasure } from './erasure-lock.ts';
 import { restoreAliases, restoreLoser, restoreSurvivor } from './split-statements.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import { selectTimesBefore } from './split-times.ts';
+import { untilMemoriesKnow } from './trusted-memory.ts';
 import { lockVisitors } from './visitor-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
 
@@ -48,7 +49,7 @@ export async function splitVisitors(
   { accountId, id, mergeId, undoneBy }: SplitRequest,
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Split> {
-  return inTransaction(pool, async (client) => {
+  const split = await inTransaction<Split>(pool, async (client) => {
     // No chain is shortened and no visitor erased meanwhile.
     await holdForErasure(client, accountId);
     const merge = await selectMerge(client, accountId, mergeId);
@@ -84,6 +85,8 @@ export async function splitVisitors(
     await audit(client);
     return { kind: 'split', survivor, loser, taken };
   });
+  if (split.kind === 'split') await untilMemoriesKnow();
+  return split;
 }
 
 type Merge = { readonly survivor: string; readonly loser: string; readonly isUndone: boolean };

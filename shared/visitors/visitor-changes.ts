@@ -14,22 +14,47 @@ const statementsMax = 500;
 /** A database that was not migrated yet, or whose roles were not: undefined table, insufficient privilege. */
 const notMigrated: ReadonlySet<string | undefined> = new Set(['42P01', '42501']);
 
+/** What was known when PostgreSQL was last asked, by the monotonic clock and by the wall clock, in ms. */
+type Answer = { readonly marks: ErasureMarks; readonly askedMs: number; readonly askedAtMs: number };
+
 /**
- * Keeps a cache informed of every change of visitors: one short statement a batch, however many visitors and writers
- * there are, instead of reading every visitor's row.
+ * Records in a cache which visitors other processes changed. That is one short statement for a batch of any size, in place of
+ * reading the row of every visitor. Its answer holds for `trustedMs`: until then batches of known visitors cost no statement.
  */
 export class VisitorChanges {
   readonly #db: Queryable;
   readonly #cache: VisitorCache;
+  readonly #trustedMs: number;
+  #answer: Answer | undefined;
+  /** Rises when the answer of a question that is under way must not be trusted. */
+  #epoch = 0;
   #last: { readonly found: VisitorChangesFound; readonly atMs: number } | undefined;
   #running: Promise<ErasureMarks | undefined> | undefined;
   #next: Promise<ErasureMarks | undefined> | undefined;
   /** The oldest moments last, one each time changes were forgotten. */
   readonly #moments: { readonly snapshot: string; readonly atMs: number }[] = [];
 
-  constructor(db: Queryable, cache: VisitorCache) {
+  constructor(db: Queryable, cache: VisitorCache, trustedMs: number) {
     this.#db = db;
     this.#cache = cache;
+    this.#trustedMs = trustedMs;
+  }
+
+  /**
+   * What was erased, where the last answer still holds for events received until a moment. A process that was suspended, whose
+   * monotonic clock stood still, does not trust it for events that were received meanwhile.
+   */
+  trusted(receivedUntilMs: number): ErasureMarks | undefined {
+    if (this.#answer === undefined) return undefined;
+    const { marks, askedMs, askedAtMs } = this.#answer;
+    const isRecent = performance.now() - askedMs < this.#trustedMs && receivedUntilMs - askedAtMs < this.#trustedMs;
+    return isRecent ? marks : undefined;
+  }
+
+  /** No answer holds that was asked for before this call. */
+  distrust(): void {
+    this.#epoch += 1;
+    this.#answer = undefined;
   }
 
   /**
@@ -70,22 +95,29 @@ export class VisitorChanges {
   }
 
   async #read(): Promise<ErasureMarks | undefined> {
-    const nowMs = performance.now();
-    const last = this.#last !== undefined && nowMs - this.#last.atMs <= gapMaxMs ? this.#last.found : undefined;
+    const epoch = this.#epoch;
+    const [askedMs, askedAtMs] = [performance.now(), Date.now()];
+    const last = this.#last !== undefined && askedMs - this.#last.atMs <= gapMaxMs ? this.#last.found : undefined;
     this.#last = undefined;
     const found = await this.#select(last?.snapshot).catch((error: unknown) => {
-      this.#cache.stopFollowing();
+      this.#stopFollowing();
       throw error;
     });
     if (found === undefined) {
-      this.#cache.stopFollowing();
+      this.#stopFollowing();
       return undefined;
     }
-    this.#last = { found, atMs: nowMs };
+    this.#last = { found, atMs: askedMs };
+    if (epoch === this.#epoch) this.#answer = { marks: found.erasures, askedMs, askedAtMs };
     if (found.changes.includes(allVisitors)) this.#cache.forgetAll();
     if (last?.server !== found.server || found.isCutShort) this.#cache.beginFollowing();
     for (const { accountId, id, version } of found.changes) this.#cache.noteChange(accountId, id, version);
     return found.erasures;
+  }
+
+  #stopFollowing(): void {
+    this.#answer = undefined;
+    this.#cache.stopFollowing();
   }
 
   /** Undefined where changes are not recorded yet. */

@@ -105,6 +105,11 @@ export type VisitorStore = {
    * Throws as `resolve` does.
    */
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
+  /**
+   * Called when a resolver starts, once no other one of its partition can publish: what another process wrote until now is
+   * asked for before anything is taken from memory.
+   */
+  distrust(): void;
   /** Ids that lead to each of some visitors since they were merged into it, `aliasesMax` a visitor at most. */
   aliasesOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
   /** The visitor an id, an alias, an externalId or an e-mail address leads to. */

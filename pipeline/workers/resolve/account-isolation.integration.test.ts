@@ -35,7 +35,7 @@ const within = { timeout: 45_000, interval: 20 };
 /** As little as a partition may hold, so that small backlogs are large ones. */
 const settings = { ...defaultSettings, waitingBytesMax: 1024 ** 2, framesInFlightMax: 64 };
 
-type Visitors = Pick<VisitorStore, 'resolve' | 'lookUp'>;
+type Visitors = Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
 
 /** A store that does with what is to be written of one account what `write` says. */
 function writingBy(
@@ -50,6 +50,7 @@ function writingBy(
   const through: VisitorStore['resolve'] = (touches) =>
     ofAccount(touches) ? write(touches, () => store.resolve(touches)) : store.resolve(touches);
   return {
+    distrust: () => store.distrust(),
     resolve: through,
     async lookUp(touches) {
       const found = await store.lookUp(touches);

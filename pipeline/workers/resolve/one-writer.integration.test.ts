@@ -15,6 +15,8 @@ import type { LogGate } from '../../../shared/testing/log-gate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { PartitionWriter } from './partition-writer.ts';
 import type { ResolverOptions } from './resolver-options.ts';
@@ -144,6 +146,7 @@ test('one writer: a resolver that was paused while it copied a flood to a queue 
   withPredecessor(async ({ gate, own }, rig) => {
     const store = createVisitorStore(rig.pool);
     const stuck: ResolverOptions['visitors'] = {
+      distrust: () => store.distrust(),
       resolve: () => new Promise(() => undefined),
       lookUp: async (touches) => ({ ...(await store.lookUp(touches)), write: () => stuck.resolve(touches) }),
     };
@@ -223,3 +226,25 @@ test.each(['the last frame of an idle partition', 'all of EVENTS'])(
       await next.stop(5_000);
     }),
 );
+
+test('one writer: a resolver that takes over resolves nothing from what its process read before', () =>
+  withRig(async (rig) => {
+    const store = createVisitorStore(rig.pool, { trustedMs: Infinity });
+    const known = (given: JsonObject[], receivedAtMs = Date.now()): VisitorTouch => ({
+      accountId: rig.account,
+      claim: { userId: 'u0', externalIds: [], emails: [], anonymousId: undefined },
+      receivedAtMs,
+      given,
+      sentWith: 'server',
+    });
+    await store.resolve([known([{ city: 'Oslo' }])]);
+    await store.lookUp([known([])]);
+    // What the resolver before it wrote, in another process.
+    await createVisitorStore(rig.pool).resolve([known([{ city: 'Rome' }])]);
+    expect((await store.lookUp([known([])])).outcomes).toMatchObject([{ properties: { value: { city: 'Oslo' } } }]);
+    const resolver = await rig.start(0, { visitors: store });
+    await rig.send(0, [event(0)]);
+    await until(resolver, 'resolved', 1);
+    expect(await rig.written()).toMatchObject([{ visitor: { id: 'u0', city: 'Rome' } }]);
+    await resolver.stop(5_000);
+  }));

@@ -16,7 +16,6 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
-import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import { until } from '../../testing/until.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import type { ResolverOptions } from './resolver-options.ts';
@@ -173,7 +172,8 @@ test('order of effects: events go on only once their visitors are stored', () =>
 test('order of effects: frames of an account that is moved to a queue are acknowledged only once the queue has their events', () =>
   onGatedLog(async ({ rig, gate, connection }) => {
     const store = createVisitorStore(rig.pool);
-    const visitors: Pick<VisitorStore, 'resolve' | 'lookUp'> = {
+    const visitors: ResolverOptions['visitors'] = {
+      distrust: () => store.distrust(),
       resolve: () => new Promise(() => undefined),
       lookUp: async (touches) => ({ ...(await store.lookUp(touches)), write: () => visitors.resolve(touches) }),
     };

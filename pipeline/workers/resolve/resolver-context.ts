@@ -131,7 +131,7 @@ export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters
 export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
-  readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp'>;
+  readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
   /** Told of what events say of consent. */
   readonly withdrawals: Withdrawals;
   readonly plans: (accountId: string) => ResolvePlan | undefined;

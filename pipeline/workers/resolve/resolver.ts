@@ -117,6 +117,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   const open = async (): Promise<Resolver> => {
     // Before EVENTS is read: what another resolver stores after this is refused to us, and read by the next start.
     await writer.open();
+    context.visitors.distrust();
     const rebuilt = await rebuildDeduplication(context, consumer);
     const recorder = await options.openRecorder({ ...context, planOutcomes: context.plan.outcomes });
     const figureWriters = [

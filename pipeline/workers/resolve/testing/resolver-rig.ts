@@ -20,6 +20,7 @@ import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { openTestPool } from '../../../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
+import { memoryTrustedMs } from '../../../../shared/visitors/trusted-memory.ts';
 import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
 import { noRecorder } from '../../recent/testing/no-recorder.ts';
 import { startResolver } from '../resolver.ts';
@@ -78,7 +79,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
       startResolver({
         partition,
         connection: pipelineConnection,
-        visitors: createVisitorStore(pool),
+        visitors: createVisitorStore(pool, { trustedMs: memoryTrustedMs }),
         withdrawals: noWithdrawals,
         costBudget: { recordActivity: () => undefined },
         plans: () => undefined,
