@@ -97,7 +97,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const fromMemory = (touches: readonly VisitorTouch[]): readonly VisitorOutcome[] | undefined => {
     const newestMs = touches.reduce((newest, { receivedAtMs }) => Math.max(newest, receivedAtMs), -Infinity);
     const marks = changes.trusted(newestMs);
-    // An event received before an erasure may be of the erased one, whoever has its identifiers since.
+    // An event received before an erasure may be of the erased visitor, whichever visitor has its identifiers since.
     if (marks === undefined || touches.some(({ receivedAtMs }) => receivedAtMs <= marks.newestAtMs)) return undefined;
     return settleAll(touches, cache);
   };

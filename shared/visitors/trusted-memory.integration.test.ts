@@ -44,7 +44,7 @@ const openStore = (): PostgresVisitorStore => createVisitorStore(pool, { trusted
 const lookUp = async (store: PostgresVisitorStore, ...touches: VisitorTouch[]) =>
   (await store.lookUp(touches)).outcomes;
 
-/** A monotonic clock that moves only when it is told to. */
+/** A monotonic clock that moves only when a test moves it. */
 function stopClock(): { advance(ms: number): void } {
   let nowMs = performance.now();
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
