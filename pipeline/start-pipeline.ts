@@ -195,6 +195,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   const erasures = followErasures({
     connection,
     onError: (error) => logger.warn({ err: error }, 'reading erasures failed; replays are paused until it succeeds'),
+    isOnDemand: true,
   });
   scope.use('erasures', erasures, (one) => withDeadline(one.stop(), stepMs));
   const replays = await startReplayRunner({

@@ -13,6 +13,8 @@ export function provideReplays(
   const { connection } = logBuckets;
   const onError = (err: unknown): void =>
     logger.warn({ err }, 'reading erasures failed; dead letters are not shown until it succeeds');
-  const erasures = scope.use('erasures', followErasures({ connection, onError }), (one) => one.stop());
+  const erasures = scope.use('erasures', followErasures({ connection, onError, isOnDemand: true }), (one) =>
+    one.stop(),
+  );
   services.provide(replays, createReplayService(logBuckets, erasures));
 }

@@ -40,6 +40,8 @@ export type FollowErasuresOptions = {
   readonly connection: LogConnection;
   /** Called for every failed try, unless the connection is lost; it is tried again. */
   onError(error: unknown): void;
+  /** Asks the log only while `untilCurrent` is called: for a process that rarely has to know. Default false. */
+  readonly isOnDemand?: boolean;
 };
 
 /** How far a stream was read. */
@@ -58,6 +60,8 @@ export const erasureHoldsWithinMs = 1_000;
 const answerMaxMs = 5_000;
 /** The ticks of the thread: two tries a second. */
 const everyMs = tickMs;
+/** One that asks on demand goes on for so long after it was used. */
+const demandMs = 10_000;
 const forgetEveryMs = 3_600_000;
 const keptMs = 365 * 86_400_000;
 const messagesPerPull = 256;
@@ -68,10 +72,11 @@ const silenceMaxMs = 10_000;
  * second: an answer proves that all that were stored when it was asked are known. To wait for messages would prove nothing
  * while none come.
  */
-export function followErasures({ connection, onError }: FollowErasuresOptions): FollowedErasures {
+export function followErasures({ connection, onError, isOnDemand = false }: FollowErasuresOptions): FollowedErasures {
   let known: Known | undefined;
   let currentUntilMs = -Infinity;
   let forgotAtMs = performance.now();
+  let wantedUntilMs = isOnDemand ? -Infinity : Infinity;
   let failures = 0;
   const aborting = new AbortController();
   const isCurrent = (): boolean => performance.now() < currentUntilMs;
@@ -141,7 +146,7 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
   };
 
   const follow = async (): Promise<void> => {
-    if (!connection.connected) return;
+    if (performance.now() > wantedUntilMs || !connection.connected) return;
     try {
       await look();
       failures = 0;
@@ -154,7 +159,12 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
     forgotAtMs = performance.now();
     known?.erasures.forget(Date.now() - keptMs);
   };
-  const following = every(everyMs, follow, { atOnce: true });
+  let asking: Promise<void> | undefined;
+  const ask = (): Promise<void> =>
+    (asking ??= follow().finally(() => {
+      asking = undefined;
+    }));
+  const following = every(everyMs, ask, { atOnce: true });
 
   const isErased: Erasures['isErased'] = (accountId, event) => known?.erasures.isErased(accountId, event) === true;
   return {
@@ -166,8 +176,11 @@ export function followErasures({ connection, onError }: FollowErasuresOptions): 
     isEventErased: ({ event, visitor }) =>
       isErased(event.account_id, { visitorId: visitor.id, receivedAtMs: event.received_at }),
     async untilCurrent(signal) {
+      if (isOnDemand) wantedUntilMs = performance.now() + demandMs;
+      if (!isCurrent()) await ask();
       while (!isCurrent()) {
         signal.throwIfAborted();
+        if (isOnDemand) wantedUntilMs = performance.now() + demandMs;
         await new Promise((resolve) => setTimeout(resolve, everyMs));
       }
     },
