@@ -37,7 +37,7 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     bodyBytesMax: 16 * 1024,
     eventsPerInsert: 500,
     /** How long events wait for others to fill a statement, in ms. */
-    lingerMs: 250,
+    lingerMs: 500,
     /** Frames of one resolver that wait for the database, in bytes. Beyond it events are left out of the view. */
     waitingBytesMax: 16 * 1024 ** 2,
     /** Frames of the log that a start reads for events that a crash kept out of the view. */
@@ -53,7 +53,7 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
       perSecondMax: fromEnv(outcomesPerS),
       burstMax: fromEnv(outcomesPerS, (env) => env.RECENT_OUTCOMES_PER_S_MAX * burstS),
     },
-    flushEveryMs: 250,
+    flushEveryMs: 500,
     outcomesPerWrite: 1_000,
     /** Outcomes that wait in memory; the oldest go first. */
     waitingMax: 20_000,
