@@ -167,3 +167,22 @@ export async function deleteMessage(connection: LogConnection, stream: string, s
     if (!isNoMessage(error)) throw error;
   }
 }
+
+const deletionsAtOnce = 8;
+
+/** Deletes messages, some at a time, and calls `onDeleted` after each. */
+export async function deleteMessages(
+  connection: LogConnection,
+  stream: string,
+  seqs: Iterable<number>,
+  onDeleted: (seq: number) => void,
+): Promise<void> {
+  const left = [...seqs];
+  const deleteNext = async (): Promise<void> => {
+    for (let seq = left.pop(); seq !== undefined; seq = left.pop()) {
+      await deleteMessage(connection, stream, seq);
+      onDeleted(seq);
+    }
+  };
+  await Promise.all(Array.from({ length: deletionsAtOnce }, deleteNext));
+}

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { openedBytes } from '../../../../shared/contracts/events/compressed-frame.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
@@ -54,11 +55,9 @@ type Kept = { readonly frame: OpenedFrame; readonly accountId: string; readonly 
 export type OpenedFramesOptions = {
   /** Of the frames kept, about. */
   readonly bytesMax: number;
-  /** How long a frame is kept at least, in ms; at most twice as long. */
+  /** How long a frame is kept, in ms. */
   readonly keptMs?: number;
 };
-
-const keptMsByDefault = 2_000;
 
 /**
  * The frames that dispatchers of a thread have opened, kept for the others of their account on it: those come to the same
@@ -66,23 +65,16 @@ const keptMsByDefault = 2_000;
  * when newer ones need its room.
  */
 export class OpenedFrames {
-  readonly #bytesMax: number;
-  readonly #keptMs: number;
   readonly #members = new Map<string, number>();
-  /** Oldest first; those before the last look are in `#old`. */
-  #kept = new Map<string, Kept>();
-  #old = new Map<string, Kept>();
-  #bytes = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #kept: LRUCache<string, Kept>;
 
-  constructor({ bytesMax, keptMs = keptMsByDefault }: OpenedFramesOptions) {
-    this.#bytesMax = bytesMax;
-    this.#keptMs = keptMs;
+  constructor({ bytesMax: maxSize, keptMs: ttl = 2_000 }: OpenedFramesOptions) {
+    this.#kept = new LRUCache({ maxSize, ttl, ttlAutopurge: true, sizeCalculation: ({ bytes }) => bytes });
   }
 
   /** Bytes of the frames kept, about. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#kept.calculatedSize;
   }
 
   /** A dispatcher of an account begins to open frames here. */
@@ -110,50 +102,23 @@ export class OpenedFrames {
       return;
     }
     this.#members.delete(accountId);
-    for (const frames of [this.#kept, this.#old]) {
-      for (const [key, kept] of frames) if (kept.accountId === accountId) this.#forget(key, kept);
-    }
+    for (const [key, kept] of [...this.#kept.entries()]) if (kept.accountId === accountId) this.#kept.delete(key);
   }
 
-  #open(accountId: string, message: FrameMessage): OpenedFrame {
+  #open(accountId: string, { seq, storedAtMs, data }: FrameMessage): OpenedFrame {
     const members = this.#membersOf(accountId);
-    if (members < 2) return new OpenedFrame(message.data, false);
-    const key = `${accountId} ${message.seq} ${message.storedAtMs}`;
-    const kept = this.#kept.get(key) ?? this.#old.get(key);
-    if (kept === undefined) return this.#keep(key, accountId, message);
-    kept.asked += 1;
-    if (kept.asked >= members) this.#forget(key, kept);
-    return kept.frame;
-  }
-
-  #keep(key: string, accountId: string, { data }: FrameMessage): OpenedFrame {
+    if (members < 2) return new OpenedFrame(data, false);
+    const key = `${accountId} ${seq} ${storedAtMs}`;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) {
+      kept.asked += 1;
+      if (kept.asked >= members) this.#kept.delete(key);
+      return kept.frame;
+    }
     const frame = new OpenedFrame(data, true);
     const bytes = openedBytes(data) + frame.length * headBytes;
-    if (bytes > this.#bytesMax) return frame;
     this.#kept.set(key, { frame, accountId, bytes, asked: 1 });
-    this.#bytes += bytes;
-    for (const frames of [this.#old, this.#kept]) {
-      for (const [oldest, kept] of frames) {
-        if (this.#bytes <= this.#bytesMax) break;
-        this.#forget(oldest, kept);
-      }
-    }
-    this.#timer ??= setInterval(() => this.#grow(), this.#keptMs).unref();
     return frame;
-  }
-
-  /** What is old by now is forgotten the next time. */
-  #grow(): void {
-    for (const [key, kept] of this.#old) this.#forget(key, kept);
-    this.#old = this.#kept;
-    this.#kept = new Map();
-    if (this.#old.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #forget(key: string, kept: Kept): void {
-    if (this.#kept.delete(key) || this.#old.delete(key)) this.#bytes -= kept.bytes;
   }
 }
 

@@ -1,20 +1,24 @@
+import { LRUCache } from 'lru-cache';
 import { FrameError, FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { eventKey } from '../../../../shared/contracts/events/event-origin.ts';
 import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { readStored } from '../../../../shared/nats/messages/subject-log.ts';
+import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
+import type { RetryPlace } from '../waiting/waiting-visitors.ts';
 import { readFrameLine } from './read-event.ts';
 import type { ReadEvent } from './read-event.ts';
 
-/** An event to read: by its origin in EVENTS, or the line that a record carries. */
+/** An event to read: by its origin in EVENTS, or the copy that its record in RETRY has. */
 export type WantedEvent = {
   readonly visitorId: string;
   /** See `eventKey`. */
   readonly key: string;
   readonly origin?: EventOrigin | undefined;
-  readonly line?: string | undefined;
+  /** The event itself, or where RETRY has the record with it. */
+  readonly copy?: string | RetryPlace | undefined;
 };
 
 export type LoadedEvent =
@@ -27,52 +31,37 @@ export type LoadedEvent =
 const gone: LoadedEvent = { kind: 'gone' };
 
 /**
- * Reads the events that references point to. The frames of EVENTS read last, and those with events that have just failed,
- * stay in memory for all destinations of a thread: a first retry reads nothing, and a backlog reads each frame once.
+ * Reads the events that references point to. The frames read last, and those with events that have just failed, stay in
+ * memory for all destinations of a thread: a first retry reads nothing, and a backlog reads each frame once.
  */
 export class ReferencedEvents {
-  readonly #bytesMax: number;
-  /** By sequence, the one used last at the end. */
-  readonly #frames = new Map<number, ResolvedFrame>();
-  readonly #reading = new Map<number, Promise<ResolvedFrame | undefined>>();
-  #bytes = 0;
+  readonly #frames: LRUCache<string, ResolvedFrame, LogConnection>;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.#frames = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: ({ bytes }) => bytes + 1,
+      fetchMethod: (key, _, { context }) => readFrame(context, key),
+      // A frame that is kept while it is read is the same frame.
+      ignoreFetchAbort: true,
+    });
   }
 
   /** Bytes of the frames kept. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#frames.calculatedSize;
   }
 
-  /** Keeps a frame some events of which are to be read again. */
+  /** Keeps a frame of EVENTS some events of which will be read again. */
   keep(seq: number, frame: ResolvedFrame): void {
-    const known = this.#frames.get(seq);
-    if (known !== undefined) {
-      this.#frames.delete(seq);
-      this.#bytes -= known.bytes;
-    }
-    if (frame.bytes > this.#bytesMax) return;
-    this.#frames.set(seq, frame);
-    this.#bytes += frame.bytes;
-    for (const [oldest, { bytes: ofOldest }] of this.#frames) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#frames.delete(oldest);
-      this.#bytes -= ofOldest;
-    }
+    this.#frames.set(keyOf(streams.events, seq), frame);
   }
 
   /** Reads events, frame after frame in the order of EVENTS. Throws where the log does not answer. */
   async load(connection: LogConnection, wanted: readonly WantedEvent[]): Promise<readonly LoadedEvent[]> {
-    const lines = wanted.map(({ line }) => line);
-    const inOrder = [...wanted.keys()].toSorted(
-      (a, b) => (wanted[a]?.origin?.seq ?? 0) - (wanted[b]?.origin?.seq ?? 0),
-    );
-    for (const at of inOrder) {
-      const { origin } = wanted[at] ?? {};
-      if (lines[at] === undefined && origin !== undefined) lines[at] = await this.#lineAt(connection, origin);
-    }
+    const lines: (string | undefined)[] = wanted.map(() => undefined);
+    const inOrder = [...wanted.entries()].toSorted(([, a], [, b]) => (a.origin?.seq ?? 0) - (b.origin?.seq ?? 0));
+    for (const [at, one] of inOrder) lines[at] = await this.#lineOf(connection, one);
     const writer = new FrameWriter(4_096);
     for (const line of lines) if (line !== undefined) writer.appendLine(line);
     const frame = new ResolvedFrame(Buffer.from(writer.bytes()));
@@ -85,40 +74,42 @@ export class ReferencedEvents {
       if (event === undefined) return { kind: 'unreadable', line };
       // EVENTS was created again, and has another event there.
       const isSame = event.head.visitorId === one.visitorId && eventKey(event.head.id, one.origin) === one.key;
-      return isSame || one.line !== undefined ? { kind: 'event', event } : gone;
+      return isSame || one.copy !== undefined ? { kind: 'event', event } : gone;
     });
   }
 
-  async #lineAt(connection: LogConnection, { seq, line }: EventOrigin): Promise<string | undefined> {
-    const frame = await this.#frameAt(connection, seq);
-    if (frame === undefined || line >= frame.length) return undefined;
+  async #lineOf(connection: LogConnection, { copy, origin }: WantedEvent): Promise<string | undefined> {
+    if (typeof copy === 'string') return copy;
+    if (copy !== undefined) {
+      const frame = await this.#frames.fetch(keyOf(streams.retry, copy.seq), { context: connection });
+      return frame === undefined || copy.index >= frame.length ? undefined : copyIn(frame.textAt(copy.index));
+    }
+    if (origin === undefined) return undefined;
+    const frame = await this.#frames.fetch(keyOf(streams.events, origin.seq), { context: connection });
+    if (frame === undefined || origin.line >= frame.length) return undefined;
     try {
-      return frame.lineAt(line);
+      return frame.lineAt(origin.line);
     } catch (error) {
-      if (error instanceof FrameError) return frame.textAt(line);
+      if (error instanceof FrameError) return frame.textAt(origin.line);
       throw error;
     }
   }
+}
 
-  #frameAt(connection: LogConnection, seq: number): Promise<ResolvedFrame | undefined> {
-    const known = this.#frames.get(seq);
-    if (known !== undefined) {
-      this.#frames.delete(seq);
-      this.#frames.set(seq, known);
-      return Promise.resolve(known);
-    }
-    let reading = this.#reading.get(seq);
-    if (reading === undefined) {
-      reading = this.#read(connection, seq).finally(() => this.#reading.delete(seq));
-      this.#reading.set(seq, reading);
-    }
-    return reading;
-  }
+const keyOf = (stream: string, seq: number): string => `${stream} ${seq}`;
 
-  async #read(connection: LogConnection, seq: number): Promise<ResolvedFrame | undefined> {
-    const data = await readStored(connection, streams.events, seq);
-    const frame = data === undefined ? undefined : ResolvedFrame.open(data);
-    if (frame !== undefined) this.keep(seq, frame);
-    return frame;
+async function readFrame(connection: LogConnection, key: string): Promise<ResolvedFrame | undefined> {
+  const [stream = '', seq] = key.split(' ');
+  const data = await readStored(connection, stream, Number(seq));
+  return data === undefined ? undefined : ResolvedFrame.open(data);
+}
+
+/** The event of a record that has it; all of a record that cannot be read. */
+function copyIn(record: string): string {
+  try {
+    return parseRetryRecord(record).line ?? record;
+  } catch (error) {
+    if (error instanceof FrameError) return record;
+    throw error;
   }
 }

@@ -54,7 +54,7 @@ function read(
   const reader = new RetryReader({
     connection,
     destinationId,
-    events: new ReferencedEvents(0),
+    events: new ReferencedEvents(1),
     references: new HeldReferences(),
     isParkedDue: false,
     finishedBytesMax: () => Infinity,

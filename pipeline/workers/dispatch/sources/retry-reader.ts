@@ -1,6 +1,6 @@
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
-import { deleteMessage, purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import { deleteMessages, purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
@@ -13,6 +13,8 @@ import {
   retryHeadBytes,
   retryTierDelaysMs,
 } from '../../../../shared/contracts/events/retry-record.ts';
+import { every } from '../../../../shared/runtime/every.ts';
+import type { Periodic } from '../../../../shared/runtime/every.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
 import { eventOfRecord } from '../events/event-of-visitor.ts';
 import { referredTo } from '../events/held-references.ts';
@@ -69,7 +71,6 @@ export type RetryReaderOptions = {
 const framesHeldMax = 128;
 const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;
-const deletionsAtOnce = 8;
 const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
 const replayLookEveryMs = 100;
@@ -106,7 +107,7 @@ export class RetryReader {
   readonly #wakeup = new Wakeup();
   #isOpen = false;
   #isStopped = false;
-  #purgeTimer: NodeJS.Timeout | undefined;
+  #purging: Periodic | undefined;
 
   constructor(options: RetryReaderOptions) {
     this.#options = options;
@@ -167,7 +168,7 @@ export class RetryReader {
     if (tier === undefined) return;
     tier.finished.set(frame.seq, frame.bytes);
     this.#options.references.settled(frame.seq);
-    this.#purgeSoon();
+    this.#beginPurging();
   }
 
   /** Nothing was done with the frame: it is read again, and what was taken after it. */
@@ -184,7 +185,7 @@ export class RetryReader {
     this.close();
     this.#isStopped = true;
     this.#wakeup.ring();
-    clearTimeout(this.#purgeTimer);
+    await this.#beginPurging().stop();
     await this.#purge();
   }
 
@@ -220,7 +221,7 @@ export class RetryReader {
       const wanted = content.records.map((record) => ({
         ...eventOfRecord(record),
         origin: record.origin,
-        line: record.line,
+        copy: record.line,
       }));
       const loaded = await events.load(connection, wanted);
       const records = content.records.flatMap((record, at) => {
@@ -278,20 +279,21 @@ export class RetryReader {
 
   /** Removes what is finished: everything before the oldest frame still held, and of the rest what takes much room. */
   async #purge(): Promise<void> {
-    this.#purgeTimer = undefined;
     for (const tier of this.#tiers.values()) {
       try {
         await this.#purgeBefore(tier, Math.min(tier.nextSeq, ...tier.heldSeqs));
-        if (sum(tier.finished.values()) > this.#options.finishedBytesMax()) await this.#deleteFinished(tier);
+        if (sum(tier.finished.values()) <= this.#options.finishedBytesMax()) continue;
+        await deleteMessages(this.#options.connection, streams.retry, tier.finished.keys(), (seq) =>
+          this.#removed(tier, [seq]),
+        );
       } catch (error) {
         this.#options.warn(error);
-        this.#purgeSoon();
       }
     }
   }
 
-  #purgeSoon(): void {
-    if (!this.#isStopped) this.#purgeTimer ??= setTimeout(() => void this.#purge(), purgeEveryMs);
+  #beginPurging(): Periodic {
+    return (this.#purging ??= every(purgeEveryMs, () => this.#purge()));
   }
 
   async #purgeBefore(tier: Tier, before: number): Promise<void> {
@@ -302,17 +304,6 @@ export class RetryReader {
       tier,
       [...tier.finished.keys()].filter((seq) => seq < before),
     );
-  }
-
-  async #deleteFinished(tier: Tier): Promise<void> {
-    const seqs = [...tier.finished.keys()];
-    const deleteNext = async (): Promise<void> => {
-      for (let seq = seqs.pop(); seq !== undefined; seq = seqs.pop()) {
-        await deleteMessage(this.#options.connection, streams.retry, seq);
-        this.#removed(tier, [seq]);
-      }
-    };
-    await Promise.all(Array.from({ length: deletionsAtOnce }, deleteNext));
   }
 
   #removed(tier: Tier, seqs: readonly number[]): void {

@@ -1,6 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { FrameError } from '../../../../shared/contracts/events/frame.ts';
-import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
 import type { EventOfVisitor } from '../events/event-of-visitor.ts';
 import type { ParkedFrames } from './parked-frames.ts';
@@ -246,8 +244,7 @@ export class VisitorOrder {
       this.#ready.delete(visitorId);
       const followers = waiting.release(visitorId, this.#releasedTogetherMax);
       try {
-        const wanted = await Promise.all(followers.map((follower) => this.#want(follower)));
-        const loaded = await this.#options.load(wanted);
+        const loaded = await this.#options.load(followers.map(wantedOf));
         if (this.#isOpen) yield this.#release(followers, loaded);
         else for (const follower of followers) this.#putBack(follower);
       } catch (error) {
@@ -322,12 +319,6 @@ export class VisitorOrder {
     }
   }
 
-  async #want({ visitorId, key, origin, isCopied, place }: Follower): Promise<WantedEvent> {
-    if (!isCopied || place === undefined) return { visitorId, key, origin };
-    const text = await this.#options.frames.read(place);
-    return { visitorId, key, line: text === undefined ? undefined : eventOf(text) };
-  }
-
   #release(followers: readonly Follower[], loaded: readonly LoadedEvent[]): ReleasedEvent[] {
     this.#released += followers.length;
     return followers.map((follower, index) => {
@@ -353,12 +344,9 @@ function keyOf({ visitorId, key }: EventOfVisitor): string {
   return `${visitorId}\n${key}`;
 }
 
-/** The event of a record that has it; all of a record that cannot be read. */
-function eventOf(text: string): string {
-  try {
-    return parseRetryRecord(text).line ?? text;
-  } catch (error) {
-    if (error instanceof FrameError) return text;
-    throw error;
-  }
-}
+const wantedOf = ({ visitorId, key, origin, isCopied, place }: Follower): WantedEvent => ({
+  visitorId,
+  key,
+  origin,
+  copy: isCopied ? place : undefined,
+});
