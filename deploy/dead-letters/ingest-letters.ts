@@ -1,5 +1,5 @@
 import { ingestDeadLetterHeaders } from '../../shared/contracts/events/dead-letter.ts';
-import { allIngestDeadLetters, ingestSubject } from '../../shared/contracts/subjects.ts';
+import { allIngestDeadLetters, ingestSubject, readIngestDeadLetterSubject } from '../../shared/contracts/subjects.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { countBySubject, deleteMessage, readNext } from '../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
@@ -88,7 +88,7 @@ function withPart(growing: Growing | undefined, message: StoredMessage): Growing
     return { ...growing, payload, seqs: [...growing.seqs, seq], isWhole: isLast, nextPart: part + 1 };
   }
   return {
-    partition: Number(subject.split('.').at(-1)),
+    partition: readIngestDeadLetterSubject(subject).partition,
     origin,
     reason: header(ingestDeadLetterHeaders.reason) ?? '',
     storedAtMs,

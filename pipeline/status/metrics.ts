@@ -126,7 +126,7 @@ export const pipelineMetrics = {
   ),
   deadLetterSharesFull: gauge(
     'sluice_dead_letters_shares_full',
-    'Destinations that had to give up their oldest dead letters at the last look',
+    'Destinations, and accounts in a partition of ingest, whose oldest dead letters were removed at the last look',
   ),
   quarantineRemoved: counter(
     'sluice_quarantine_removed_total',

@@ -7,9 +7,12 @@ export class SubjectError extends Error {
   readonly code = 'invalid_subject_id';
 }
 
+/** Whether an id may stand in a subject. */
+export const isId = (id: string): boolean => ID.test(id);
+
 /** Returns the id unchanged, or throws SubjectError when it could not stand in a subject. */
 export function assertId(id: string): string {
-  if (!ID.test(id)) throw new SubjectError('building a subject: an id must match [A-Za-z0-9_-]{1,64}');
+  if (!isId(id)) throw new SubjectError('building a subject: an id must match [A-Za-z0-9_-]{1,64}');
   return id;
 }
 
@@ -54,9 +57,17 @@ export const allDeadLetters = 'dead.*';
 /** The destination whose dead letters a subject has. */
 export const destinationOfDeadLetters = (subject: string): string => subject.slice('dead.'.length);
 
-/** What the resolver of a partition cannot work on. */
-export const ingestDeadLetterSubject = (partition: number): string => `dead-ingest.${assertIndex(partition)}`;
+/** What the resolver of a partition cannot process of an account; of frames without one account, and from earlier builds, of all. */
+export const ingestDeadLetterSubject = (partition: number, accountId?: string): string =>
+  `dead-ingest.${assertIndex(partition)}${accountId === undefined ? '' : `-${assertId(accountId)}`}`;
 export const allIngestDeadLetters = 'dead-ingest.*';
+export function readIngestDeadLetterSubject(subject: string): {
+  readonly partition: number;
+  readonly accountId: string | undefined;
+} {
+  const [, partition, accountId] = /^dead-ingest\.(\d+)(?:-(.+))?$/.exec(subject) ?? [];
+  return { partition: Number(partition), accountId };
+}
 
 /** Events that a rule of the tracking plan holds. The partition is that of the resolver, which writes to the subject alone. */
 export const quarantineSubject = (accountId: string, rule: string, partition: number): string =>

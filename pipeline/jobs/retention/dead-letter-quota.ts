@@ -5,9 +5,11 @@ import { keepNewest } from '../../../shared/nats/messages/subject-log.ts';
 import { readSubjects } from '../../../shared/nats/streams/stream-progress.ts';
 import {
   allDeadLetters,
+  allIngestDeadLetters,
   allQuarantined,
   deadLetterSubject,
   destinationOfDeadLetters,
+  readIngestDeadLetterSubject,
   readQuarantineSubject,
 } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -91,16 +93,42 @@ const quarantined: SharedStream = {
   subjectOf: (key) => key,
 };
 
-/** The same of quarantined events, in place of destinations by rule and partition. */
+const ingestDeadLetters: SharedStream = {
+  stream: streams.ingestDeadLetters,
+  filter: allIngestDeadLetters,
+  keyOf: (subject) => subject,
+  subjectOf: (key) => key,
+};
+
+/** Of quarantined events, by rule and partition in place of destinations. */
 export const createQuarantineQuota = (connection: LogConnection, settings: QuotaSettings): DeadLetterQuota =>
   createQuota(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
 
-/** `accountOf` names the account whose live version has a destination. */
-export const createDeadLetterQuota = (
+/**
+ * Of the dead letters of destinations, and of those of ingest, which are divided by account and partition. `accountOf`
+ * returns the account whose live version has a destination. Letters of ingest that name no account go first.
+ */
+export function createDeadLetterQuota(
   connection: LogConnection,
   settings: QuotaSettings,
   accountOf: (destinationId: string) => string | undefined,
-): DeadLetterQuota => createQuota(connection, settings, deadLetters, accountOf);
+): DeadLetterQuota {
+  const quotas = [
+    createQuota(connection, settings, deadLetters, accountOf),
+    createQuota(connection, settings, ingestDeadLetters, (subject) => readIngestDeadLetterSubject(subject).accountId),
+  ];
+  return {
+    get removed() {
+      return quotas.reduce((sum, { removed }) => sum + removed, 0);
+    },
+    get full() {
+      return quotas.reduce((sum, { full }) => sum + full, 0);
+    },
+    async look() {
+      for (const quota of quotas) await quota.look();
+    },
+  };
+}
 
 function createQuota(
   connection: LogConnection,

@@ -10,6 +10,7 @@ import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import {
+  allIngestDeadLetters,
   deadLetterSubject,
   dispatcherConsumer,
   eventsOfAccount,
@@ -65,7 +66,7 @@ afterEach(async () => {
   unknown.clear();
   referred.clear();
   await retention?.stop();
-  for (const stream of [streams.ingest, streams.events]) {
+  for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters]) {
     for await (const { name } of connection[client].jsm.consumers.list(stream))
       await connection[client].jsm.consumers.delete(stream, name);
     await connection[client].jsm.streams.purge(stream);
@@ -287,6 +288,23 @@ test('dead letters: an account that has filled the log gives up its oldest, and 
   await store(deadLetterSubject('quiet'), 5);
   await quotas.look();
   expect([quotas.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
+});
+
+test('dead letters of ingest: an account over its quota loses its oldest in each partition, and no other account loses any', async () => {
+  const noisy = [0, 1].map((partition) => ingestDeadLetterSubject(partition, 'noisy'));
+  const others = [ingestDeadLetterSubject(0, 'quiet'), ingestDeadLetterSubject(1, 'quiet'), ingestDeadLetterSubject(0)];
+  for (const subject of others) await store(subject, 5);
+  for (const subject of noisy) await store(subject, 35, 10_000);
+  const quotas = createDeadLetterQuota(connection, { account: 0.5, all: 0.9 }, () => undefined);
+  await quotas.look();
+  const left = await countBySubject(connection, streams.ingestDeadLetters, allIngestDeadLetters);
+  for (const subject of others) expect([subject, left.get(subject)]).toEqual([subject, 5]);
+  const { bytes, lastSeq } = await readStreamState(connection, streams.ingestDeadLetters);
+  expect(bytes).toBeLessThan(bytesMax * 0.5);
+  expect(bytes).toBeGreaterThan(bytesMax * 0.3);
+  const newest = await readNext(connection, streams.ingestDeadLetters, noisy[1] ?? '', lastSeq);
+  expect(newest?.seq).toBe(lastSeq);
+  expect(quotas.full).toBe(2);
 });
 
 test('retention: events: a clock that is eight days ahead of the log removes nothing, and passes no destination over', async () => {

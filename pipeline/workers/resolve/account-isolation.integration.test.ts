@@ -242,6 +242,7 @@ test('resolver: an event at whose visitor the database fails is a dead letter in
       const letters = await rig.deadLetters();
       expect(letters).toEqual([
         {
+          accountId: bad,
           text: expect.stringContaining('"userId":"slow"'),
           reason: expect.stringContaining('canceling statement due to statement timeout'),
         },

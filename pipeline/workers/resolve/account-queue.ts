@@ -156,7 +156,9 @@ export class AccountQueue {
       suspicion,
       setAside: ({ data, seq }) => {
         this.#noteRead({ data, seq });
-        return keepDeadLetters(this.#context, [{ payload: data, reason: setAsideReason, seq, line: undefined }]);
+        const { accountId } = this;
+        const letter = { payload: data, reason: setAsideReason, seq, line: undefined, accountId };
+        return keepDeadLetters(this.#context, [letter]);
       },
     });
   }

@@ -12,8 +12,10 @@ export type IngestDeadLetter = {
   readonly seq: number;
   /** Line in the frame, from 0; undefined for the frame. */
   readonly line: number | undefined;
-  /** Rules of the account's tracking plan hold the event: it goes into quarantine. */
-  readonly held?: { readonly accountId: string; readonly rules: readonly string[] };
+  /** Undefined for a frame, which may be of several accounts, and a line that names none. */
+  readonly accountId?: string | undefined;
+  /** Rules of the account's tracking plan that hold the event: it goes into quarantine. */
+  readonly rules?: readonly string[];
 };
 
 const reasonLengthMax = 500;
@@ -22,8 +24,9 @@ const headerBytesMax = 4_096;
 /** Keeps what could not be worked on, with the reason, in the dead-letter log. */
 export async function keepDeadLetters(context: ResolverContext, letters: readonly IngestDeadLetter[]): Promise<void> {
   for (const letter of letters) {
-    if (letter.held !== undefined) {
-      await quarantine(context, letter, letter.held);
+    const { accountId, rules } = letter;
+    if (rules !== undefined && accountId !== undefined) {
+      await quarantine(context, letter, accountId, rules);
       continue;
     }
     const origin = letter.line === undefined ? String(letter.seq) : `${letter.seq}.${letter.line}`;
@@ -35,7 +38,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
     const parts = Math.max(1, Math.ceil(letter.payload.length / partBytes));
     for (let part = 0; part < parts; part += 1) {
       await context.writer.publish({
-        subject: ingestDeadLetterSubject(context.partition),
+        subject: ingestDeadLetterSubject(context.partition, accountId),
         payload: letter.payload.subarray(part * partBytes, (part + 1) * partBytes),
         msgId: `ingest.${origin}.${part}`,
         headers: {
@@ -55,7 +58,8 @@ const rulesMax = 20;
 async function quarantine(
   { partition, writer, counts }: ResolverContext,
   { payload, seq, line }: IngestDeadLetter,
-  { accountId, rules }: NonNullable<IngestDeadLetter['held']>,
+  accountId: string,
+  rules: readonly string[],
 ): Promise<void> {
   await writer.publish({
     subject: quarantineSubject(accountId, rules[0] ?? builtInRules.tooCostly, partition),

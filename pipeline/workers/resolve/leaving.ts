@@ -1,3 +1,4 @@
+import { isId } from '../../../shared/contracts/subjects.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import type { ResolverCounts } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
@@ -31,12 +32,13 @@ export function letterOf(event: WaitingEvent, reason: string): Leaving {
 
 /** The event as it was accepted, with the rules that hold it. */
 export function heldBy(event: WaitingEvent, rules: readonly string[]): Leaving {
-  const held = { accountId: event.accountId, rules };
-  return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', held } };
+  return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', rules } };
 }
 
-function lineOf({ origin: { frame, line }, bytes, start, end }: WaitingEvent): Omit<IngestDeadLetter, 'reason'> {
-  return { payload: bytes.subarray(start, end), seq: frame.seq, line };
+function lineOf({ origin, accountId, bytes, start, end }: WaitingEvent): Omit<IngestDeadLetter, 'reason'> {
+  const { frame, line } = origin;
+  const account = isId(accountId) ? { accountId } : {};
+  return { payload: bytes.subarray(start, end), seq: frame.seq, line, ...account };
 }
 
 /** Counts an event that leaves; the letter of one that is to be kept is counted once it is. */

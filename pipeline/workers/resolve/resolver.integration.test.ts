@@ -362,6 +362,11 @@ test('resolver: what cannot be read or stored is kept with its reason, and the r
       '{"v":1,"account',
       '{"v":1,"account',
     ]);
+    expect(letters.map(({ accountId }) => accountId)).toEqual([
+      ...[undefined, undefined],
+      ...tooDeep.map(() => rig.account),
+      'not-a-uuid',
+    ]);
     expect(letters.map(({ reason }) => reason)).toEqual([
       expect.stringContaining('no end'),
       expect.stringContaining('version 9'),

@@ -5,8 +5,8 @@ import type { ResolvedEvent } from './resolved-event.ts';
 
 /**
  * An event a destination did not take: one message of `dead.<destination>`. Beside it that subject holds
- * what `encodeUnreadable` writes. What a resolver cannot work on is at `dead-ingest.<partition>` in a format of its own: the bytes of the line or
- * frame as they came, and what is said of them in `ingestDeadLetterHeaders`.
+ * what `encodeUnreadable` writes. What a resolver cannot process is at `dead-ingest.<partition>-<account>` in a format of its own: the bytes of
+ * the line or frame as they came, described by `ingestDeadLetterHeaders`.
  */
 export type DeadLetter = {
   readonly v: 1;

@@ -11,7 +11,12 @@ import type { LogConnection } from '../../../../shared/nats/connection/connectio
 import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
-import { allIngestDeadLetters, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
+import {
+  allIngestDeadLetters,
+  eventsOfAccount,
+  ingestSubject,
+  readIngestDeadLetterSubject,
+} from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
@@ -103,7 +108,8 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     },
     deadLetters: async () => {
       const letters = await readSubject(connection, streams.ingestDeadLetters, allIngestDeadLetters);
-      return letters.map(({ data, header }) => ({
+      return letters.map(({ data, subject, header }) => ({
+        accountId: readIngestDeadLetterSubject(subject).accountId,
         text: Buffer.from(data).toString('utf8'),
         reason: header(ingestDeadLetterHeaders.reason),
       }));
