@@ -363,7 +363,8 @@ test('resolver: what cannot be read or stored is kept with its reason, and the r
       '{"v":1,"account',
     ]);
     expect(letters.map(({ accountId }) => accountId)).toEqual([
-      ...[undefined, undefined],
+      undefined,
+      undefined,
       ...tooDeep.map(() => rig.account),
       'not-a-uuid',
     ]);

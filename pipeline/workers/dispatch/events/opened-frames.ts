@@ -102,7 +102,8 @@ export class OpenedFrames {
       return;
     }
     this.#members.delete(accountId);
-    for (const [key, kept] of [...this.#kept.entries()]) if (kept.accountId === accountId) this.#kept.delete(key);
+    const own = [...this.#kept.entries()].filter(([, kept]) => kept.accountId === accountId);
+    for (const [key] of own) this.#kept.delete(key);
   }
 
   #open(accountId: string, { seq, storedAtMs, data }: FrameMessage): OpenedFrame {
