@@ -7,9 +7,11 @@ import type { LogConnection } from '../../../../shared/nats/connection/connectio
 import { readStored } from '../../../../shared/nats/messages/subject-log.ts';
 import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import type { RetryPlace } from '../waiting/waiting-visitors.ts';
 import { readFrameLine } from './read-event.ts';
 import type { ReadEvent } from './read-event.ts';
+
+/** Where RETRY has an event: the sequence of its frame, and its line there. */
+export type RetryPlace = { readonly seq: number; readonly index: number };
 
 /** An event to read: by its origin in EVENTS, or the copy that its record in RETRY has. */
 export type WantedEvent = {

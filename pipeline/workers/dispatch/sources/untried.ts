@@ -4,7 +4,7 @@ import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts
 import type { Attempted } from '../events/attempted.ts';
 import type { ReadEvent } from '../events/read-event.ts';
 import type { LoadedEvent } from '../events/referenced-events.ts';
-import type { RetryPlace } from '../waiting/waiting-visitors.ts';
+import type { RetryPlace } from '../events/referenced-events.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 
 /** What is known of a quarantined event of the retry log. */

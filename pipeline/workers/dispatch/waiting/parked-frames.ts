@@ -9,7 +9,7 @@ import { every } from '../../../../shared/runtime/every.ts';
 import type { Periodic } from '../../../../shared/runtime/every.ts';
 import type { HeldReferences } from '../events/held-references.ts';
 import { SettledNotes } from './settled-notes.ts';
-import type { RetryPlace } from './waiting-visitors.ts';
+import type { RetryPlace } from '../events/referenced-events.ts';
 
 export type ParkedFramesOptions = {
   readonly connection: LogConnection;

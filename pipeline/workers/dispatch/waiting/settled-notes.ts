@@ -9,7 +9,7 @@ import type { LogConnection } from '../../../../shared/nats/connection/connectio
 import { deleteMessages, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import type { RetryPlace } from './waiting-visitors.ts';
+import type { RetryPlace } from '../events/referenced-events.ts';
 
 /** What one note holds at most; it has to fit into a message. */
 const settledEventsMax = 50_000;

@@ -1,8 +1,6 @@
 import type { EventOrigin } from '../../../../shared/contracts/events/event-origin.ts';
 import type { Attempted } from '../events/attempted.ts';
-
-/** Where the retry log has an event: the sequence of its frame, and its line there. */
-export type RetryPlace = { readonly seq: number; readonly index: number };
+import type { RetryPlace } from '../events/referenced-events.ts';
 
 /** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
 export type StoredRecord = {
