@@ -88,6 +88,20 @@ describe('Amplitude', () => {
     expect(amplitude.prepare(key).readAnswer?.(answer(400, ids), [track, track])).toBeUndefined();
   });
 
+  it('answer: of an event with several rows each row is about that event', () => {
+    const products = [1, 2].map((price) => ({ product_id: `p${price}`, price }));
+    const order = { resolved: sampleEvent({ event_properties: { products } }) };
+    const prepared = amplitude.prepare({ ...key, revenueOf: 'products' });
+    const body = { code: 400, events_with_invalid_fields: { price: [1], quantity: [5] } };
+    expect(prepared.readAnswer?.(answer(400, body), [order, order])).toMatchObject([
+      { kind: 'reject', reason: 'row refused: price' },
+      { kind: 'reject', reason: 'row refused: quantity' },
+    ]);
+    const many = Array.from({ length: 2_000 }, (_, index) => ({ product_id: `p${index}`, price: 1 }));
+    const large = { resolved: sampleEvent({ event_properties: { products: many } }) };
+    expect(() => prepared.buildRequest([large], 0)).toThrow('more than 2000 products');
+  });
+
   it('answer: a request refused as such is not sent again in parts; for its key the destination is held', () => {
     const read = (body: unknown) => amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track]);
     const refused = { kind: 'retry', reason: 'row refused: request', refusesAccess: true };

@@ -201,7 +201,8 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
     return { name, properties: { ...viewed, currency, source } };
   }
   const idName = demanded[name] ?? 'order_id';
-  const id = idName === 'order_id' ? orderId : textForm(properties[idName]);
+  // Segment's Checkout Started names its order alone.
+  const id = (idName === 'order_id' ? undefined : textForm(properties[idName])) ?? orderId;
   if (name === 'ecommerce.cart_updated') {
     const cartId = textForm(properties['cart_id']) ?? contactIds(event).visitorId;
     const action = standardEventOf(sent.name) === 'removeFromCart' ? 'remove' : 'add';

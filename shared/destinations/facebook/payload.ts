@@ -178,7 +178,11 @@ function customData(event: SentEvent, name: string): JsonObject | undefined {
     content_ids: itemIds,
     ...said,
     content_type: said.content_type ?? (itemIds.length > 0 ? 'product' : undefined),
-    contents: items.flatMap(({ id, price, quantity }) => (id === undefined ? [] : { id, quantity, item_price: price })),
+    contents: items.flatMap(({ id, price, quantity, others }) =>
+      id === undefined
+        ? []
+        : { id, quantity, item_price: price, delivery_category: textOf(others['delivery_category']) },
+    ),
     num_items: itemCount,
     search_string: searchText,
   });

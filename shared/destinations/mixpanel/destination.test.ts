@@ -114,6 +114,27 @@ describe('Mixpanel', () => {
     expect(prepared.readAnswer?.(answer(200, { code: 200, status: 'OK' }), [track])).toBeUndefined();
   });
 
+  it('original id merge: an identify travels alone, and joins its ids after the profile', () => {
+    const prepared = mixpanel.prepare({ ...token, identityMerge: 'original' });
+    const { next, ...profile } = prepared.buildRequest([identify], 0);
+    expect(profile.url).toContain('/engage?');
+    expect(next?.url).toBe('https://api.mixpanel.com/import?strict=1');
+    expect(JSON.parse(next?.body ?? '')).toEqual([
+      { event: '$merge', properties: { $distinct_ids: ['customer-7', 'sample-visitor'] } },
+    ]);
+    expect(prepared.groupOf?.(identify)).not.toBe(
+      prepared.groupOf?.({ resolved: sampleEvent({ id: 'other', event: '$identify' }) }),
+    );
+    const stranger = { resolved: { ...identify.resolved, visitor: { id: 'v', custom_properties: { plan: 'pro' } } } };
+    expect(prepared.buildRequest([stranger], 0).next).toBeUndefined();
+    const unknown = {
+      resolved: { ...identify.resolved, visitor: { id: 'v', external_id: 'c', custom_properties: {} } },
+    };
+    expect(prepared.accepts?.(unknown)).toBe(true);
+    expect(prepared.buildRequest([unknown], 0).url).toContain('/import?');
+    expect(mixpanel.prepare(token).accepts?.(unknown)).toBe(false);
+  });
+
   it.each([
     ['projectId', { ...token, serviceAccountUsername: 'a', serviceAccountSecret: 's' }],
     ['serviceAccountSecret', { ...token, serviceAccountUsername: 'a', projectId: '1' }],

@@ -1,12 +1,13 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
-import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isAlias, isGroup, isIdentify, traitsOf } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
-import { postJson, withinBytes } from '../sdk/http.ts';
+import { chainOf, postJson, withinBytes } from '../sdk/http.ts';
 import {
   batchSize,
+  choice,
   optionalSecret,
   optionalText,
   region,
@@ -15,7 +16,8 @@ import {
   optionalBaseUrl,
 } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
-import { mixpanelEvent, mixpanelGroup, mixpanelProfile } from './payload.ts';
+import { mixpanelAlias, mixpanelEvent, mixpanelGroup, mixpanelMerge, mixpanelProfile } from './payload.ts';
+import type { IdentityMerge } from './payload.ts';
 import { eraseAtMixpanel, mixpanelErasureSettings } from './erase.ts';
 
 const regions: Regions = [
@@ -46,6 +48,16 @@ const settings = {
     label: 'Group key',
     placeholder: 'company_id',
     sublabel: 'As the project has it. Without one groups are not sent.',
+  }),
+  identityMerge: choice<IdentityMerge>({
+    label: 'ID merge',
+    options: [
+      { label: 'Simplified', value: 'simplified' },
+      { label: 'Original', value: 'original' },
+    ],
+    sublabel:
+      'As the project has it. With original ID merge an identify sends a $merge of device and user, and an alias a $create_alias; both need a service account.',
+    fallback: 'simplified',
   }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
@@ -84,7 +96,8 @@ export const mixpanel = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const baseUrl = given.baseUrl ?? given.region.url;
-  const { projectToken: token, groupKey } = given;
+  const { projectToken: token, groupKey, identityMerge } = given;
+  const isOriginal = identityMerge === 'original';
   const account = readServiceAccount(given);
   const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
   // Without ip=0 a profile would move to where this request comes from.
@@ -94,26 +107,41 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax: given.batchSize,
     accepts: (event) =>
-      !isAlias(event) &&
+      (!isAlias(event) || isOriginal) &&
       (!isGroup(event) || groupKey !== undefined) &&
-      (!isIdentify(event) || Object.keys(traitsOf(event)).length > 0),
-    groupOf: (event) => (isIdentify(event) ? 'profiles' : isGroup(event) ? 'groups' : 'events'),
+      (!isIdentify(event) || hasTraits(event) || (isOriginal && mixpanelMerge(event) !== undefined)),
+    groupOf(event) {
+      // The answer to what follows says nothing of other events: such an event travels alone.
+      if (isIdentify(event)) return isOriginal ? `profile ${event.resolved.event.id}` : 'profiles';
+      if (isGroup(event)) return 'groups';
+      return isAlias(event) ? 'aliases' : 'events';
+    },
     buildRequest(events) {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
-        const body = events.map((event) => mixpanelProfile(event, token));
-        return withinBytes(postJson({ url: engageUrl, body, events }), bodyBytesMax);
+        const profiles = events.filter(hasTraits).map((event) => mixpanelProfile(event, token, identityMerge));
+        const merges = isOriginal ? events.flatMap((event) => mixpanelMerge(event) ?? []) : [];
+        return chainOf([
+          ...(profiles.length === 0
+            ? []
+            : [withinBytes(postJson({ url: engageUrl, body: profiles, events }), bodyBytesMax)]),
+          ...(merges.length === 0
+            ? []
+            : [postJson({ url: importUrl, headers: { authorization }, body: merges, events })]),
+        ]);
       }
       if (first !== undefined && isGroup(first) && groupKey !== undefined) {
         const body = events.map((event) => mixpanelGroup(event, token, groupKey));
         return withinBytes(postJson({ url: groupsUrl, body, events }), bodyBytesMax);
       }
-      const body = events.map((event) => mixpanelEvent(event, groupKey));
+      const body = events.map((event) => (isAlias(event) ? mixpanelAlias(event, token) : mixpanelEvent(event, given)));
       return withinBytes(postJson({ url: importUrl, headers: { authorization }, body, events }), bodyBytesMax);
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
   };
 }
+
+const hasTraits = (event: OutboundEvent): boolean => Object.keys(traitsOf(event)).length > 0;
 
 type ServiceAccount = { readonly projectId: string; readonly authorization: string };
 

@@ -42,8 +42,13 @@ const profileNames: ReadonlyMap<string, string> = new Map([
   ['avatar', '$avatar'],
 ]);
 
+/** How a project joins devices and users: by both ids of an event, or by events of their own. */
+export type IdentityMerge = 'simplified' | 'original';
+
+export type MixpanelIdentity = { readonly groupKey?: string | undefined; readonly identityMerge: IdentityMerge };
+
 /** One row of `/import`. */
-export function mixpanelEvent(event: OutboundEvent, groupKey: string | undefined): JsonObject {
+export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }: MixpanelIdentity): JsonObject {
   const group = groupKey === undefined ? undefined : groupOfVisitor(event);
   const { id, name, timeMs } = sentEvent(event);
   const { user_agent: _userAgent, ...context } = contextOf(event);
@@ -57,20 +62,18 @@ export function mixpanelEvent(event: OutboundEvent, groupKey: string | undefined
       ...(group === undefined || groupKey === undefined ? {} : { [groupKey]: group }),
       ...renameMembers(propertiesOf(event), new Map()),
       time: timeMs,
-      distinct_id: distinctId(ids),
-      // A project that merges identities by these two makes its own distinct_id of them.
-      $device_id: ids.visitorId,
-      ...(ids.externalId === undefined ? {} : { $user_id: ids.externalId }),
+      distinct_id: distinctId(ids, identityMerge),
+      ...(identityMerge === 'simplified' ? bothIds(ids) : {}),
       $insert_id: eventUuid(id),
     },
   };
 }
 
 /** One update of `/engage`. */
-export function mixpanelProfile(event: OutboundEvent, token: string): JsonObject {
+export function mixpanelProfile(event: OutboundEvent, token: string, identityMerge: IdentityMerge): JsonObject {
   return {
     $token: token,
-    $distinct_id: distinctId(contactIds(event)),
+    $distinct_id: distinctId(contactIds(event), identityMerge),
     $set: renameMembers(traitsOf(event), profileNames),
   };
 }
@@ -89,7 +92,31 @@ export function mixpanelGroup(event: OutboundEvent, token: string, groupKey: str
 
 const groupNames: ReadonlyMap<string, string> = new Map([['name', '$name']]);
 
-// The prefix is that of Mixpanel's own libraries for an anonymous person.
-function distinctId({ externalId, visitorId }: ContactIds): string {
-  return externalId ?? `$device:${visitorId}`;
+/**
+ * The row of `/import` that joins a device and a user in a project with original ID merge. Undefined for an event that does
+ * not name both. https://docs.mixpanel.com/reference/identity-merge
+ */
+export function mixpanelMerge(event: OutboundEvent): JsonObject | undefined {
+  const { externalId, visitorId } = contactIds(event);
+  if (externalId === undefined || visitorId === undefined || externalId === visitorId) return undefined;
+  return { event: '$merge', properties: { $distinct_ids: [externalId, visitorId] } };
+}
+
+/** The row of `/import` for an alias. https://developer.mixpanel.com/reference/identity-create-alias */
+export function mixpanelAlias(event: OutboundEvent, token: string): JsonObject {
+  const { id, previous_id: previous } = propertiesOf(event);
+  if (typeof id !== 'string' || typeof previous !== 'string')
+    throw new UnfitEventError('the alias does not name two ids');
+  return { event: '$create_alias', properties: { distinct_id: previous, alias: id, token } };
+}
+
+// A project that merges identities by these two makes its own distinct_id of them.
+const bothIds = ({ externalId, visitorId }: ContactIds): JsonObject => ({
+  $device_id: visitorId,
+  ...(externalId === undefined ? {} : { $user_id: externalId }),
+});
+
+// The prefix is that of Mixpanel's own libraries for an anonymous person, in projects with simplified ID merge.
+function distinctId({ externalId, visitorId }: ContactIds, identityMerge: IdentityMerge): string | undefined {
+  return externalId ?? (identityMerge === 'simplified' ? `$device:${visitorId}` : visitorId);
 }

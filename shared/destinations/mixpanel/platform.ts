@@ -3,7 +3,7 @@ import { definePlatform, inHeader, noCredentials } from '../sdk/platform.ts';
 import type { RowVerdict } from '../sdk/platform.ts';
 import { anyRows, epochMs, someText } from '../sdk/platform-schemas.ts';
 
-const event = Type.Object({
+const tracked = Type.Object({
   event: someText,
   properties: Type.Object({
     time: epochMs,
@@ -11,6 +11,17 @@ const event = Type.Object({
     $insert_id: Type.String({ pattern: '^[A-Za-z0-9-]{1,36}$' }),
   }),
 });
+
+// Of projects with original ID merge: https://docs.mixpanel.com/reference/identity-merge
+const merge = Type.Object({
+  event: Type.Literal('$merge'),
+  properties: Type.Object({ $distinct_ids: Type.Array(someText, { minItems: 2, maxItems: 2 }) }),
+});
+const alias = Type.Object({
+  event: Type.Literal('$create_alias'),
+  properties: Type.Object({ distinct_id: someText, alias: someText, token: someText }),
+});
+const event = Type.Union([merge, alias, tracked]);
 
 const groupUpdate = Type.Object({
   $token: someText,

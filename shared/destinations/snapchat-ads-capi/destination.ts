@@ -1,9 +1,9 @@
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
-import type { PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
-import { snapchatCustomEvents, snapchatEvent, snapchatName, snapchatActionSources } from './payload.ts';
+import { snapAppOf, snapchatCustomEvents, snapchatEvent, snapchatName, snapchatActionSources } from './payload.ts';
 import { baseUrl, choice, optionalText, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
@@ -34,7 +34,8 @@ const settings = {
   appId: optionalText({
     label: 'Snap app ID',
     placeholder: '00000000-0000-0000-0000-000000000000',
-    sublabel: 'Of events of an app. Without it the name of its package.',
+    sublabel:
+      'Events of an app go to this Snap app. Without it they go to the pixel, with the name of the package as the app.',
   }),
   otherEvents: choice({
     label: 'Other events',
@@ -74,16 +75,19 @@ export const snapchatAdsCapi = defineDestination({
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const pixel = encodeURIComponent(given.pixelId.trim());
   const token = encodeURIComponent(given.accessToken.trim());
-  const url = `${given.baseUrl}/v3/${pixel}/events?access_token=${token}`;
   const { otherEvents } = given;
+  const receiverOf = (event: OutboundEvent): string => snapAppOf(sentEvent(event), given) ?? given.pixelId.trim();
   const nameOf = (event: SentEvent): string | undefined =>
     snapchatName(event) ?? (otherEvents === 'none' ? undefined : otherEvents);
   return {
     batchEventsMax,
     accepts: (event) => acceptsCustomerEvents(event) && nameOf(sentEvent(event)) !== undefined,
+    groupOf: receiverOf,
     buildRequest(events, nowMs) {
+      const [first] = events;
+      const receiver = encodeURIComponent(first === undefined ? given.pixelId.trim() : receiverOf(first));
+      const url = `${given.baseUrl}/v3/${receiver}/events?access_token=${token}`;
       const data = events.map((outbound) => {
         const event = sentEvent(outbound, given);
         const name = nameOf(event);

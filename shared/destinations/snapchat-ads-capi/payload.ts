@@ -36,8 +36,7 @@ export const snapchatName = platformEventNames('SnapchatAdsCapi');
  */
 export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSource, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const standard = source.actionSource === 'WEB' && isOfApp(event) ? 'MOBILE_APP' : source.actionSource;
-  const actionSource = namedActionSource(event, snapchatActionSources) ?? standard;
+  const actionSource = actionSourceOf(event, source);
   return {
     event_name: name,
     event_time: secondsOf(event),
@@ -50,6 +49,15 @@ export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSo
     ...dataProcessingOptions(event),
   };
 }
+
+function actionSourceOf(event: SentEvent, source: SnapchatSource): string {
+  const standard = source.actionSource === 'WEB' && isOfApp(event) ? 'MOBILE_APP' : source.actionSource;
+  return namedActionSource(event, snapchatActionSources) ?? standard;
+}
+
+/** The Snap app that an event is of: Snap takes its events at an address of their own. Undefined for those of a pixel. */
+export const snapAppOf = (event: SentEvent, source: SnapchatSource): string | undefined =>
+  source.appId !== undefined && actionSourceOf(event, source) === 'MOBILE_APP' ? source.appId.trim() : undefined;
 
 /** What the app and its device are. Snap knows the app by an id of its own, else by the name of its package. */
 function appData(event: SentEvent, appId: string | undefined): JsonObject {
