@@ -23,7 +23,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Accounts that are told of now. */
+/** Accounts that are reported now. */
 async function toldOf({ connection }: PipelineRig): Promise<string[]> {
   const { leases } = await openBuckets(connection, 1);
   const entry = await leases.get(backpressureKey('test'));
@@ -53,17 +53,17 @@ test('backpressure: an account is reported while its events wait for a slow dest
   await rig.configure(quick, { destinations: [httpEntity(randomUUID(), `${sink.url}/quick`)] });
   await rig.configure(down, { destinations: [httpEntity(randomUUID(), `${sink.url}/down`)] });
   await startOn(rig);
-  // In time first: what waits from the start on is caught up with in peace.
+  // In time first: a backlog from the start is caught up with in peace.
   for (const account of [slow, quick, down]) await rig.accept(account, numbered(0, 400));
   await until('the events of the quick account arrived', () => new Set(sink.taken('/quick')).size === 400);
   // On a busy machine the events of the others are late as well, for a moment.
   await expect.poll(() => toldOf(rig), { timeout: 60_000 }).toEqual([slow]);
   isSlow = false;
   await until('all arrived', () => new Set(sink.taken('/slow')).size === 400);
-  await until('nobody is told of', async () => (await toldOf(rig)).length === 0);
+  await until('no account is reported', async () => (await toldOf(rig)).length === 0);
 });
 
-test('backpressure: off, nobody is told of, and the age is known all the same', async () => {
+test('backpressure: off, no account is reported, and the age is known all the same', async () => {
   const { rig, sink } = await openRig(nats.url, database.url);
   const [account, destination] = [randomUUID(), randomUUID()];
   sink.answer(() => ({ status: 200, delayMs: 20_000 }));

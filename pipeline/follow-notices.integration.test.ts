@@ -112,7 +112,7 @@ test('notices: each lead is fetched with the token and delivered as an event, wh
   await notify('1006', { isTest: true });
   await notify('1007', { field: 'feed' });
   await until('both leads are delivered', () => leads().length === 2);
-  await until('what cannot be fetched is given up', async () => (await deadLetters()).size === 2);
+  await until('what cannot be fetched is a dead letter', async () => (await deadLetters()).size === 2);
 
   expect(leads()).toMatchObject([
     {
@@ -146,7 +146,7 @@ test('notices: each lead is fetched with the token and delivered as an event, wh
   expect(asked.get('1003')).toBeGreaterThan(1);
   // Neither another source's, nor a test's, nor what is no notice of a lead.
   expect([...asked.keys()].toSorted()).toEqual(['1001', '1002', '1003', '1004']);
-  // The next version has no token any more: nobody follows notices, and what was kept for that is gone.
+  // The next version has no token any more: notices are not followed, and what was kept for that is gone.
   await rig.configure(accountId, { sources: [], destinations: [] });
   await until('its consumer is gone', async () => (await rig.consumers()).every((name) => !name.includes(sourceId)));
 });

@@ -13,7 +13,7 @@ import { until } from './testing/until.ts';
 
 const visitors = 20;
 const destinations = 4;
-/** In flight are at most as many as there are visitors; what was answered just before an end may not be noted yet. */
+/** In flight are at most as many as there are visitors; what was answered just before an end may not be recorded yet. */
 const repeatedMax = visitors * 4;
 
 let nats: NatsServer;

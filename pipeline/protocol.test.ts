@@ -36,11 +36,11 @@ test.each([
   ['a log loses its end', three, { cuts: 1 }],
   ['a log loses its end and a process dies', two, { cuts: 1, deaths: 1 }],
   ['a destination fails and a process dies, with two visitors', oneEach, { failures: 1, deaths: 1 }],
-  ['an event takes down whoever sends it', three, { poisons: 1 }],
-  ['an event takes down whoever sends it, with two visitors', oneEach, { poisons: 1 }],
-  ['an event fails, and it or another takes down whoever sends it', two, { failures: 1, poisons: 1 }],
+  ['an event takes down its dispatcher', three, { poisons: 1 }],
+  ['an event takes down its dispatcher, with two visitors', oneEach, { poisons: 1 }],
+  ['an event fails, and it or another takes down its dispatcher', two, { failures: 1, poisons: 1 }],
   ['the same, with two visitors', oneEach, { failures: 1, poisons: 1 }],
-  ['an event takes down whoever sends it, and a process dies', two, { poisons: 1, deaths: 1 }],
+  ['an event takes down its dispatcher, and a process dies', two, { poisons: 1, deaths: 1 }],
   ['the database refuses an event, and a process dies', two, { refusals: 1, deaths: 1 }],
   ['the database refuses an event of one of two accounts', accounts, { refusals: 1, deaths: 1 }],
   ['the database writes nothing of one of two accounts', accounts, { stalls: 1, deaths: 1 }],
@@ -67,25 +67,31 @@ test.each([
     { deaths: 1 },
     'OUT OF ORDER: 11 comes after 12',
   ],
-  ['whoever stood still is given messages', 'oneOwner', two, { pauses: 1 }, 'TWO OWNERS: 1 is given a message after 2'],
+  [
+    'an owner that stood still is given messages',
+    'oneOwner',
+    two,
+    { pauses: 1 },
+    'TWO OWNERS: 1 is given a message after 2',
+  ],
   ['a consumer stands beyond the end of a log that was cut', 'placesPutBack', three, { cuts: 1 }, 'LOST: 13'],
   ['a sequence that is used again is taken for the same message', 'knownByTime', three, { cuts: 1 }, 'LOST: 13'],
   ['a failed event is overtaken', 'visitorsWait', two, { failures: 1 }, 'OUT OF ORDER: 11 comes after 12'],
   ['a frame is acknowledged too early', 'storedBeforeAcknowledged', two, { deaths: 1 }, 'LOST: 11, 12'],
-  ['what is set aside is no dead letter', 'setAsideIsKept', two, { poisons: 1 }, 'LOST: 12'],
+  ['a quarantined frame is no dead letter', 'setAsideIsKept', two, { poisons: 1 }, 'LOST: 12'],
   [
-    'a dead letter of what is set aside has another id each time',
+    'the dead letter of a quarantined frame has another id each time',
     'lettersAreKnown',
     two,
     { poisons: 1, deaths: 1 },
     'TWICE: 11 is a dead letter again',
   ],
   [
-    'all that was worked on in a death is set aside',
+    'all that was worked on in a death is quarantined',
     'oneDeathIsNoProof',
     oneEach,
     { poisons: 1 },
-    'INNOCENT: 11 is set aside',
+    'INNOCENT: 11 is quarantined',
   ],
   [
     'what is suspected is worked on beside others',
@@ -94,7 +100,7 @@ test.each([
     { poisons: 1 },
     'ENDLESS: 11 takes down one dispatcher after the other',
   ],
-  // One account's statement is cancelled, and tried again for ever: nobody's event is resolved behind it.
+  // One account's statement is cancelled, and tried again for ever: no later event is resolved.
   ['an event that is refused is tried again for ever', 'refusedIsLetter', oneEach, { refusals: 1 }, 'LOST: 11, 21'],
   ['an account waits for another', 'accountsWaitAlone', accounts, { stalls: 1 }, 'LOST: 21'],
   [
@@ -104,7 +110,7 @@ test.each([
     { publishes: 1 },
     'MIXED: version 1 decides about 11, and version 2 sends it',
   ],
-  ['what waits has the name that its client gave it', 'namedByPlace', oneId, { failures: 2 }, 'LOST: 21'],
+  ['a waiting event has the name that its client gave it', 'namedByPlace', oneId, { failures: 2 }, 'LOST: 21'],
   [
     'a message that retention removed counts as lost',
     'absentIsNotLost',
@@ -131,7 +137,7 @@ test.each([
   expect(trace?.at(-1)).toBe(broken);
 });
 
-test('protocol: a broken promise is told by the shortest way to it', () => {
+test('protocol: a broken promise is shown by the shortest way to it', () => {
   expect(check(two, { outages: 1 }, { yesNeedsSequence: false }).trace?.slice(0, 3)).toEqual([
     'the quorum is lost',
     '11 is seen by a leader without a quorum',

@@ -214,7 +214,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     settings: readRetentionSettings(env),
     readers: waitingReaders(supervisor, accounts, buckets.positions),
     deadLetters: {
-      // One looks, for all; and before it knows who has what it would take all of them for nobody's.
+      // One instance looks, for all; and before it knows the accounts it would take all letters for ownerless.
       async look() {
         if (!membership.owns('dead letters')) return;
         if (accounts.ready) await deadLetterQuota.look();
@@ -324,7 +324,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
   return { metricsPort: statusServer.port, supervisor, pool };
 }
 
-/** Dispatchers are told of what they miss; whoever else reads EVENTS only counts. */
+/** Dispatchers record what they skip; other readers of EVENTS only count. */
 function waitingReaders(
   supervisor: Pick<Supervisor, 'passOver'>,
   accounts: Pick<FollowedAccounts, 'ready' | 'destinationsOf'>,
@@ -371,7 +371,7 @@ function readyWhen(name: string, missing: () => string | undefined): ReadyCheck 
   };
 }
 
-/** A pipeline whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */
+/** A pipeline whose connection is closed for good can do nothing: it ends, and its supervisor restarts it. */
 async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');

@@ -9,7 +9,7 @@ import type { AnyWorker, WorkerKind } from '../workers/registry.ts';
 export type WorkerMetrics = {
   /** Each is one number an actor reports, by the name it is reported under. */
   readonly byStat: Readonly<Record<string, MetricDefinition>>;
-  /** Several numbers each, told apart by a label. */
+  /** Several numbers each, distinguished by a label. */
   readonly families: readonly FamilyMetric[];
   /** One number for each account, by the name before the account's id. */
   readonly byAccount: Readonly<Record<string, MetricDefinition>>;

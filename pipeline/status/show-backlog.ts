@@ -18,7 +18,7 @@ export type Quotas = {
   readonly quarantineQuota: Pick<DeadLetterQuota, 'removed' | 'full'>;
 };
 
-/** Shows what waits in the log. */
+/** Shows the backlogs of the log. */
 export function showBacklog(
   page: MetricsPage,
   watch: BacklogWatch,
@@ -86,7 +86,7 @@ function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { label
   each(pipelineMetrics.destinationUnacknowledged, ({ unacknowledged }) => unacknowledged);
   each(pipelineMetrics.destinationUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
   page.show(pipelineMetrics.destinationRetries, (add) => {
-    // A destination without any is told of as well.
+    // A destination without any is shown as well.
     const values = readersOf(watch, 'dispatcher').map(([id]) => [id, watch.retries.get(id) ?? 0] as const);
     for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
   });

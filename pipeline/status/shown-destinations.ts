@@ -55,7 +55,7 @@ const otherDestinations = '_other';
 /**
  * Which destinations stand in metrics by themselves: as many as there may be, first come, first served. The rest is
  * summed up under one label, and stays there even when a place becomes free: a sum that loses a part would look like a
- * counter that began anew.
+ * counter that restarted.
  */
 export class DestinationLabels {
   readonly #destinationsMax: number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeWork } from './tell-work.ts';
 
-test('work: what does not run comes first, and no more is told of than asked for', () => {
+test('work: what does not run comes first, and no more is reported than requested', () => {
   const actor = (key: string, state: 'running' | 'quarantined', thread?: number) => ({
     kind: 'dispatcher' as const,
     key,

@@ -16,7 +16,7 @@ const everyMs = 4_000;
 const actorsMax = 1_000;
 
 export type TellWorkOptions = WorkSources & {
-  /** That of leases, which forgets what is not told again. */
+  /** The bucket of leases, whose entries expire unless renewed. */
   readonly bucket: Bucket;
   readonly instanceId: string;
   readonly onError: (error: unknown) => void;

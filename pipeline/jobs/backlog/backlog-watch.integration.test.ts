@@ -70,7 +70,7 @@ function start(own: Partial<BacklogWatchOptions> = {}): BacklogWatch {
   return watch;
 }
 
-test('backlog: frames, events and the oldest of each reader, whether somebody runs it or not', async () => {
+test('backlog: frames, events and the oldest of each reader, whether it runs or not', async () => {
   const [late, done] = [dispatcherConsumer('late'), dispatcherConsumer('done')];
   await claimConsumer(connection, consumer(streams.ingest, resolverConsumer(1), ingestSubject(1)));
   await claimConsumer(connection, consumer(streams.events, late, eventsOfAccount('a')));

@@ -16,7 +16,7 @@ test('events per frame: a reader that has met none is taken for one like the oth
   expect(known.of('b')).toBeCloseTo(20, 0);
 });
 
-test('events per frame: a reader that begins anew goes on from what was known', () => {
+test('events per frame: a reader that restarts continues from what was known', () => {
   const known = createEventsPerFrame();
   known.note('a', 100, 1_000);
   known.note('a', 2, 20);

@@ -20,7 +20,7 @@ export type Backlog = {
   readonly unacknowledgedMax: number;
 };
 
-/** What waits in the log, as it was last looked at. All empty in an instance another one looks for. */
+/** The backlogs in the log, as of the last reading. Empty where another instance reads them. */
 export type BacklogWatch = {
   /** By the name of the consumer. */
   readonly backlogs: ReadonlyMap<string, Backlog>;
@@ -43,7 +43,7 @@ export type BacklogWatchOptions = {
   readonly owns: () => boolean;
   /** Frames and events each actor of this process has read since it started, by the name of its consumer. */
   readonly framesRead: () => Iterable<{ readonly consumer: string; readonly frames: number; readonly events: number }>;
-  /** Told after each look how long the oldest event waits to be resolved. */
+  /** Called after each reading with how long the oldest event waits to be resolved. */
   readonly resolveLag: ResolveLag;
   readonly logger: Logger;
 };
@@ -58,7 +58,7 @@ const watched = [
 ];
 
 /**
- * Looks at the log itself again and again, not at what its readers say: a reader that hangs, or that nobody runs, is the
+ * Reads the log itself at intervals, not the reports of its readers: a reader that hangs or does not run is the
  * one whose backlog matters.
  */
 export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
@@ -86,7 +86,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       for (const consumer of consumers) {
         const backlog = backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name));
         backlogs.set(consumer.name, backlog);
-        // What waits in the queue of one account says nothing of how long the others wait.
+        // The queue of one account says nothing of how long the others wait.
         if (stream === streams.ingest && isIngestOfPartition(consumer.filterSubject))
           lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
       }
@@ -258,7 +258,7 @@ function createOldestFrames(connection: LogConnection, stream: string): OldestFr
 
 /** How many events a frame has, as one reader has met them of late; for readers that have met none, as all have. */
 type EventsPerFrame = {
-  /** Totals of a reader so far; they begin anew when it does. */
+  /** Totals of a reader so far; they restart when it does. */
   note(reader: string, frames: number, events: number): void;
   of(reader: string): number;
 };

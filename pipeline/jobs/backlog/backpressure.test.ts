@@ -23,14 +23,14 @@ function judgeOf(
   };
 }
 
-test('backpressure: an account is late by its latest destination, and nobody else is', () => {
+test('backpressure: an account is late by its latest destination, and no other is', () => {
   const judge = judgeOf();
   expect(judge({ a1: 0, a2: 0, b1: 0, gone: 0 })).toBeUndefined();
   expect(judge({ a1: 150, a2: 170, b1: 100, gone: 500 })).toEqual({ v: 1, accounts: [['account-of-a', 170]] });
   expect(judge({ a1: 100, a2: 0, b1: 100, gone: 0 })).toBeUndefined();
 });
 
-test('backpressure: a destination that cannot be sent to holds nobody back, nor while it catches up', () => {
+test('backpressure: a destination that cannot be sent to holds no account back, nor while it catches up', () => {
   const judge = judgeOf();
   judge({ a1: 0 });
   expect(judge({ a1: undefined })).toBeUndefined();
@@ -39,7 +39,7 @@ test('backpressure: a destination that cannot be sent to holds nobody back, nor 
   expect(judge({ a1: 4_200 })?.accounts).toEqual([['account-of-a', 4_200]]);
 });
 
-test('backpressure: so many accounts are told of, those that wait longest', () => {
+test('backpressure: so many accounts are reported, those that wait longest', () => {
   const judge = judgeOf(2);
   judge({ a: 0, b: 0, c: 0 });
   expect(judge({ a: 200, b: 300, c: 250 })?.accounts).toEqual([
@@ -48,14 +48,14 @@ test('backpressure: so many accounts are told of, those that wait longest', () =
   ]);
 });
 
-test('backpressure: the wait to be resolved is told of with what it may be, by the instance that looks', () => {
+test('backpressure: the wait to be resolved is reported with its limit, by the instance that reads it', () => {
   const judge = judgeOf();
   judge({}, 0);
   expect(judge({}, 120)).toEqual({ v: 1, accounts: [], resolve: { ageMs: 120, ageMaxMs } });
   expect(judge({}, undefined)).toBeUndefined();
 });
 
-test('backpressure: what waits in the queues of accounts is reported, the largest, whether or not waits are', () => {
+test('backpressure: queues of accounts are reported, the largest, whether or not waits are', () => {
   const queued = { a: 10.4, b: 500, c: 0, d: 20 };
   const expected = [['b', 500], ['d', 20]]; // prettier-ignore
   const off = judgeOf(2, { ageMaxMs: 0, queued });

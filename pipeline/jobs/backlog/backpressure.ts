@@ -12,25 +12,25 @@ const everyMs = 1_000;
 /** The oldest event that waits for a destination. */
 export type DestinationWait = {
   readonly destinationId: string;
-  /** Undefined where the destination cannot be sent to: nobody sends too much for it. */
+  /** Undefined where the destination cannot be sent to: then its age says nothing about the rate of its sources. */
   readonly ageMs: number | undefined;
 };
 
 export type BackpressureOptions = {
-  /** That of leases, which forgets what is not told again. */
+  /** The bucket of leases, whose entries expire unless renewed. */
   readonly bucket: Pick<Bucket, 'put' | 'delete'>;
   readonly instanceId: string;
   readonly settings: BackpressureSettings;
   readonly waits: () => Iterable<DestinationWait>;
   /** How long the oldest accepted event waits to be resolved, in ms; undefined where another instance looks. */
   readonly resolveLagMs: () => number | undefined;
-  /** What waits in the queues of accounts in INGEST, by account. */
+  /** Bytes in the queues of accounts in INGEST, by account. */
   readonly queuedBytes: () => ReadonlyMap<string, number>;
   readonly accountOf: (destinationId: string) => string | undefined;
   readonly onError: (error: unknown) => void;
 };
 
-/** Reports to gateways which accounts have events that wait for too long, and what waits in the queues of accounts. */
+/** Reports to gateways which accounts have events that wait too long, and how much waits in the queues of accounts. */
 export function tellBackpressure(options: BackpressureOptions): { stop(): Promise<void> } {
   const { bucket, instanceId, onError } = options;
   const key = backpressureKey(instanceId);

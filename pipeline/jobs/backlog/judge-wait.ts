@@ -3,12 +3,12 @@ export type WaitJudgement =
   | { readonly kind: 'in time' }
   /** It waits for too long. */
   | { readonly kind: 'late' }
-  /** What waits has piled up while nobody could take it; `leastMs` is the shortest wait since. */
+  /** The backlog grew while the reader could not read; `leastMs` is the shortest wait since. */
   | { readonly kind: 'catching up'; readonly leastMs: number };
 
 /**
- * Judges a wait of `ageMs` by what was known of it a moment before. Whoever could not be sent to, or was not read, for a
- * while has old events without anybody having sent too much: such a reader is given the time to catch up, for as long as
+ * Judges a wait of `ageMs` by what was known of it a moment before. A reader that stood still for a
+ * while has old events although no source sent too much: it is given the time to catch up, for as long as
  * it does not fall behind by another `ageMaxMs`. Undefined, which stands for nothing known, where it cannot be sent to now.
  */
 export function judgeWait(

@@ -24,7 +24,7 @@ export function createResolveLag({ bucket, instanceId, hoursKept }: ResolveLagOp
   let record: LagRecord | undefined;
   return {
     async note(lagMs, nowMs) {
-      // Goes on from what this instance wrote before it was started anew.
+      // Continues from what this instance wrote before it was restarted.
       record ??= decodeLagRecord((await bucket.get(key))?.value) ?? { minutes: [], hours: [] };
       const noted = withLag(record, lagMs, { nowMs, hoursKept });
       if (noted === record) return;

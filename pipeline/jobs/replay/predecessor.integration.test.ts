@@ -108,7 +108,7 @@ test.each(['dead-letters', 'log'] as const)(
   },
 );
 
-test('predecessor: an instance that stood still before it noted progress of a replay is refused, and leaves it', async () => {
+test('predecessor: an instance that stood still before it recorded progress of a replay is refused, and leaves it', async () => {
   const { id } = await askFor('log');
   const held = gate.hold(`$KV.REPLAYS.${replayKey(rig.destinationId, id)}`, '"queued":3');
   const predecessor = await run('predecessor');

@@ -19,12 +19,12 @@ export type ReplayNotesOptions = {
   isLive(): boolean;
 };
 
-/** The replay is somebody else's or nobody's now. */
+/** The replay has another owner or none now. */
 export class ReplayEndedError extends Error {
   readonly code = 'replay_ended';
 }
 
-/** A sign of life at least this often, in ms: others take over what nobody notes anything of. */
+/** A heartbeat at least this often, in ms: other instances take over a replay without one. */
 const beatEveryMs = 1_000;
 
 /** Keeps the notes of a claimed replay. They are beaten like a heart: a replay may wait for room for hours. */
@@ -94,7 +94,7 @@ class BucketNotes implements ReplayNotes {
     this.#notedAtMs = performance.now();
   }
 
-  /** Somebody else wrote: where that was to cancel it, it is cancelled now, with what was done noted. */
+  /** Another process wrote: where that was to cancel it, it is cancelled now, with its progress recorded. */
   async #confirmCancel(job: ReplayJob): Promise<void> {
     const { bucket, instanceId } = this.#options;
     const entry = await bucket.get(this.#key);
@@ -105,7 +105,7 @@ class BucketNotes implements ReplayNotes {
   }
 }
 
-/** Nobody works on it until its destination is live again. */
+/** It stands until its destination is live again. */
 function paused(job: ReplayJob): ReplayJob {
   const { owner: _, ...rest } = job;
   return { ...rest, state: 'waiting' };

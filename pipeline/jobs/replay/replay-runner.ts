@@ -15,9 +15,9 @@ export type ReplayRunnerOptions = {
   readonly instanceId: string;
   readonly erasures: ReplayContext['erasures'];
   readonly logger: Logger;
-  /** Whether the live version of the account has the destination: without it nobody would send anything. */
+  /** Whether the live version of the account has the destination: without it nothing would be sent. */
   isLive(accountId: string, destinationId: string): boolean;
-  /** A replay nobody has noted progress of for this long is taken over, in ms. Default 15,000. */
+  /** A replay without recorded progress for this long is taken over, in ms. Default 15,000. */
   readonly abandonedAfterMs?: number;
 };
 
@@ -39,7 +39,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   const known = new Map<string, HeardReplay>();
   const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
 
-  /** Works on a replay; false when somebody else was first. */
+  /** Works on a replay; false when another instance was first. */
   const run = async (entry: BucketEntry, job: ReplayJob): Promise<boolean> => {
     const isCancelled = job.state === 'cancelling';
     const claimed: ReplayJob = {

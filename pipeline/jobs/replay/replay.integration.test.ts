@@ -96,7 +96,7 @@ async function erase(...visitorIds: readonly string[]): Promise<void> {
 
 const isDone = (id: string): Promise<boolean> => isIn(id, 'done');
 
-/** Fills the part of the retry log that replays may use. Nobody takes it out while no dispatcher runs. */
+/** Fills the part of the retry log that replays may use. It stays full while no dispatcher runs. */
 async function fillRoom(frames = framesWaitingMax): Promise<void> {
   const subject = retrySubject(rig.destinationId, replayTier);
   for (let frame = 0; frame < frames; frame += 1) {
@@ -179,7 +179,7 @@ test('replay: log: sends a time range again, whatever became of it, by the rules
   expect(await replayStore.find(rig.destinationId, coming.id)).toMatchObject({ scanned: 0, queued: 0 });
 });
 
-test('replay: dead letters: an attempt after a replay is not taken for the one of before it', async () => {
+test('replay: dead letters: an attempt after a replay is not taken for the one before it', async () => {
   const answers = [503, 400, 503, 200];
   sink.answer(() => answers[sink.requests.length - 1] ?? 200);
   const dispatcher = await rig.start();
@@ -280,7 +280,7 @@ test('replay: log: nothing of erased visitors is sent again, also of those erase
   expect(await replayStore.find(rig.destinationId, id)).toMatchObject({ queued: 5 });
 });
 
-test('replay: crash: what was put before the destination but not noted is sent again, and nothing is lost', async () => {
+test('replay: crash: what was queued for the destination but not recorded is sent again, and nothing is lost', async () => {
   const dispatcher = await refuseAll(300);
   const { letters } = await listDeadLetters(
     rig.connection,
@@ -311,7 +311,7 @@ test('replay: crash: what was put before the destination but not noted is sent a
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('replay: crash: another instance takes over what nobody has noted anything of for a while', async () => {
+test('replay: crash: another instance takes over a replay without recorded progress', async () => {
   const dispatcher = await refuseAll(3);
   const job = await replay({ what: 'dead-letters' });
   // By its own clock it was here an hour from now.
@@ -331,7 +331,7 @@ test('replay: restart: goes on where it was', async () => {
   await fillRoom(framesWaitingMax - 3);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
-  // Nobody takes them off the retry log, so it waits for room in the middle.
+  // No dispatcher reads the retry log, so it waits for room in the middle.
   await until('it waits for room', async () => (await replayStore.find(rig.destinationId, id))?.queued === 256);
   const subject = retrySubject(rig.destinationId, replayTier);
   expect((await countBySubject(rig.connection, streams.retry, subject)).get(subject)).toBe(framesWaitingMax);

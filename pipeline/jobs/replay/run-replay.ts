@@ -90,7 +90,7 @@ type Batch = {
   readonly nextSeq: number;
 };
 
-/** Reads on until there is enough for a write, or progress should be noted. */
+/** Reads on until there is enough for a write, or progress should be recorded. */
 async function collect(
   { connection, erasures, turns, signal }: Collecting,
   source: ReplaySource,
@@ -193,7 +193,7 @@ type ReadEvent = {
 type ReplayedEvent = ReadEvent & { readonly seq: number };
 
 /**
- * Frames of a replay before the destination at a time: the retry log is for everybody's retries. A frame is what its
+ * Frames of a replay before the destination at a time: the retry log is for the retries of all. A frame is what its
  * destination's thread reads in one go, while others wait.
  */
 export const framesWaitingMax = 64;

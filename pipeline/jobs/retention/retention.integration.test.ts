@@ -43,8 +43,8 @@ const settings: RetentionSettings = {
   marks: { high: 0.6, low: 0.4 },
   quotas: { account: 1, all: 0.8 },
 };
-/** Up to where readers were told to go on behind, by their names. */
-const passedOver = new Map<string, number>();
+/** The sequences up to which readers were made to skip, by their names. */
+const skippedTo = new Map<string, number>();
 /** Consumers of the destinations of accounts that have some now, where their configurations are known. */
 const wanted = new Map<string, string[]>();
 /** The oldest sequence that retries of an account refer to. */
@@ -61,7 +61,7 @@ beforeEach(async () => {
   await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });
 afterEach(async () => {
-  passedOver.clear();
+  skippedTo.clear();
   wanted.clear();
   unknown.clear();
   referred.clear();
@@ -82,7 +82,7 @@ const start = (own: Partial<RetentionSettings> = {}, on = connection): void => {
       delivers: (name) => name.startsWith('dispatcher-'),
       wanted: (accountId) => (unknown.has(accountId) ? undefined : (wanted.get(accountId) ?? [])),
       oldestReference: (accountId) => Promise.resolve(referred.get(accountId)),
-      passOver: (name, seq) => passedOver.set(name, seq),
+      passOver: (name, seq) => skippedTo.set(name, seq),
     },
     deadLetters: { look: () => Promise.resolve() },
     logger: pino({ level: 'silent' }),
@@ -188,7 +188,7 @@ test('retention: events: what a destination may not have finished stays while it
   await wholeRounds();
   expect([await left(streams.events, a), await left(streams.events, b)]).toEqual([10, 10]);
   unknown.delete('b');
-  await until('nobody waits for what is of b', async () => (await left(streams.events, b)) === 0);
+  await until('events of b are released', async () => (await left(streams.events, b)) === 0);
   expect(await left(streams.events, a)).toBe(10);
   await acknowledge(streams.events, dispatcherConsumer('a2'), a, 4);
   await until('both are known', async () => (await left(streams.events, a)) === 6);
@@ -242,7 +242,7 @@ test('retention: events: old ones go although there is room', async () => {
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
 });
 
-test('retention: events: a destination with more waiting than its share is passed over, the others are not; who only counts is not waited for', async () => {
+test('retention: events: a destination with more waiting than its quota skips, the others do not; readers that only count are not waited for', async () => {
   await store(eventsSubject('a', 0), 60, 10_000);
   await store(eventsSubject('b', 1), 10, 10_000);
   await acknowledge(streams.events, dispatcherConsumer('a-down'), eventsOfAccount('a'), 0);
@@ -250,24 +250,24 @@ test('retention: events: a destination with more waiting than its share is passe
   await acknowledge(streams.events, resultsConsumer('b'), eventsOfAccount('b'), 0);
   const { firstSeq } = await readStreamState(connection, streams.events);
   start({ quotas: { account: 0.25, all: 0.8 } });
-  await until('it is passed over', () => passedOver.size > 0);
-  expect([...passedOver.keys()]).toEqual([dispatcherConsumer('a-down')]);
+  await until('it skips', () => skippedTo.size > 0);
+  expect([...skippedTo.keys()]).toEqual([dispatcherConsumer('a-down')]);
   // 262,144 bytes are 26 frames, and a tenth less is kept.
-  const kept = firstSeq + 60 - 1 - (passedOver.get(dispatcherConsumer('a-down')) ?? 0);
+  const kept = firstSeq + 60 - 1 - (skippedTo.get(dispatcherConsumer('a-down')) ?? 0);
   expect(kept).toBeGreaterThan(8);
   expect(kept).toBeLessThan(26);
   expect(retention?.late).toBe(1);
 });
 
-test('retention: events: a destination whose oldest event has waited for too long is passed over up to there', async () => {
+test('retention: events: a destination whose oldest event has waited too long skips up to there', async () => {
   await store(eventsSubject('a', 0), 5);
   await acknowledge(streams.events, dispatcherConsumer('old'), eventsOfAccount('a'), 0);
   const { lastSeq } = await readStreamState(connection, streams.events);
   const [oldest] = [(await readNext(connection, streams.events, eventsOfAccount('a'), 1))?.storedAtMs ?? 0];
   start({ waitingMs: 200 });
-  await until('it is passed over', () => (passedOver.get(dispatcherConsumer('old')) ?? 0) >= lastSeq);
+  await until('it skips', () => (skippedTo.get(dispatcherConsumer('old')) ?? 0) >= lastSeq);
   expect(Date.now() - oldest).toBeGreaterThanOrEqual(200);
-  expect(passedOver.get(dispatcherConsumer('old'))).toBe(lastSeq);
+  expect(skippedTo.get(dispatcherConsumer('old'))).toBe(lastSeq);
 });
 
 test('dead letters: an account that has filled the log gives up its oldest, and another one and ingest keep theirs', async () => {
@@ -315,7 +315,7 @@ test('retention: events: a clock that is eight days ahead of the log removes not
     start({ historyMs: 86_400_000, waitingMs: 86_400_000 });
     await until('it has looked', () => retention?.states.has(streams.events) === true);
     await retention?.stop();
-    expect([...passedOver]).toEqual([]);
+    expect([...skippedTo]).toEqual([]);
     expect(await left(streams.events, eventsOfAccount('a'))).toBe(5);
   } finally {
     vi.useRealTimers();

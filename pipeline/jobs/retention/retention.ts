@@ -14,7 +14,7 @@ import { passOversBySize } from './waiting-window.ts';
 import { createRetentionClock } from './retention-clock.ts';
 import type { AccountWaiting, PassOver } from './waiting-window.ts';
 
-/** Who reads what waits, and is told where it waits for too long. */
+/** The readers of waiting events, which skip those that wait too long. */
 export type WaitingReaders = {
   /** Whether a consumer of EVENTS delivers to a destination: it notes what it misses. Others are statistics. */
   delivers(consumer: string): boolean;
@@ -25,7 +25,7 @@ export type WaitingReaders = {
   wanted(accountId: string): readonly string[] | undefined;
   /** The oldest sequence of EVENTS that retries of an account's destinations refer to. */
   oldestReference(accountId: string): Promise<number | undefined>;
-  /** Has the reader go on behind a sequence, where it runs here. */
+  /** Has the reader skip up to a sequence, where it runs here. */
   passOver(consumer: string, upToSeq: number): void;
 };
 
@@ -33,7 +33,7 @@ export type RetentionOptions = {
   readonly connection: LogConnection;
   readonly settings: RetentionSettings;
   readonly readers: WaitingReaders;
-  /** Looks whether somebody has more dead letters than may be. */
+  /** Checks whether an account has more dead letters than its quota. */
   readonly deadLetters: Pick<DeadLetterQuota, 'look'>;
   readonly logger: Logger;
 };
@@ -50,7 +50,7 @@ export type Retention = {
 
 type StreamEnd = { readonly lastSeq: number; readonly atMs: number };
 const noEnd: StreamEnd = { lastSeq: 0, atMs: -Infinity };
-/** After this long the server has told every consumer of a message that was stored, in ms. */
+/** After this long every consumer counts a message that was stored, in ms. */
 const settledMs = 1_000;
 
 /** INGEST is cleaned this often, where it has more than this part of its size: gateways take what it has for events that wait. */
@@ -63,8 +63,8 @@ const ageEveryMs = 600_000;
 /**
  * Makes room in the log: of INGEST what its resolver has finished, of EVENTS what every destination of the account
  * has finished and is too old, or in the way. What a destination has not finished, or may not have since its consumer is
- * not there, stays for so long, and as long as it is no more than its account's share; then the destination is passed
- * over, and what it missed is history like any other.
+ * not there, stays for so long, and as long as it is no more than its account's share; then the destination
+ * skips it, and what it skipped is history like any other.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();
@@ -297,7 +297,7 @@ export function finishedSeq(
 
 /**
  * The first sequence to keep so that a stream above its high mark comes down to the low one; messages count alike.
- * `triedFrom` is what the time before said: where that did not bring it down, since somebody has not finished with what
+ * `triedFrom` is what the time before said: where that did not bring it down, because a reader has not finished with what
  * lies there, younger history has to go.
  */
 export function keepFromBySize(

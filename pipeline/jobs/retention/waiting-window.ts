@@ -1,7 +1,7 @@
 import { fairLevel, keptOfQuota } from '../../../shared/limits/index.ts';
 import type { ConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 
-/** What waits for the readers of one account, and what a message of it weighs on average, in bytes. */
+/** The backlog of the readers of one account, and the average size of its messages in bytes. */
 export type AccountWaiting = {
   readonly readers: readonly Pick<ConsumerProgress, 'name' | 'ackedSeq' | 'waiting' | 'unacknowledged'>[];
   readonly meanBytes: number;
@@ -16,11 +16,11 @@ export type WindowLimits = {
   readonly lastSeq: number;
 };
 
-/** A reader that is to go on behind a sequence. */
+/** A reader that is to skip up to a sequence. */
 export type PassOver = { readonly reader: string; readonly upToSeq: number };
 
 /**
- * Which readers have more waiting for them than their account's share, and up to where they are to be passed over. An
+ * The readers with a larger backlog than their account's quota, and up to where they are to skip. An
  * account is as far behind as its last reader; the others, which are not, lose nothing. Where the messages of an account
  * stand in the stream is taken to be even: what is wrong in that is put right with the next look. Pure.
  */

@@ -1,7 +1,7 @@
 import type { Rules } from './rules.ts';
 import type { StageName, State } from './state.ts';
 
-/** The next owner of a consumer begins with what is not acknowledged, and with what waits in the log. */
+/** The next owner of a consumer begins with unacknowledged messages, and with the backlog of the log. */
 export function claimAnew(after: State, name: StageName, rules: Rules): void {
   const stage = after[name];
   const { consumer: place } = stage;

@@ -93,8 +93,8 @@ const isReadable = ({ events, removed }: State, { seq, at }: Reference): boolean
   !removed.includes(seq) && events.log[seq - 1]?.at === at;
 
 /**
- * Order of first deliveries: nothing comes first behind a later one of its visitor. A dead letter has no place in it any
- * more: where its dispatcher dies before it has noted that, the next one sends it once more, as a replay would. What is
+ * Order of first deliveries: no first delivery comes after a later event of its visitor. A dead letter has no place in it any
+ * more: where its dispatcher dies before it has recorded that, the next one sends it once more, as a replay would. What is
  * sent goes by the settings of the live version, which has to be the one that decided.
  */
 function deliver(next: State, { event, decidedBy }: Held | Reference): string | undefined {

@@ -8,7 +8,7 @@ const takenDownMax = 4;
 
 type Attempt = { readonly deliver: Change; readonly fail: Change; readonly setAside: Change };
 
-/** A dispatcher sends an event that is its turn: that may take it down, and then does so each time until it is set aside. */
+/** A dispatcher sends an event that is its turn: that may take it down, and then does so each time until it is quarantined. */
 export function addAttempt(adding: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
   const { state, rules, step, fault } = adding;
   const [from, number] = suspect.split(' ');
@@ -19,7 +19,7 @@ export function addAttempt(adding: Adding, index: number, suspect: Suspect, atte
   const atWork = new Set<Suspect>([suspect]);
   for (const one of held) if (!one.isSettled) atWork.add(`events ${one.event}`);
   if (state.setAside.includes(suspect)) {
-    step(`${who} sets ${which} aside`, (next) => {
+    step(`${who} quarantines ${which}`, (next) => {
       attempt.setAside(next);
       return keepLetter(next, suspect, event, rules);
     });
@@ -45,7 +45,7 @@ export function addAttempt(adding: Adding, index: number, suspect: Suspect, atte
   });
 }
 
-/** The first death has all that was worked on suspected; what is worked on by itself in another one is set aside. */
+/** The first death has all that was worked on suspected; what is worked on by itself in another one is quarantined. */
 function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules): void {
   const guilty = atWork.filter((one) => next.suspected.includes(one));
   if (atWork.length === 1) next.setAside.push(...guilty);
@@ -55,7 +55,7 @@ function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules
 
 /** Once: the log knows the ids of what it has. */
 function keepLetter(next: State, suspect: Suspect, event: number, rules: Rules): string | undefined {
-  if (!next.poison.includes(event)) return `INNOCENT: ${event} is set aside`;
+  if (!next.poison.includes(event)) return `INNOCENT: ${event} is quarantined`;
   const isKept = next.letters.includes(suspect);
   if (!rules.setAsideIsKept || (isKept && rules.lettersAreKnown)) return undefined;
   next.letters.push(suspect);

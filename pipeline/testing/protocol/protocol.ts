@@ -14,7 +14,7 @@ import type { State } from './state.ts';
  *   claims.ts      with what an owner of a consumer begins
  *   consumers.ts   readers of INGEST and EVENTS: positions, acknowledgements; logs that are cut or cleaned
  *   resolver.ts    from INGEST to EVENTS: ids, one writer, the database, accounts beside each other
- *   dispatcher.ts  from EVENTS to the destination: order, references to what waits, versions
+ *   dispatcher.ts  from EVENTS to the destination: order, references to waiting events, versions
  *   poison.ts      what takes down its dispatcher
  *   rules.ts       the rules that keep the promises, and the faults that there are
  */

@@ -25,17 +25,17 @@ export type Rules = {
   readonly storedBeforeAcknowledged: boolean;
   /** Events of a visitor wait behind a failed one (`pipeline/workers/dispatch`). */
   readonly visitorsWait: boolean;
-  /** What waits is named by where its event stands in EVENTS, and not by the id that a client gave (`pipeline/workers/dispatch`). */
+  /** A waiting event is named by its position in EVENTS, and not by the id that a client gave (`pipeline/workers/dispatch`). */
   readonly namedByPlace: boolean;
   /** EVENTS keeps what a reference points to (`pipeline/jobs/retention`). */
   readonly keptWhileReferenced: boolean;
   /** The version that is live at an attempt decides and sends (`pipeline/workers/dispatch`). */
   readonly decidedAtAttempt: boolean;
-  /** What is set aside is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/settlement`). */
+  /** A quarantined frame is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/settlement`). */
   readonly setAsideIsKept: boolean;
-  /** The dead letter of a frame that was set aside is known when it is written again (the same). */
+  /** The dead letter of a quarantined frame is known when it is written again (the same). */
   readonly lettersAreKnown: boolean;
-  /** Only what was worked on by itself in a second death is set aside (`pipeline/workers/worker/suspicion.ts`). */
+  /** Only what was worked on by itself in a second death is quarantined (`pipeline/workers/worker/suspicion.ts`). */
   readonly oneDeathIsNoProof: boolean;
   /** What is suspected is worked on by itself (`pipeline/workers/dispatch/sources/isolation.ts`). */
   readonly suspectsGoAlone: boolean;

@@ -15,11 +15,11 @@ export type Consumer = {
   /** Acknowledged above the floor. */
   acknowledged: number[];
   handedOut: number;
-  /** Handed to somebody who died, and handed out again sooner or later. */
+  /** Handed to a process that died, and handed out again sooner or later. */
   late: number[];
 };
 
-/** Which version decided what becomes of an event; 0 where each attempt decides anew. */
+/** Which version decided what becomes of an event; 0 where each attempt decides again. */
 type Decided = { readonly decidedBy: number };
 
 export type Held = Message & Decided & { readonly seq: number; isSettled: boolean };
