@@ -104,7 +104,7 @@ function formsOf(leaf: string | number): readonly string[] {
   return [String(leaf), leaf.toFixed(2), ...(Number.isInteger(leaf) ? [] : [String(minor), String(minor * 10_000)])];
 }
 
-/** How the platform is told of a limit of use, and how it erases a person. */
+/** How a limit of use is sent to the platform, and how it erases a person. */
 export function privacySection(kind: OfferedKind): readonly string[] {
   return [
     '## Privacy',

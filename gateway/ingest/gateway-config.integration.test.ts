@@ -94,7 +94,7 @@ test("gateway configuration: nothing of a destination's settings is to be had wi
   await connection.close();
 });
 
-test('upgrade: a gateway whose control plane is of an earlier version answers nobody until it has its configuration', async () => {
+test('upgrade: a gateway whose control plane is of an earlier version accepts no event until it has its configuration', async () => {
   await log.publishSources(allTestSources);
   const { gatewayConfig } = await openBuckets(log.connection, 1);
   await log.connection[client].jsm.streams.purge(`KV_${buckets.gatewayConfig}`);

@@ -87,7 +87,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(sentAs).map(([id, one]) => [id, [one]])),
 };
 
-/** Of somebody who opted out, while the event itself says the opposite. */
+/** Of a visitor who opted out, while the event itself says the opposite. */
 const consent = { ad_storage: 'GRANTED', ad_user_data: 'GRANTED', ad_personalization: 'GRANTED' };
 const grants = {
   [limitedDataUse]: false,

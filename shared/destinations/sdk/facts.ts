@@ -11,7 +11,7 @@ export type KindFacts = {
   /** How the platform says what it did not take, and why. */
   readonly errors: string;
   /**
-   * How the platform is told that it may use an event in a limited way only, in its words; undefined where it has none, or
+   * How a limit of use of an event is sent, in the platform's terms; undefined where it has none, or
    * is no advertising platform.
    */
   readonly limitedUse?: string;
