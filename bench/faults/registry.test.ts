@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { environmentPage } from '../../deploy/environment/environment-page.ts';
+import { environmentPage } from '../../deploy/repo/environment/environment-page.ts';
 import { metricsTable } from '../../deploy/prometheus/metrics-table.ts';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { drawFaults } from './chaos/draw-faults.ts';

@@ -222,7 +222,7 @@ test('certificate: says what was erased where and until when the rest is kept, a
 });
 
 async function runVerify(args: readonly string[]): Promise<{ readonly code: unknown; readonly output: string }> {
-  const entry = compiledPath(new URL('../../deploy/verify-certificate/main.ts', import.meta.url));
+  const entry = compiledPath(new URL('../../deploy/cli/verify-certificate/main.ts', import.meta.url));
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));

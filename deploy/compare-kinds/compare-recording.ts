@@ -1,4 +1,4 @@
-import { UntranslatableMessageError, resolveMessages } from '../destinations/resolve-messages.ts';
+import { UntranslatableMessageError, resolveMessages } from '../repo/destinations/resolve-messages.ts';
 import { contentInTurn } from '../../shared/destinations/sdk/request-content.ts';
 import type { OfferedKind } from '../../shared/destinations/common-settings.ts';
 import { destinationKinds, findDestinationKind } from '../../shared/destinations/registry.ts';

@@ -10,7 +10,7 @@ import { makeStackFolder } from '../local/testing/make-stack-folder.ts';
 import { chooseStackPorts, runStack } from '../local/testing/running-stack.ts';
 import type { RunningStack } from '../local/testing/running-stack.ts';
 import { findBrowser } from '../../shared/testing/browser-binary.ts';
-import { findBarriers, openBrowser, openVisit } from '../console/testing/open-browser.ts';
+import { findBarriers, openBrowser, openVisit } from '../repo/console/testing/open-browser.ts';
 import { commandBlocks, makeReaderFolder, runBlocks } from './testing/commands.ts';
 
 const top = fileURLToPath(topFolder);

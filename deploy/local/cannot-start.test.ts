@@ -60,7 +60,10 @@ test('cannot start: npm start without an engine starts nothing else', async () =
 });
 
 test('cannot start: doctor tells of the engine and what to do', async () => {
-  const { code, output } = await run('deploy/doctor/main.ts', ['--require', withoutEngine], {}, ['--deadline', '500']);
+  const { code, output } = await run('deploy/cli/doctor/main.ts', ['--require', withoutEngine], {}, [
+    '--deadline',
+    '500',
+  ]);
   expect(code).toBe(2);
   expect(output).toMatch(/HTTP engine.*does not load/);
 });

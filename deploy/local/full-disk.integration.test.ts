@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mountSmallDisk } from '../../shared/testing/small-disk.ts';
 import type { SmallDisk } from '../../shared/testing/small-disk.ts';
-import { examine } from '../doctor/examine.ts';
+import { examine } from '../cli/doctor/examine.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { chooseStackPorts, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { credentialsFile } from '../../local/credentials.ts';
+import { compareCounts, findRemarks } from './compare-counts.ts';
+import { readCompareCountsEnv } from './env.ts';
+import { readExport } from './read-export.ts';
+import { readOurCounts } from './read-our-counts.ts';
+import type { CountsAccess } from './read-our-counts.ts';
+import { showComparison } from './show-comparison.ts';
+
+type Options = {
+  readonly event?: string;
+  readonly time?: string;
+  readonly count?: string;
+  readonly tolerance: number;
+  readonly json?: true;
+};
+
+const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
+
+// Two services run side by side: do they count the same?
+const program = new Command('compare-counts')
+  .description(
+    'Compares what another service counted with what arrived here, by event name and day (UTC), and says in words what ' +
+      'differs. Exit: 0 all agree, 1 something differs, 2 it could not be compared.',
+  )
+  .argument('<export>', 'its export: CSV with a header, or JSON; counts by name and day, or the events themselves')
+  .option('--event <column>', 'the column with the name; found by its usual names')
+  .option('--time <column>', 'the column with the day or the time; found by its usual names')
+  .option('--count <column>', 'the column with how many; without one each row is an event')
+  .option('--tolerance <percent>', 'how much of theirs may be missing or too many, in %', readPercent, 0)
+  .option('--json', 'for programs')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
+  .action(async (file: string, options: Options) => {
+    process.exitCode = await compare(file, options).catch((error: Error) => {
+      process.stderr.write(`compare-counts: ${error.message}\n`);
+      return exitCodes.failed;
+    });
+  });
+
+await program.parseAsync();
+
+async function compare(file: string, { event, time, count, tolerance, json }: Options): Promise<number> {
+  const theirs = readExport(await readFile(file, 'utf8'), { event, time, count });
+  const days = theirs.map(({ day }) => day).toSorted();
+  const ours = await readOurCounts(await readAccess(), { first: days[0] ?? '', last: days.at(-1) ?? '' });
+  const compared = compareCounts(theirs, ours, tolerance / 100);
+  const remarks = findRemarks(compared, tolerance / 100);
+  const text =
+    json === true ? `${JSON.stringify({ compared, remarks }, null, 2)}\n` : showComparison(compared, remarks);
+  process.stdout.write(text);
+  const whole = compared.filter(({ verdict }) => verdict !== 'partial');
+  if (whole.length === 0) return exitCodes.failed;
+  return whole.every(({ verdict }) => verdict === 'same') ? 0 : exitCodes.differs;
+}
+
+/** Where our counts come from: what the environment says, else the local stack. */
+async function readAccess(): Promise<CountsAccess> {
+  const { CONTROL_PLANE_URL, CONTROL_PLANE_KEY, SLUICE_DIR } = readCompareCountsEnv();
+  if (CONTROL_PLANE_URL !== undefined && CONTROL_PLANE_KEY !== undefined) {
+    return { controlPlane: CONTROL_PLANE_URL, apiKey: CONTROL_PLANE_KEY };
+  }
+  const stack = credentialsFile(SLUICE_DIR);
+  const text = await readFile(stack, 'utf8').catch(() => undefined);
+  if (text === undefined) {
+    throw new Error(
+      `set CONTROL_PLANE_URL and CONTROL_PLANE_KEY: there is no local stack, whose ${stack} would have both`,
+    );
+  }
+  const { controlPlane, apiKey } = JSON.parse(text) as CountsAccess;
+  return { controlPlane: CONTROL_PLANE_URL ?? controlPlane, apiKey: CONTROL_PLANE_KEY ?? apiKey };
+}
+
+function readPercent(text: string): number {
+  const percent = Number(text);
+  if (text === '' || !(percent >= 0 && percent <= 100)) throw new InvalidArgumentError('a number of percent, 0 to 100');
+  return percent;
+}

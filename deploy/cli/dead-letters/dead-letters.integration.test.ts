@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodeDeadLetter, ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
+import { deadLetterSubject, ingestDeadLetterSubject, ingestSubject } from '../../../shared/contracts/subjects.ts';
+import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
+import { createReplayStore } from '../../../shared/nats/buckets/replay-store.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { testTopology } from '../../../shared/testing/test-topology.ts';
+import { runDeadLetters } from './run-command.ts';
+import type { DeadLettersRequest } from './run-command.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectLog({ url: nats.url, name: 'test' });
+  await ensureTopology(connection, testTopology({ partitions: 2 }));
+  await openBuckets(connection, 1);
+});
+afterAll(async () => {
+  await connection.close();
+  await nats.stop();
+});
+
+async function run(
+  action: DeadLettersRequest['action'],
+  of: string,
+  choice: DeadLettersRequest['choice'] = {},
+): Promise<readonly string[]> {
+  const said: string[] = [];
+  await runDeadLetters({ connection, replicas: 1, say: (line) => said.push(line) }, { action, of, choice });
+  return said;
+}
+
+async function keep(partition: number, origin: string, text: string, part?: string, reason = 'why'): Promise<void> {
+  // Frames, and letters of earlier builds, name no account.
+  const accountId = partition === 0 ? undefined : 'account-1';
+  await publish(connection, ingestDeadLetterSubject(partition, accountId), Buffer.from(text), {
+    msgId: randomUUID(),
+    timeoutMs: 5_000,
+    headers: {
+      [ingestDeadLetterHeaders.reason]: reason,
+      [ingestDeadLetterHeaders.origin]: origin,
+      ...(part === undefined ? {} : { [ingestDeadLetterHeaders.part]: part }),
+    },
+  });
+}
+
+test('dead letters of ingest: are listed without what they say, put back as they came, and deleted', async () => {
+  await keep(0, '7.0', 'a line');
+  // Another partition writes meanwhile.
+  await keep(0, '8', 'first ', '1/2');
+  await keep(1, '9', 'end of another', '2/2');
+  await keep(0, '8', 'second\n', '2/2');
+  await keep(1, '10', 'quarantined\n', undefined, 'deadly');
+  const listed = await run('list', 'ingest');
+  expect(listed.at(-1)).toBe('4 kept');
+  expect(listed.join('\n')).toMatch(/partition 0\t7\.0\t6 bytes\twhy/);
+  expect(listed.join('\n')).toMatch(/partition 1\t9\tincomplete\twhy/);
+  expect(listed.join('\n')).not.toMatch(/a line/);
+  expect(await run('delete', 'ingest', { reason: 'deadly' })).toEqual(['1 deleted']);
+  expect(await run('retry', 'ingest')).toEqual(['2 put back into INGEST, 1 left: parts of them are gone']);
+  const texts: string[] = [];
+  for (let seq = 1; ;) {
+    const found = await readNext(connection, streams.ingest, ingestSubject(0), seq);
+    if (found === undefined) break;
+    texts.push(Buffer.from(found.data).toString());
+    seq = found.seq + 1;
+  }
+  expect(texts).toEqual(['a line\n', 'first second\n']);
+  expect((await run('list', 'ingest')).at(-1)).toBe('1 kept');
+  expect(await run('delete', 'ingest', { toMs: Date.now() - 60_000 })).toEqual(['0 deleted']);
+});
+
+test('dead letters of a destination that is gone: are listed and deleted, or wait for it', async () => {
+  const destinationId = randomUUID();
+  const atMs = Date.now();
+  for (const [id, reason] of [
+    ['e1', 'status 400'],
+    ['e2', 'gone'],
+  ] as const) {
+    const attempt = { attempts: 1, firstAttemptAt: atMs, lastAttemptAt: atMs };
+    const event = sampleEvent({ id, account_id: 'account-1' });
+    const payload = encodeDeadLetter({ v: 1, destinationId, reason, ...attempt, event });
+    await publish(connection, deadLetterSubject(destinationId), payload, { msgId: randomUUID(), timeoutMs: 5_000 });
+  }
+  expect((await run('list', destinationId)).at(-1)).toBe('2 kept');
+  expect(await run('delete', destinationId, { reason: 'gone' })).toEqual(['1 deleted']);
+  const [said = ''] = await run('retry', destinationId);
+  const [job] = await createReplayStore((await openBuckets(connection, 1)).replays).list(destinationId);
+  expect(job).toMatchObject({ accountId: 'account-1', state: 'waiting', request: { what: 'dead-letters' } });
+  expect(said).toContain(job?.id);
+  await expect((async () => run('list', destinationId, { seq: 1 }))()).rejects.toThrow(/--seq is for ingest/);
+});

@@ -1,0 +1,92 @@
+import { decodeDeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
+import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
+import { openBucket } from '../../../shared/nats/buckets/bucket.ts';
+import { bucketSettings } from '../../../shared/nats/buckets/open-buckets.ts';
+import { createReplayStore } from '../../../shared/nats/buckets/replay-store.ts';
+import { followErasures } from '../../../shared/nats/erasures/follow-erasures.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { deleteDeadLetters } from '../../../shared/nats/messages/delete-dead-letters.ts';
+import type { DeletionRange } from '../../../shared/nats/messages/delete-dead-letters.ts';
+import { listDeadLetters } from '../../../shared/nats/messages/list-dead-letters.ts';
+import type { ListedDeadLetter } from '../../../shared/nats/messages/list-dead-letters.ts';
+import { readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { LetterChoice } from './letter-choice.ts';
+
+type Chosen = Pick<LetterChoice, 'reason' | 'toMs'>;
+
+const pageLetters = 100;
+/** How long it may take to know who was erased, in ms. */
+const erasuresMs = 30_000;
+const bounds = { bytesMax: 8 * 1024 ** 2, timeMs: 10_000 };
+
+/**
+ * The letters of a destination, whether or not there still is one of that id, newest first. Those of visitors that were
+ * erased are deleted as they are met.
+ */
+export async function* chosenLetters(
+  connection: LogConnection,
+  destinationId: string,
+  filter: Chosen,
+): AsyncGenerator<ListedDeadLetter, void, undefined> {
+  let problem: unknown;
+  const erasures = followErasures({ connection, onError: (error) => (problem = error) });
+  try {
+    for (let beforeSeq: number | undefined, isLast = false; !isLast;) {
+      await erasures.untilCurrent(AbortSignal.timeout(erasuresMs)).catch((error: unknown) => {
+        throw new Error('reading who was erased: the log did not answer', { cause: problem ?? error });
+      });
+      const options = { ...bounds, isErased: erasures.isEventErased };
+      const page = await listDeadLetters(connection, destinationId, { limit: pageLetters, beforeSeq, filter }, options);
+      yield* page.letters;
+      beforeSeq = page.nextBeforeSeq;
+      isLast = beforeSeq === undefined;
+    }
+  } finally {
+    await erasures.stop();
+  }
+}
+
+/** Deletes them. Returns how many there were. */
+export async function deleteLetters(connection: LogConnection, destinationId: string, filter: Chosen): Promise<number> {
+  let deleted = 0;
+  for (let range: DeletionRange | undefined, isLast = false; !isLast;) {
+    const part = await deleteDeadLetters(connection, destinationId, { filter, range }, bounds);
+    deleted += part.deleted;
+    range = part.next;
+    isLast = range === undefined;
+  }
+  return deleted;
+}
+
+/**
+ * Asks for a replay of them, which waits as long as no live version has the destination. Returns the replay's id; undefined
+ * where there are none.
+ */
+export async function replayLetters(
+  connection: LogConnection,
+  replicas: number,
+  destinationId: string,
+  { reason, toMs }: Chosen,
+): Promise<string | undefined> {
+  const accountId = await findAccount(connection, destinationId);
+  if (accountId === undefined) return undefined;
+  const store = createReplayStore(await openBucket(connection, bucketSettings(replicas).replays));
+  const job = await store.start(accountId, destinationId, {
+    what: 'dead-letters',
+    ...(reason === undefined ? {} : { reason }),
+    ...(toMs === undefined ? {} : { toMs }),
+  });
+  return job.id;
+}
+
+/** Whose destination it is, as the first letter that can be read says. */
+async function findAccount(connection: LogConnection, destinationId: string): Promise<string | undefined> {
+  for (let seq = 1; ;) {
+    const message = await readNext(connection, streams.deadLetters, deadLetterSubject(destinationId), seq);
+    if (message === undefined) return undefined;
+    const letter = decodeDeadLetter(message.data);
+    if (letter !== undefined) return letter.event.event.account_id;
+    seq = message.seq + 1;
+  }
+}

@@ -1,0 +1,105 @@
+import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
+import {
+  allIngestDeadLetters,
+  ingestSubject,
+  readIngestDeadLetterSubject,
+} from '../../../shared/contracts/subjects.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { countBySubject, deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { LetterChoice } from './letter-choice.ts';
+import { isChosen } from './letter-choice.ts';
+
+/** An event that a resolver could not process, or that was quarantined because it killed its reader. */
+export type IngestLetter = {
+  readonly partition: number;
+  /** `<sequence>` of its frame in INGEST, or `<sequence>.<line>`. */
+  readonly origin: string;
+  readonly reason: string;
+  /** In ms since the epoch. */
+  readonly storedAtMs: number;
+  /** As it came: its parts, put together. */
+  readonly payload: Uint8Array;
+  /** Its messages: more than one where it had to be cut. */
+  readonly seqs: readonly number[];
+  /** Whether all of it is there. */
+  readonly isWhole: boolean;
+};
+
+const attemptsMax = 5;
+const lineEnd = 0x0a;
+
+/** The letters that are meant, partition by partition, oldest first, one in memory at a time. */
+export async function* chosenIngestLetters(
+  connection: LogConnection,
+  choice: LetterChoice,
+): AsyncGenerator<IngestLetter, void, undefined> {
+  const subjects = await countBySubject(connection, streams.ingestDeadLetters, allIngestDeadLetters);
+  for (const subject of [...subjects.keys()].toSorted()) {
+    for await (const letter of lettersOf(connection, subject)) if (isChosen(choice, letter)) yield letter;
+  }
+}
+
+/**
+ * Puts a letter into its partition once more and removes it. What still cannot be worked on comes back as another letter.
+ * Throws where not all of it is there.
+ */
+export async function retryIngestLetter(connection: LogConnection, letter: IngestLetter): Promise<void> {
+  const { partition, origin, storedAtMs, payload, isWhole } = letter;
+  if (!isWhole) throw new Error(`putting letter ${origin} back: parts of it are gone`);
+  await publishWithRetry(
+    connection,
+    {
+      subject: ingestSubject(partition),
+      // A line was cut out of its frame without its end.
+      payload: payload.at(-1) === lineEnd ? payload : Buffer.concat([payload, Buffer.of(lineEnd)]),
+      msgId: `retried.${partition}.${origin}.${storedAtMs}`,
+    },
+    { attemptsMax },
+  );
+  await deleteIngestLetter(connection, letter);
+}
+
+export async function deleteIngestLetter(connection: LogConnection, { seqs }: IngestLetter): Promise<void> {
+  for (const seq of seqs) await deleteMessage(connection, streams.ingestDeadLetters, seq);
+}
+
+type Growing = IngestLetter & { readonly nextPart: number };
+
+/** A resolver writes the parts of a letter one after the other. */
+async function* lettersOf(connection: LogConnection, subject: string): AsyncGenerator<IngestLetter, void, undefined> {
+  let growing: Growing | undefined;
+  for (let seq = 1; ;) {
+    const message = await readNext(connection, streams.ingestDeadLetters, subject, seq);
+    const next: Growing | undefined = message === undefined ? undefined : withPart(growing, message);
+    if (growing !== undefined && (next === undefined || next.seqs[0] !== growing.seqs[0])) yield growing;
+    if (message === undefined) return;
+    growing = next;
+    seq = message.seq + 1;
+  }
+}
+
+/** A letter with its next part, or another letter that begins with it. */
+function withPart(growing: Growing | undefined, message: StoredMessage): Growing {
+  const { subject, seq, data, storedAtMs, header } = message;
+  const origin = header(ingestDeadLetterHeaders.origin) ?? '';
+  const [part = 1, parts = 1] = (header(ingestDeadLetterHeaders.part) ?? '1/1').split('/').map(Number);
+  const isLast = part === parts;
+  if (growing !== undefined && growing.origin === origin && growing.nextPart === part) {
+    const payload = Buffer.concat([growing.payload, data]);
+    return { ...growing, payload, seqs: [...growing.seqs, seq], isWhole: isLast, nextPart: part + 1 };
+  }
+  return {
+    partition: readIngestDeadLetterSubject(subject).partition,
+    origin,
+    reason: header(ingestDeadLetterHeaders.reason) ?? '',
+    storedAtMs,
+    payload: data,
+    seqs: [seq],
+    isWhole: part === 1 && isLast,
+    // One whose beginning is gone never gets whole.
+    nextPart: part === 1 ? 2 : Number.NaN,
+  };
+}

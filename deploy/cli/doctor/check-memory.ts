@@ -1,0 +1,79 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Finding } from '../../../shared/doctor/finding.ts';
+import { judgeMemory } from '../../../shared/doctor/judge-memory.ts';
+import type { MemoryUse } from '../../../shared/doctor/judge-memory.ts';
+import { readTopologySettings } from '../../../shared/nats/streams/topology-settings.ts';
+import { givesHeap, readMainHeapMib } from '../../../shared/runtime/heap-option.ts';
+import { readMachine } from '../../../shared/runtime/machine.ts';
+import { monitorUrls, readMonitor } from '../../../shared/nats/monitor/read-monitor.ts';
+import { askDatabase } from './ask-database.ts';
+import type { DoctorEnv } from './env.ts';
+import { serviceMemory } from './memory-settings.ts';
+
+const mebibyte = 1024 ** 2;
+const loopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)$/;
+const isHere = (url: string): boolean => loopback.test(new URL(url).hostname);
+
+/** What the configuration lets everything on this machine take: the services, and those servers that are on it. */
+export async function checkMemory(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
+  const servers = await Promise.all([logMemory(env, timeoutMs), databaseMemory(env, timeoutMs)]);
+  // What starts the services of this machine gives them the same: by NODE_OPTIONS, else by MAIN_HEAP_MIB or the machine.
+  const heapBytes = givesHeap(process.env['NODE_OPTIONS'])
+    ? getHeapStatistics().heap_size_limit
+    : readMainHeapMib(env) * mebibyte;
+  const services = serviceMemory(env, { heapBytes, partitions: readTopologySettings(env).partitions });
+  return judgeMemory([...services, ...servers.flat()], readMachine().memoryBytes);
+}
+
+function logMemory(env: DoctorEnv, timeoutMs: number): Promise<MemoryUse[]> {
+  const here = monitorUrls(env.NATS_MONITOR_URL).filter(isHere);
+  const used = here.map(async (url): Promise<MemoryUse[]> => {
+    // That one does not answer is said where durability is.
+    const page = await readMonitor(url, timeoutMs).catch(() => undefined);
+    if (page === undefined) return [];
+    const of = page.server_name ?? 'nats-server';
+    if (page.gomemlimit === undefined) {
+      const unbounded = { what: 'its memory', advice: 'set GOMEMLIMIT in its environment, see deploy/nats/README.md' };
+      return [{ of, processes: 1, parts: [], unbounded }];
+    }
+    return [{ of, processes: 1, parts: [{ what: 'GOMEMLIMIT', bytes: page.gomemlimit }] }];
+  });
+  return Promise.all(used).then((uses) => uses.flat());
+}
+
+type DatabaseSettings = {
+  readonly shared: string;
+  readonly work: string;
+  readonly maintenance: string;
+  readonly connections: number;
+  readonly workers: number;
+};
+
+async function databaseMemory({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: number): Promise<MemoryUse[]> {
+  if (DATABASE_URL === undefined || !isHere(DATABASE_URL)) return [];
+  try {
+    const { rows } = await askDatabase({ ...env, DATABASE_URL }, timeoutMs, (client) =>
+      client.query<DatabaseSettings>(
+        `select pg_size_bytes(current_setting('shared_buffers')) as shared, pg_size_bytes(current_setting('work_mem')) as work,
+           pg_size_bytes(current_setting('maintenance_work_mem')) as maintenance,
+           current_setting('max_connections')::int as connections, current_setting('autovacuum_max_workers')::int as workers`,
+      ),
+    );
+    return rows.map(postgresMemory);
+  } catch {
+    // Why it cannot be asked is said where the database is.
+    return [];
+  }
+}
+
+function postgresMemory({ shared, work, maintenance, connections, workers }: DatabaseSettings): MemoryUse {
+  return {
+    of: 'PostgreSQL',
+    processes: 1,
+    parts: [
+      { what: 'shared_buffers', bytes: Number(shared) },
+      { what: `work_mem of ${connections} connections`, bytes: connections * Number(work) },
+      { what: `maintenance_work_mem of ${workers} workers`, bytes: workers * Number(maintenance) },
+    ],
+  };
+}

@@ -1,0 +1,67 @@
+import { fail, ok, warn } from '../../../shared/doctor/finding.ts';
+import type { Finding } from '../../../shared/doctor/finding.ts';
+import { EnvError } from '../../../shared/runtime/env.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkDisks } from './check-disk.ts';
+import { checkLog, checkMonitors } from './check-log.ts';
+import { checkMachine } from './check-machine.ts';
+import { readDoctorEnv } from './env.ts';
+import type { DoctorEnv } from './env.ts';
+import { checkMemory } from './check-memory.ts';
+import { checkSigning } from './check-signing.ts';
+import { runChecks } from './run-checks.ts';
+
+/**
+ * Looks at this machine, and at the servers its environment names, as a service would meet them. Changes nothing.
+ * `deadlineMs` is what each check may take.
+ */
+export async function examine(
+  source: Readonly<Record<string, string | undefined>>,
+  deadlineMs: number,
+): Promise<Finding[]> {
+  const machine = {
+    about: 'machine',
+    advice: 'report it as a bug: this looks at Node alone',
+    run: () => Promise.resolve(checkMachine()),
+  };
+  const env = readOrFindings(source);
+  if (Array.isArray(env)) return [...env, ...(await runChecks([machine], deadlineMs))];
+  // A server that does not answer is reported by the request that waits for it, before the whole check ends.
+  const answerMs = deadlineMs * 0.8;
+  const checks = [
+    machine,
+    { about: 'log', advice: adviceOnLog, run: () => checkLog(env, answerMs) },
+    { about: 'durability', advice: adviceOnMonitors, run: () => checkMonitors(env, answerMs) },
+    { about: 'signed configuration', advice: adviceOnSigning, run: () => Promise.resolve(checkSigning(env)) },
+    { about: 'database', advice: adviceOnDatabase, run: () => checkDatabaseOrSkip(env, answerMs) },
+    { about: 'memory', advice: adviceOnMemory, run: () => checkMemory(env, answerMs) },
+    { about: 'disk', advice: adviceOnDisks, run: () => checkDisks(env, answerMs) },
+  ];
+  return [ok('environment', 'is valid'), ...(await runChecks(checks, deadlineMs))];
+}
+
+const adviceOnLog =
+  'start nats-server with JetStream, or set NATS_URL and what it logs in with to those of the one that runs; look whether a firewall is between';
+const adviceOnMonitors = 'look whether the monitor ports in NATS_MONITOR_URL can be reached from here';
+const adviceOnSigning = 'report it as a bug: this looks at two variables and a file';
+const adviceOnDatabase =
+  'start PostgreSQL, or set DATABASE_URL and what it logs in with to those of the one that runs, with a database that exists; look whether a firewall is between';
+const adviceOnMemory = 'look whether nats-server and PostgreSQL on this machine answer';
+const adviceOnDisks = 'look whether the folders of nats-server and of SLUICE_DIR can be read and written to in time';
+
+function readOrFindings(source: Readonly<Record<string, string | undefined>>): DoctorEnv | Finding[] {
+  try {
+    return readDoctorEnv(source);
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    const advice = 'a service with this environment does not start: fix it first';
+    return error.problems.map((problem) => fail('environment', problem, advice));
+  }
+}
+
+async function checkDatabaseOrSkip({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
+  if (DATABASE_URL === undefined) {
+    return [warn('database', 'DATABASE_URL is not set', 'fine on a machine that runs gateways only; else set it')];
+  }
+  return checkDatabase({ ...env, DATABASE_URL }, env, timeoutMs);
+}

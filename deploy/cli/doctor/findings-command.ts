@@ -1,0 +1,36 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Finding } from '../../../shared/doctor/finding.ts';
+import { inheritedEnv } from '../../local/env.ts';
+import { exitCodeOf, findingsJson, showFindings } from './show-findings.ts';
+
+export type FindingsCommand = {
+  readonly name: string;
+  /** What it is for, and what its exit codes 0, 1 and 2 mean. */
+  readonly description: string;
+  /** `deadlineMs` is what each check may take. */
+  examine(env: Readonly<Record<string, string | undefined>>, deadlineMs: number): Promise<readonly Finding[]>;
+};
+
+const usageExitCode = 64;
+
+/** Runs a command that looks at something and tells what it found, as text or, with `--json`, for programs. */
+export async function runFindingsCommand({ name, description, examine }: FindingsCommand): Promise<void> {
+  const program = new Command(name)
+    .description(description)
+    .option('--json', 'for programs')
+    .option('--deadline <ms>', 'what each check may take', readMs, 10_000)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : usageExitCode))
+    .action(async ({ json, deadline }: { json?: true; deadline: number }) => {
+      const findings = await examine(inheritedEnv(), deadline);
+      process.stdout.write(json === true ? findingsJson(findings) : showFindings(findings));
+      // A check that passed its deadline may still hold a connection.
+      process.exit(exitCodeOf(findings));
+    });
+  await program.parseAsync();
+}
+
+function readMs(text: string): number {
+  const ms = Number(text);
+  if (!Number.isInteger(ms) || ms < 100) throw new InvalidArgumentError('a number of milliseconds, 100 or more');
+  return ms;
+}

@@ -1,0 +1,23 @@
+import { resolve } from 'node:path';
+import { hasLogin, logAccess } from '../../../shared/nats/connection/log-access.ts';
+import type { LogAccess } from '../../../shared/nats/connection/log-access.ts';
+import { logUsers } from '../../../shared/nats/users/log-users.ts';
+import type { LogUserName } from '../../../shared/nats/users/log-users.ts';
+import { readPasswords } from '../../local/passwords.ts';
+
+const loopback = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?$/;
+
+type LogLoginVariables = Parameters<typeof logAccess>[0] & { readonly SLUICE_DIR: string };
+
+/**
+ * How a command reaches the log. Where the environment says no login and the log is on this machine, it is the one that
+ * the local stack in SLUICE_DIR has made for `user`: to a server without users it makes no difference.
+ */
+export async function commandLogAccess(env: LogLoginVariables, user: LogUserName): Promise<LogAccess> {
+  const access = logAccess(env);
+  const isHere = access.url.split(',').every((address) => loopback.test(address.trim()));
+  if (hasLogin(access) || !isHere) return access;
+  const password = (await readPasswords(resolve(env.SLUICE_DIR)))?.log?.[user];
+  if (password === undefined) return access;
+  return { ...access, login: { kind: 'password', user: logUsers[user].name, password } };
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { defaultsOf } from '../../../shared/runtime/env.ts';
+import { memoryEnv, serviceMemory } from './memory-settings.ts';
+
+const mebibyte = 1024 ** 2;
+const usual = { ...defaultsOf(memoryEnv), PIPELINE_THREADS: 2, PIPELINE_THREAD_HEAP_MIB: 1_024 };
+const heapBytes = 512 * mebibyte;
+const sumOf = (env: typeof usual, of: string, partitions = 4): number => {
+  const found = serviceMemory(env, { heapBytes, partitions }).find((use) => use.of === of);
+  return (found?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte;
+};
+
+test('memory of services: follows what bounds it', () => {
+  expect(sumOf(usual, 'gateway')).toBe(512 + 64 + 128 + 64);
+  expect(sumOf(usual, 'control plane')).toBe(512 + 64);
+  const one = sumOf(usual, 'pipeline');
+  expect(sumOf({ ...usual, PIPELINE_THREADS: 3 }, 'pipeline') - one).toBe(1_024 + 24 + 64);
+  expect(sumOf(usual, 'pipeline', 8) - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
+});
+
+test('memory of services: those that do not run here are none', () => {
+  const here = serviceMemory({ ...usual, DOCTOR_PIPELINES: 0, DOCTOR_GATEWAYS: 4 }, { heapBytes, partitions: 4 });
+  expect(here.map(({ of, processes }) => [of, processes])).toEqual([
+    ['gateway', 4],
+    ['pipeline', 0],
+    ['control plane', 1],
+  ]);
+});

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { topFolder } from '../../../shared/runtime/compiled-path.ts';
+import { version } from '../../../shared/runtime/version.ts';
+import { judgeFormat, judgeMigrations, judgeReleases, judgeRunning, oldestOf } from './judge-upgrade.ts';
+import { readChangelog } from './read-changelog.ts';
+
+const changelog = `# Changelog
+
+## Unreleased
+
+### Upgrade
+
+- not yet
+
+## 0.3.0 – 2027-02-01
+
+### Added
+
+- something
+
+### Upgrade
+
+- Set \`A\` first,
+  and then \`B\`.
+- Restart twice.
+
+## [0.2.0] - 2027-01-01
+
+- all the rest
+`;
+const pipeline = (found?: string) => ({
+  kind: 'pipeline' as const,
+  instanceId: 'one',
+  ...(found === undefined ? {} : { version: found }),
+});
+
+test('changelog: releases with what an upgrade to them asks for', () => {
+  expect(readChangelog(changelog)).toEqual([
+    { version: '0.3.0', upgrade: ['Set `A` first, and then `B`.', 'Restart twice.'] },
+    { version: '0.2.0', upgrade: [] },
+  ]);
+});
+
+test('changelog: ours tells of the version that this is', async () => {
+  const releases = readChangelog(await readFile(new URL('CHANGELOG.md', topFolder), 'utf8'));
+  expect(releases.map((release) => release.version)).toContain(version);
+});
+
+test('upgrade: running processes are listed by kind and version, and the oldest decides which releases lie between', () => {
+  expect(judgeRunning([], '0.3.0').detail).toContain('no gateway and no pipeline runs');
+  const mixed = [pipeline('0.2.0'), pipeline('0.2.0'), pipeline()];
+  expect(judgeRunning(mixed, '0.3.0')).toMatchObject({
+    level: 'ok',
+    detail: 'this is 0.3.0; running: pipeline 0.2.0 (2), pipeline before 0.1.0',
+  });
+  expect(judgeRunning([pipeline('0.4.0')], '0.3.0')).toMatchObject({
+    level: 'warn',
+    detail: expect.stringContaining('newer ones run'),
+  });
+  expect(oldestOf(mixed)).toBe('0.0.0');
+  expect(oldestOf([pipeline('0.10.0'), pipeline('0.9.0')])).toBe('0.9.0');
+});
+
+test('upgrade: the upgrade entries of each release between are listed', () => {
+  const releases = readChangelog(changelog);
+  const told = (oldest: string | undefined, own: string) =>
+    judgeReleases(releases, oldest, own).map(({ about, detail }) => `${about}: ${detail}`);
+  expect(told('0.2.0', '0.3.0')).toEqual([
+    'release 0.3.0: Set `A` first, and then `B`.',
+    'release 0.3.0: Restart twice.',
+  ]);
+  expect(told('0.1.0', '0.2.0')).toEqual(['release 0.2.0: asks for nothing']);
+  expect(told('0.3.0', '0.3.0')).toEqual([]);
+  expect(told(undefined, '0.3.0')).toEqual([]);
+});
+
+test('upgrade: a newer log is refused, an older one closes the way back', () => {
+  expect(judgeFormat(undefined, 2).level).toBe('ok');
+  expect(judgeFormat(2, 2)).toMatchObject({ level: 'ok', detail: expect.stringMatching(/way back stays open/) });
+  expect(judgeFormat(1, 2)).toMatchObject({ level: 'warn', advice: expect.stringMatching(/backup/) });
+  expect(judgeFormat(3, 2)).toMatchObject({ level: 'fail', detail: expect.stringMatching(/does not start/) });
+});
+
+test('upgrade: migrations to come are named, and those of a newer version', () => {
+  expect(judgeMigrations(['a', 'b'], ['a', 'b']).level).toBe('ok');
+  expect(judgeMigrations(['a'], ['a', 'b'])).toMatchObject({
+    level: 'warn',
+    detail: expect.stringMatching(/will be applied.*: b$/),
+  });
+  expect(judgeMigrations(undefined, ['a'])).toMatchObject({ level: 'warn', detail: expect.stringMatching(/: a$/) });
+  expect(judgeMigrations(['a', 'z'], ['a'])).toMatchObject({ level: 'warn', detail: 'newer than this version: z' });
+});

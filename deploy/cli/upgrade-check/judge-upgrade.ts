@@ -1,0 +1,74 @@
+import type { ProcessReport } from '../../../shared/contracts/process-report.ts';
+import { logFormat } from '../../../shared/contracts/log-format.ts';
+import { fail, ok, warn } from '../../../shared/doctor/finding.ts';
+import type { Finding } from '../../../shared/doctor/finding.ts';
+import { isNewer, version } from '../../../shared/runtime/version.ts';
+import type { Release } from './read-changelog.ts';
+
+type Running = Pick<ProcessReport, 'kind' | 'instanceId' | 'version'>;
+
+/** What processes say that of their version they know nothing: a build from before 0.1.0. */
+const untold = '0.0.0';
+
+/** The oldest version that runs; undefined: nothing does. */
+export function oldestOf(processes: readonly Running[]): string | undefined {
+  return processes
+    .map((one) => one.version ?? untold)
+    .reduce<string | undefined>(
+      (oldest, one) => (oldest === undefined || isNewer(oldest, one) ? one : oldest),
+      undefined,
+    );
+}
+
+/** Which versions run, against the one that this is. */
+export function judgeRunning(processes: readonly Running[], own = version): Finding {
+  const about = 'versions';
+  if (processes.length === 0) return ok(about, `this is ${own}; no gateway and no pipeline runs`);
+  const counts = new Map<string, number>();
+  for (const { kind, version: found } of processes) {
+    const name = `${kind} ${found ?? 'before 0.1.0'}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const running = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`)).join(', ');
+  const newer = processes.filter(({ version: found }) => found !== undefined && isNewer(found, own));
+  if (newer.length === 0) return ok(about, `this is ${own}; running: ${running}`);
+  const advice = 'this would be the way back: the notes of the newer version say whether there is one';
+  return warn(about, `this is ${own}, and newer ones run: ${running}`, advice);
+}
+
+/** What the changelog asks for between the oldest version that runs and this one. */
+export function judgeReleases(releases: readonly Release[], oldest: string | undefined, own = version): Finding[] {
+  if (oldest === undefined) return [];
+  const between = releases.filter(({ version: one }) => isNewer(one, oldest) && !isNewer(one, own));
+  return between.flatMap(({ version: one, upgrade }) =>
+    upgrade.length === 0
+      ? [ok(`release ${one}`, 'asks for nothing')]
+      : upgrade.map((note) => warn(`release ${one}`, note, 'before the upgrade, or with it, as it says')),
+  );
+}
+
+/** `found`: of the log; undefined where it has no streams yet. */
+export function judgeFormat(found: number | undefined, own = logFormat): Finding {
+  const about = 'log format';
+  if (found === undefined) return ok(about, `the log is empty; this version writes ${own}`);
+  if (found === own) return ok(about, `${own}, as this version writes it: the way back stays open`);
+  if (found > own) {
+    return fail(about, `${found}; this version reads up to ${own} and does not start`, 'run the version that wrote it');
+  }
+  const advice = 'make a backup of the log first: older versions do not start on it afterwards';
+  return warn(about, `${found}, and ${own} from the first start of this version on`, advice);
+}
+
+/** By the names of the migrations that are applied, undefined where there are no tables, and those that this build has. */
+export function judgeMigrations(applied: readonly string[] | undefined, known: readonly string[]): Finding {
+  const about = 'schema';
+  const missing = known.filter((name) => applied?.includes(name) !== true);
+  const unknown = (applied ?? []).filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const advice = 'the newer version’s notes say whether this one runs on it';
+    return warn(about, `newer than this version: ${unknown.join(', ')}`, advice);
+  }
+  if (missing.length === 0) return ok(about, `${known.length} migrations are applied, and there are no others`);
+  const detail = `will be applied, by the first control plane or npm run migrate: ${missing.join(', ')}`;
+  return warn(about, detail, 'dump the database first: a schema does not go back');
+}

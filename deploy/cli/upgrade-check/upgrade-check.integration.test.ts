@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import pg from 'pg';
+import type { Finding } from '../../../shared/doctor/finding.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { holdProcessLease } from '../../../shared/nats/buckets/process-lease.ts';
+import { openLeases } from '../../../shared/nats/buckets/open-buckets.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import { version } from '../../../shared/runtime/version.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { testTopology } from '../../../shared/testing/test-topology.ts';
+import { examineUpgrade } from './examine-upgrade.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+const deadlineMs = 60_000;
+const topology = testTopology({ partitions: 2, streamBytesMax: 8 * 1024 ** 2 });
+
+let nats: NatsServer;
+let database: TestDatabase;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  connection = await connectLog({ url: nats.url, name: 'test' });
+});
+
+afterAll(async () => {
+  await connection?.close();
+  await nats?.stop();
+  await database?.drop();
+});
+
+const told = (findings: readonly Finding[], about: string): string | undefined => {
+  const found = findings.find((finding) => finding.about === about);
+  return found === undefined ? undefined : `${found.level}: ${found.detail}`;
+};
+const examine = () =>
+  examineUpgrade({ NATS_URL: asLogUser(nats.url, 'doctor'), DATABASE_URL: database.url }, deadlineMs);
+
+test('upgrade-check: says what an upgrade will do, and does none of it', async () => {
+  const { jsm } = connection[client];
+  const before = await examine();
+  expect(told(before, 'versions')).toBe(`ok: this is ${version}; no gateway and no pipeline runs`);
+  expect(told(before, 'log format')).toContain('ok: the log is empty');
+  expect(told(before, 'stream INGEST')).toBe('warn: will be made');
+  expect(told(before, 'schema')).toMatch(/^warn: will be applied.*0001/);
+  // It has only looked.
+  expect(await jsm.streams.list().next()).toEqual([]);
+
+  await migrate(database.url);
+  await ensureTopology(connection, topology);
+  const lease = holdProcessLease(
+    await openLeases(connection, topology.replicas),
+    { kind: 'pipeline', instanceId: 'one' },
+    (error) => {
+      throw error;
+    },
+  );
+  lease.report(1);
+  await expect.poll(async () => told(await examine(), 'versions')).toContain(`running: pipeline ${version}`);
+  const after = await examine();
+  expect(told(after, 'log format')).toMatch(/^ok: 2, /);
+  expect(told(after, 'schema')).toMatch(/^ok: /);
+  // The environment names other limits than the streams were made with.
+  expect(told(after, 'stream EVENTS')).toContain('warn: max_bytes is 8388608, this version wants');
+  await lease.release();
+
+  const { config } = await jsm.streams.info(streams.ingest);
+  await jsm.streams.update(streams.ingest, { metadata: { ...config.metadata, 'sluice.format': '7' } });
+  const pool = new pg.Client({ connectionString: database.url });
+  await pool.connect();
+  await pool.query(`insert into migrations (name) values ('9999-of-the-future')`);
+  await pool.end();
+  const newer = await examine();
+  expect(told(newer, 'log format')).toMatch(/^fail: 7; this version reads up to 2/);
+  expect(told(newer, 'schema')).toBe('warn: newer than this version: 9999-of-the-future');
+});
+
+test('upgrade-check: an environment with which this version does not start is reported, and nothing else', async () => {
+  const findings = await examineUpgrade({ NATS_URL: nats.url, LOG_PARTITIONS: 'many' }, deadlineMs);
+  expect(findings).toHaveLength(1);
+  expect(findings[0]).toMatchObject({ level: 'fail', about: 'environment' });
+  expect(findings[0]?.detail).toContain('LOG_PARTITIONS');
+});

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { topFolder } from '../../../shared/runtime/compiled-path.ts';
+import { buildConsole } from './build-console.ts';
+import { bundleTypebox } from './bundle-typebox.ts';
+import { minifyPageScripts } from './minify-page-script.ts';
+import { removeStale } from './remove-stale.ts';
+import { writeReplyTypes } from './write-reply-types.ts';
+
+// The second half of a build, run by what the compiler has just written.
+const build = fileURLToPath(new URL('dist/', topFolder));
+await removeStale(fileURLToPath(topFolder), build);
+await bundleTypebox(build);
+await minifyPageScripts();
+await writeReplyTypes(fileURLToPath(topFolder), build);
+await buildConsole(fileURLToPath(topFolder), build);

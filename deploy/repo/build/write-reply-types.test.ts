@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { replyTypes } from './reply-types.ts';
+import { replyTypesFile, writeReplyTypes } from './write-reply-types.ts';
+
+const top = join(import.meta.dirname, '../../..');
+
+test('types of replies: the build writes what the endpoints answer now, and git does not track it', async () => {
+  expect(await readFile(join(top, replyTypesFile), 'utf8')).toBe(replyTypes());
+  const { stdout } = await promisify(execFile)('git', ['ls-files', replyTypesFile], { cwd: top });
+  expect(stdout).toBe('');
+});
+
+test('types of replies: are written where the file is missing or older than what was compiled, and not otherwise', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-replies-'));
+  const compiled = ['control-plane/a.js', 'shared/b.js', 'deploy/repo/build/c.js'].map((path) =>
+    join(folder, 'dist', path),
+  );
+  for (const path of [...compiled, join(folder, replyTypesFile)]) await mkdir(dirname(path), { recursive: true });
+  for (const path of compiled) await writeFile(path, '');
+  const build = (): Promise<boolean> => writeReplyTypes(folder, join(folder, 'dist'));
+
+  expect(await build()).toBe(true);
+  expect(await build()).toBe(false);
+  const later = new Date(Date.now() + 1_000);
+  await utimes(compiled[1] ?? '', later, later);
+  expect(await build()).toBe(true);
+  await rm(folder, { recursive: true });
+});

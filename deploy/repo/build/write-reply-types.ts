@@ -1,0 +1,36 @@
+import { readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The file of types, which git ignores. */
+export const replyTypesFile = 'control-plane/console/api/replies.ts';
+
+/** Compiled folders that the types depend on: endpoints describe their replies with schemas of the first two. */
+const inputs = ['control-plane', 'shared', 'deploy/repo/build'];
+
+/**
+ * Writes the console's types of replies, unless they are newer than everything compiled that they depend on: loading every
+ * endpoint takes a second. Returns whether it wrote the file.
+ */
+export async function writeReplyTypes(top: string, build: string): Promise<boolean> {
+  const target = join(top, replyTypesFile);
+  const written = await stat(target).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  const compiled = await Promise.all(inputs.map((folder) => newestMs(join(build, folder))));
+  if (Math.max(...compiled) < written) return false;
+  const { replyTypes } = await import('./reply-types.ts');
+  // Whole or not at all: a compiler may read the file meanwhile.
+  const unfinished = `${target}.unfinished`;
+  await writeFile(unfinished, replyTypes());
+  await rename(unfinished, target);
+  return true;
+}
+
+/** When the newest compiled file of a folder was written. */
+async function newestMs(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const compiled = names.filter((name) => name.endsWith('.js'));
+  const times = await Promise.all(compiled.map(async (name) => (await stat(join(folder, name))).mtimeMs));
+  return Math.max(0, ...times);
+}

@@ -1,0 +1,178 @@
+import type { Credentials } from '../../../local/credentials.ts';
+import { createStackClient } from '../../../local/testing/stack-client.ts';
+import type { StackClient } from '../../../local/testing/stack-client.ts';
+import { fillExperiments } from './fill-experiments.ts';
+import type { FilledExperiments } from './fill-experiments.ts';
+import { hostile } from './hostile-texts.ts';
+
+/** What a stack was filled with. */
+export type FilledAccount = {
+  readonly client: StackClient;
+  readonly healthyId: string;
+  readonly failingId: string;
+  readonly refusingId: string;
+  /** The event whose way is looked at: delivered here, given up there. */
+  readonly eventId: string;
+  /** A mapping with conditions within conditions. */
+  readonly mappingId: string;
+  /** One whose name and conditions hold what may be taken for markup; the hostile event is sent by it. */
+  readonly hostileMappingId: string;
+  /** A rule of the tracking plan that holds events. */
+  readonly planRuleId: string;
+  readonly experiments: FilledExperiments;
+  readonly sourceId: string;
+  /** Of that event. */
+  readonly visitorId: string;
+  /** The one that is live. */
+  readonly versionId: string;
+};
+
+const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', 'Newsletter Subscribed'];
+const people = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'radia'];
+
+/** Fills a fresh stack with what a week of use leaves: destinations that do well and badly, events, a draft. */
+export async function fillAccount(credentials: Credentials): Promise<FilledAccount> {
+  const client = createStackClient(credentials);
+  const { sink } = credentials;
+  const addHttp = async (name: string, path: string): Promise<string> => {
+    const settings = { httpDestinationUrl: `${sink}${path}`, method: 'POST' };
+    const { id } = await client.api('POST', 'destinations', { name, type: 'HTTPDestination', settings });
+    return String(id);
+  };
+  const experiments = await fillExperiments(credentials, client);
+  const healthyId = await addHttp('Warehouse loader', '/warehouse');
+  const failingId = await addHttp('Loyalty programme', '/loyalty');
+  const refusingId = await addHttp('Partner postback', '/partner');
+  const hostileId = await addHttp(hostile.markup, '/hostile');
+  await client.api('POST', 'collections/mappings', {
+    name: 'Partner: no sign-ups',
+    destinationId: refusingId,
+    action: 'stop',
+    logic: { condition: { property: 'event.event', operator: 'Is', value: 'Signed Up' } },
+  });
+  const { id: mappingId } = await client.api('POST', 'collections/mappings', {
+    name: 'Loyalty: points for a cart',
+    destinationId: failingId,
+    logic: {
+      AND: [
+        condition('event.event', 'IsIn', ['Product Added', 'Order Completed']),
+        {
+          OR: [
+            condition('event.event_properties.total', 'IsGreaterThanOrEqual', 12),
+            { NOT: condition('visitor.email', 'EndsWith', '@example.com') },
+          ],
+        },
+      ],
+    },
+    eventName: 'points_earned',
+    mappings: [
+      { property: 'points', map: '{{event.event_properties.total}}', modification: 'None' },
+      { property: 'member.email', map: '{{visitor.email}}', modification: 'HashedNormalized' },
+    ],
+  });
+  const { id: hostileMappingId } = await client.api('POST', 'collections/mappings', {
+    name: hostile.markup,
+    destinationId: hostileId,
+    logic: { OR: [condition('event.event', 'Is', hostile.markup), condition('event.event', 'Is', hostile.long)] },
+    mappings: [{ property: 'note', map: '{{event.event_properties.note}}', modification: 'None' }],
+  });
+  await client.api('POST', 'collections/globalDispatchCenters', {
+    categories: [
+      {
+        name: 'Own staff',
+        priority: 1,
+        destinationIds: [failingId, refusingId],
+        logic: condition('visitor.email', 'EndsWith', '@staff.example'),
+      },
+    ],
+  });
+  await client.api('POST', 'collections/consentSettings', {
+    name: 'advertising',
+    description: 'Whether orders are shared with partners.',
+    destinationIds: [refusingId],
+  });
+  const { id: planRuleId } = await client.api('POST', 'collections/dataGovernanceRules', {
+    name: 'No card numbers',
+    property: 'event_properties.card',
+    type: 'Forbidden',
+    action: 'Quarantine',
+    severity: 'Error',
+  });
+  await client.api('POST', 'collections/dataGovernanceRules', {
+    name: 'Order ids begin with B',
+    eventName: 'Order Completed',
+    property: 'event_properties.order_id',
+    type: 'Pattern',
+    expected: '^B-',
+  });
+  await client.publish('Four destinations');
+  await client.setSink({ path: '/loyalty', status: 503 });
+  await client.setSink({ path: '/partner', status: 400 });
+  for (let index = 0; index < 60; index += 1) {
+    const person = people[index % people.length] ?? '';
+    await client.track({
+      event: names[index % names.length] ?? '',
+      externalId: `customer-${person}`,
+      distinctId: `demo-event-${index}`,
+      eventProperties: { order_id: `A-${1_000 + index}`, total: 10 + index, currency: 'EUR' },
+      userProperties: { email: `${person}@example.com`, first_name: person, consent: { advertising: true } },
+      defaultProperties: { current_url: 'https://shop.example.com/checkout', utm_source: 'newsletter' },
+    });
+  }
+  await client.track({
+    event: hostile.markup,
+    externalId: hostile.rightToLeft,
+    distinctId: 'hostile-event',
+    eventProperties: { [hostile.markup]: hostile.long, note: hostile.rightToLeft },
+  });
+  for (let index = 0; index < 3; index += 1) {
+    await client.track({
+      event: 'Payment Failed',
+      externalId: 'customer-ada',
+      distinctId: `held-event-${index}`,
+      eventProperties: { card: `4111 1111 1111 111${index}` },
+      defaultProperties: { app_version: '2.3.1' },
+    });
+  }
+  // Too old to be taken: it is counted, and goes nowhere.
+  await client.track({ event: 'Imported', externalId: 'customer-ada', time: 1 });
+  await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
+  await addHttp('Next quarter', '/next');
+  const eventId = 'demo-event-2';
+  return {
+    experiments,
+    mappingId: String(mappingId),
+    planRuleId: String(planRuleId),
+    hostileMappingId: String(hostileMappingId),
+    client,
+    healthyId,
+    failingId,
+    refusingId,
+    eventId,
+    sourceId: String(await idOfFirst(client, 'sources')),
+    visitorId: await visitorOf(client, eventId),
+    versionId: String(await idOfFirst(client, 'versions?isPublished=true')),
+  };
+}
+
+function condition(property: string, operator: string, value: unknown): object {
+  return { condition: { property, operator, value } };
+}
+
+async function idOfFirst(client: StackClient, list: string): Promise<unknown> {
+  const { entities } = (await client.api('GET', list)) as { readonly entities: readonly { readonly id: string }[] };
+  return entities[0]?.id;
+}
+
+/** Whose event it is, once it has been resolved. */
+async function visitorOf(client: StackClient, eventId: string): Promise<string> {
+  const endsAtMs = performance.now() + 30_000;
+  for (;;) {
+    try {
+      return String((await client.api('GET', `events/${eventId}`))['visitorId']);
+    } catch (error) {
+      if (performance.now() > endsAtMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

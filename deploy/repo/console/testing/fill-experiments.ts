@@ -1,0 +1,96 @@
+import type { Credentials } from '../../../local/credentials.ts';
+import type { StackClient } from '../../../local/testing/stack-client.ts';
+import { hostile } from './hostile-texts.ts';
+
+export type FilledExperiments = {
+  /** Its other variant does better than the control. */
+  readonly measuredId: string;
+  /** Its weights were changed while it ran: visitors are not spread as they say now. */
+  readonly mismatchedId: string;
+  /** Not started. */
+  readonly preparedId: string;
+};
+
+const visitorsEach = 100;
+
+/** Gives a fresh stack experiments with visitors and conversions; publishes them, and leaves a change of a weight behind. */
+export async function fillExperiments(credentials: Credentials, client: StackClient): Promise<FilledExperiments> {
+  const add = async (key: string, fields: object): Promise<string> =>
+    String((await client.api('POST', 'collections/experiments', { name: key, key, ...fields }))['id']);
+  const addVariant = async (experimentId: string, fields: object): Promise<string> =>
+    String((await client.api('POST', 'collections/experimentVariants', { experimentId, ...fields }))['id']);
+  await client.api('POST', 'collections/experimentSettings', {});
+  const primaryMetric = { event: 'Order Completed' };
+  const measuredId = await add('checkout-button', { name: 'Colour of the checkout button', primaryMetric });
+  await addVariant(measuredId, { name: 'Grey, as today', isControl: true });
+  await addVariant(measuredId, { name: 'Green', weight: 50, properties: { colour: '#1b7443' } });
+  const mismatchedId = await add('free-shipping', { name: 'Banner for free shipping', primaryMetric });
+  await addVariant(mismatchedId, { name: 'Without', isControl: true });
+  const banner = await addVariant(mismatchedId, { name: 'With the banner', weight: 50 });
+  const preparedId = await add('hostile', {
+    name: hostile.markup,
+    description: hostile.rightToLeft,
+    primaryMetric: { event: hostile.long.slice(0, 1_000) },
+  });
+  await addVariant(preparedId, { name: hostile.markup, isControl: true, properties: { note: hostile.rightToLeft } });
+  for (const id of [measuredId, mismatchedId]) await client.api('POST', `collections/experiments/${id}/start`);
+  await client.publish('Experiments');
+  await convert(client, await assignVisitors(credentials, 'checkout-button', visitorsEach));
+  await assignVisitors(credentials, 'free-shipping', visitorsEach);
+  await client.api('PATCH', `collections/experimentVariants/${banner}`, { weight: 5 });
+  return { measuredId, mismatchedId, preparedId };
+}
+
+type Assigned = { readonly visitorId: string; readonly isControl: boolean };
+
+/** Asks for an experiment as a page does, for visitors that all see what they are given. Throws where it does not run. */
+export async function assignVisitors(
+  { controlPlane, sourceToken }: Credentials,
+  key: string,
+  visitors: number,
+): Promise<readonly Assigned[]> {
+  const ask = async (visitorId: string): Promise<Assigned | undefined> => {
+    const answer = await fetch(`${controlPlane}/experiments/assignments/${key}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: sourceToken, visitor_id: visitorId, track_impression: true }),
+      signal: AbortSignal.timeout(15_000),
+    });
+    const { in_experiment: isIn, is_control: isControl } = (await answer.json()) as Readonly<Record<string, unknown>>;
+    return isIn === true ? { visitorId, isControl: isControl === true } : undefined;
+  };
+  const first = await untilThere(() => ask(`${key}-0`), `experiment ${key}`);
+  const others = await Promise.all(Array.from({ length: visitors - 1 }, (_, index) => ask(`${key}-${index + 1}`)));
+  return [first, ...others.filter((one) => one !== undefined)];
+}
+
+/** A published change is visible everywhere a moment later. */
+async function untilThere<Value>(find: () => Promise<Value | undefined>, what: string): Promise<Value> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const found = await find();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what} does not run`);
+}
+
+/** One in eight of the control buys, and every second of the others. */
+async function convert(client: StackClient, assigned: readonly Assigned[]): Promise<void> {
+  const buys = (group: readonly Assigned[], every: number): readonly Assigned[] =>
+    group.filter((_, index) => index % every === 0);
+  const buyers = [
+    ...buys(
+      assigned.filter(({ isControl }) => isControl),
+      8,
+    ),
+    ...buys(
+      assigned.filter(({ isControl }) => !isControl),
+      2,
+    ),
+  ];
+  await Promise.all(
+    buyers.map(({ visitorId }) =>
+      client.track({ event: 'Order Completed', userId: visitorId, eventProperties: { total: 20 } }),
+    ),
+  );
+}

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { additions, names, readEntries } from './testing/entries.ts';
+import type { Entry } from './testing/entries.ts';
+import { copyTree } from './testing/tree-copy.ts';
+import type { TreeCopy } from './testing/tree-copy.ts';
+
+// Adds one of each to a copy of the project, in the files that its entry in CONTRIBUTING.md names and nowhere else, and has
+// the copy checked. A change of this test that touches another file changes the entry, too.
+
+let copy: TreeCopy;
+let entries: ReadonlyMap<string, Entry>;
+beforeAll(async () => {
+  copy = await copyTree();
+  entries = readEntries(await readFile(join(import.meta.dirname, '../../../CONTRIBUTING.md'), 'utf8'));
+});
+afterAll(() => copy.remove());
+
+// Types, layers and the build are made twice; a busy machine takes its time.
+const timeoutMs = 300_000;
+
+/** What `npm run generate` writes beside the code: each file with its text. */
+async function generatedTexts(): Promise<Readonly<Record<string, string>>> {
+  const paths = ['deploy/runbook/alerts.md', 'deploy/nats/accounts.conf'];
+  return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await copy.read(path)] as const)));
+}
+
+async function add(entry: string): Promise<void> {
+  const addition = additions.find((one) => one.entry === entry);
+  const said = entries.get(entry);
+  if (addition === undefined || said === undefined) throw new Error(`CONTRIBUTING.md has no entry "${entry}"`);
+  await addition.add(copy);
+  const changed = copy.takeChanged();
+  expect(changed.length).toBeGreaterThan(0);
+  expect({ entry, notNamed: changed.filter((path) => !names(said, path) && path !== addition.usedIn) }).toEqual({
+    entry,
+    notNamed: [],
+  });
+}
+
+test('contributing: entries that are marked as tested are, and no others', () => {
+  const marked = [...entries].filter(([, { isMarked }]) => isMarked).map(([entry]) => entry);
+  expect(additions.map(({ entry }) => entry).toSorted()).toEqual(marked.toSorted());
+});
+
+test.each(additions.map(({ entry }) => entry))('contributing: %s is added in the files its entry names', add);
+
+test('contributing: all of it compiles, keeps to the layers and is documented', { timeout: timeoutMs }, async () => {
+  const before = await generatedTexts();
+  for (const script of ['types', 'check:layers', 'generate', 'docs']) {
+    const { code, said } = await npmRun(script);
+    expect({ script, code, said: code === 0 ? '' : said }).toEqual({ script, code: 0, said: '' });
+  }
+  // A destination kind asks for it, and changes the README alone.
+  expect(await generatedTexts()).toEqual(before);
+  expect(await copy.read('dist/docs/settings.md')).toMatch(/\| `EXAMPLE_MS` \| `20` \| ms \| 1 or more \| How long/);
+  expect(await copy.read('dist/docs/metrics.md')).toMatch(
+    /sluice_gateway_examples[\s\S]*sluice_resolver_examples_total[\s\S]*sluice_example_turns_total/,
+  );
+  expect(await copy.read('README.md')).toContain('`ExamplePlatform`');
+  expect(await copy.read('dist/docs/destinations/exampleplatform.md')).toContain('| `apiKey` * |');
+  expect(await copy.read('dist/docs/destinations/braze.md')).toContain('| `appName` |');
+});
+
+test('contributing: what was added keeps every contract', { timeout: timeoutMs }, async () => {
+  const files = [
+    'shared/destinations/contract.test.ts',
+    'shared/destinations/common-settings.test.ts',
+    'pipeline/workers/dispatch/sending/platforms.test.ts',
+    'pipeline/workers/dispatch/settlement/retry-policy.test.ts',
+    'shared/collections/registry.test.ts',
+    'shared/contracts/round-trips.test.ts',
+    'shared/contracts/events/resolved-event.test.ts',
+    'control-plane/versions/snapshots.test.ts',
+    'gateway/env.test.ts',
+    'gateway/payload',
+    'shared/contracts/events/plain-envelope.test.ts',
+    'pipeline/workers/resolve/read-event.test.ts',
+    'gateway/status/show-metrics.test.ts',
+    'pipeline/status/show-metrics.test.ts',
+    'deploy/repo/environment',
+    'deploy/docs/outcome-sections.test.ts',
+    'deploy/repo/generated-files.test.ts',
+    'deploy/helm/values.test.ts',
+  ];
+  // One worker loads what they share once.
+  const run = ['vitest', 'run', '--project', 'unit', '--maxWorkers', '1'];
+  const { code, said } = await copy.run('npx', ...run, ...files);
+  expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
+});
+
+const npmRun = (script: string) => copy.run('npm', 'run', '--silent', script);

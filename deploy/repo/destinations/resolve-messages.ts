@@ -1,0 +1,75 @@
+import { posthogCapture } from '../../../gateway/routes/compat/posthog.ts';
+import { specBatch } from '../../../gateway/routes/compat/spec-message.ts';
+import { readEvent } from '../../../pipeline/workers/resolve/read-event.ts';
+import { readTouch } from '../../../pipeline/workers/resolve/read-touch.ts';
+import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { encodeEventParts } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { planVisitors } from '../../../shared/visitors/plan-visitors.ts';
+
+const rules = {
+  botControl: { mode: 'Allow', threshold: 70 },
+  excludeRequestContext: false,
+  isVisitorsConnection: false,
+  keyTrust: 'server',
+} as const;
+
+/**
+ * Messages of one source as the gateway translates and the resolver resolves them, in their order: those of the event
+ * specification, and of PostHog's library where there is a `distinct_id`. Throws UntranslatableMessageError.
+ */
+export function resolveMessages(messages: readonly JsonObject[], arrivalMs: number): readonly ResolvedEvent[] {
+  return resolveEnvelopes(messages.map((message) => envelopeOf(message, arrivalMs)));
+}
+
+/** A payload of the service's own API, as the resolver resolves it. */
+export function resolveNative(kind: Envelope['kind'], body: JsonObject, arrivalMs: number): ResolvedEvent | undefined {
+  return resolveEnvelopes([{ v: 1, kind, id: 'm0', account: 'account', source: 'source', at: arrivalMs, body }])[0];
+}
+
+/** A message that the gateway rejects. */
+export class UntranslatableMessageError extends Error {
+  readonly code = 'message_untranslatable';
+}
+
+function resolveEnvelopes(envelopes: readonly Envelope[]): readonly ResolvedEvent[] {
+  const { outcomes } = planVisitors(
+    envelopes.map((envelope) => readTouch(envelope, rules.keyTrust).touch),
+    () => ({ visitor: () => undefined, identity: () => undefined, erasure: () => undefined }),
+    { propertiesBytesMax: 32_768, newVisitorId: () => 'new-visitor' },
+  );
+  return envelopes.map((envelope, index) => resolvedOf(envelope, outcomes[index]));
+}
+
+function envelopeOf(message: JsonObject, arrivalMs: number): Envelope {
+  const dialect = 'distinct_id' in message ? posthogCapture : specBatch;
+  const arrival = { atMs: arrivalMs, timeWindow: { pastMsMax: 604_800_000, aheadMsMax: 300_000 } };
+  const translation = dialect.translate(message, {}, arrival);
+  if ('problem' in translation) throw new UntranslatableMessageError(translation.problem);
+  const { kind, id = 'no-id', body } = translation;
+  // The log holds JSON: what is undefined is not there.
+  const json = JSON.parse(JSON.stringify(body)) as JsonObject;
+  return { v: 1, kind, id, account: 'account', source: 'source', at: arrivalMs, body: json };
+}
+
+type Outcome = ReturnType<typeof planVisitors>['outcomes'][number];
+
+function resolvedOf(envelope: Envelope, outcome: Outcome | undefined): ResolvedEvent {
+  if (outcome?.kind !== 'resolved') throw new Error(`the visitor is ${outcome?.kind ?? 'missing'}`);
+  const { name, timeMs, properties, context, integrations } = readEvent(envelope, rules);
+  const json = encodeEventParts({
+    id: envelope.id,
+    event: name,
+    time: timeMs,
+    received_at: envelope.at,
+    source_id: envelope.source,
+    account_id: envelope.account,
+    test: false,
+    integrations,
+    event_properties: JSON.parse(properties.before) as JsonObject,
+    context: JSON.parse(context.before) as JsonObject,
+  });
+  const event = JSON.parse(json) as ResolvedEvent['event'];
+  return { v: 1, event, visitor: { custom_properties: {}, ...outcome.properties.value, id: outcome.id } };
+}

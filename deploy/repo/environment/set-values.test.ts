@@ -1,0 +1,77 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { services, tools } from './environment-page.ts';
+
+// Helm's values, Compose and the units set variables of their own. Each is one a program knows, and where its value is
+// not the program's default a comment there says why: else the two drift apart without a reason.
+
+type SetValue = { readonly file: string; readonly name: string; readonly value: string; readonly isExplained: boolean };
+
+const deploy = join(import.meta.dirname, '../..');
+
+/** Values that a file sets, one a line; `shapes` find the name and the value in a line. */
+async function readSetValues(file: string, shape: RegExp): Promise<SetValue[]> {
+  const lines = (await readFile(join(deploy, file), 'utf8')).split('\n');
+  const found: SetValue[] = [];
+  // A comment is about what follows it without a gap: one variable, or several that belong together.
+  let isExplained = false;
+  for (const line of lines) {
+    const isComment = /^\s*#/.test(line);
+    const assignments = isComment ? [] : [...line.matchAll(shape)];
+    if (isComment) isExplained = true;
+    else if (assignments.length === 0) isExplained = false;
+    for (const [, name = '', value = ''] of assignments) {
+      found.push({ file, name, value, isExplained: isExplained || / # \S/.test(line) });
+    }
+  }
+  return found;
+}
+
+const yamlEntry = /^\s+([A-Z][A-Z0-9]*_[A-Z0-9_]+): '?(?:\$\{\w+:-)?([^'#}]*?)\}?'?\s*(?:#.*)?$/g;
+const assignment = /(?:^|=| )([A-Z][A-Z0-9]*_[A-Z0-9_]+)=(\S*)/g;
+
+let set: readonly SetValue[];
+beforeAll(async () => {
+  const units = (await readdir(join(deploy, 'systemd'))).filter((name) => name.endsWith('.service'));
+  const unitFiles = [...units, 'sluice-.service.d/common.conf', 'sluice.env.example'];
+  const read = [
+    readSetValues('helm/sluice/values.yaml', yamlEntry),
+    readSetValues('compose/compose.yaml', yamlEntry),
+    ...unitFiles.map((name) => readSetValues(`systemd/${name}`, assignment)),
+  ];
+  set = (await Promise.all(read)).flat();
+});
+
+/** The default of each variable; undefined for one that has none. */
+const defaults = new Map(
+  [...services, ...tools].flatMap(({ variables }) =>
+    Object.entries(variables).map(([name, variable]) => [name, defaultOf(variable)] as const),
+  ),
+);
+
+function defaultOf(variable: object): string | undefined {
+  if (!('default' in variable)) return undefined;
+  return Array.isArray(variable.default) ? variable.default.join(',') : String(variable.default);
+}
+
+// Of the images that Compose runs beside ours.
+const foreign = /^(?:POSTGRES|GF|PG)_|^NATS_STORE_BYTES_MAX$|^NODE_ENV$/;
+
+test('set values: every variable that Helm, Compose or a unit sets is known to a program', () => {
+  expect(new Set(set.map(({ file }) => file)).size).toBeGreaterThan(4);
+  expect(set.length).toBeGreaterThan(40);
+  // A secret's variable may name a file instead.
+  const isKnown = (name: string): boolean => defaults.has(name) || defaults.has(name.replace(/_FILE$/, ''));
+  const unknown = set.filter(({ name }) => !foreign.test(name) && !isKnown(name));
+  expect(unknown).toEqual([]);
+});
+
+test('set values: where a value is not the default, a comment there says why', () => {
+  const differing = set.filter(({ name, value }) => {
+    const usual = defaults.get(name);
+    return usual !== undefined && usual !== value;
+  });
+  expect(differing.length).toBeGreaterThan(5);
+  expect(differing.filter(({ isExplained }) => !isExplained)).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { Stryker } from '@stryker-mutator/core';
+import { judgeMutants, outdated, problemsOf } from './judge-mutants.ts';
+import type { ExplainedSurvivor, MutationReport, Survivor } from './judge-mutants.ts';
+import { rooms } from './rooms.ts';
+import type { Room } from './rooms.ts';
+
+const reportFile = '.sluice/mutants/report.json';
+const baselineFile = 'deploy/repo/mutants/baseline.json';
+
+/** Changes the files one mutant at a time, and runs the unit tests that reach it. */
+async function mutate(files: readonly string[]): Promise<MutationReport> {
+  rmSync(reportFile, { force: true });
+  const stryker = new Stryker({
+    testRunner: 'vitest',
+    plugins: ['@stryker-mutator/vitest-runner'],
+    vitest: { configFile: 'deploy/repo/mutants/vitest.config.ts', related: true },
+    mutate: files.map((file) => (file.includes('.') ? file : `${file}/**/*.ts`)).concat('!**/*.test.ts'),
+    // What a message says is for people: no test should hold every word of it.
+    mutator: { excludedMutations: ['StringLiteral'] },
+    coverageAnalysis: 'perTest',
+    // What is evaluated once, at import, would have every test run for each of its mutants.
+    ignoreStatic: true,
+    concurrency: 2,
+    tempDirName: '.sluice/mutants/sandbox',
+    // The chart has links to folders, which cannot be copied.
+    ignorePatterns: ['dist', '.sluice', 'deploy/helm', 'bench/results'],
+    // TypeScript 7 has no interface to rewrite its settings with, and tests do not need them.
+    tsconfigFile: 'none.json',
+    reporters: ['json'],
+    jsonReporter: { fileName: reportFile },
+  });
+  await stryker.runMutationTest();
+  return JSON.parse(readFileSync(reportFile, 'utf8')) as MutationReport;
+}
+
+async function look(room: Room, explained: readonly ExplainedSurvivor[]): Promise<boolean> {
+  const report = await mutate(room.files);
+  const verdict = judgeMutants(report);
+  const found: readonly Survivor[] = verdict.survivors;
+  const problems = [
+    ...problemsOf(verdict, explained),
+    ...outdated(explained, found, new Set(Object.keys(report.files))).map(
+      ({ file, change }) => `${baselineFile}: ${file} has no such survivor any more: ${change}`,
+    ),
+  ];
+  const all = verdict.noticed + found.length;
+  console.log(`${room.name}: ${verdict.score.toFixed(1)} % of ${all} mutants noticed, ${found.length} survived`);
+  for (const problem of problems) console.log(`    ${problem}`);
+  return problems.length === 0;
+}
+
+const paths = process.argv.slice(2);
+const explained = JSON.parse(readFileSync(baselineFile, 'utf8')) as readonly ExplainedSurvivor[];
+const wanted = paths.length === 0 ? rooms : [{ name: paths.join(' '), files: paths }];
+for (const room of wanted) {
+  if (!(await look(room, explained))) process.exitCode = 1;
+}
