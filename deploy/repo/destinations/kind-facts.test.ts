@@ -133,6 +133,22 @@ const sharesFolder: ReadonlySet<string> = new Set([
   'GoogleAdsServerContainer',
 ]);
 
+test('facts: every platform refuses something that the facts name', () => {
+  const without = files.filter(({ platform = [] }) => !platform.some(({ accepted }) => !accepted));
+  expect(without.map(({ folder }) => folder).toSorted()).toEqual([...takesAnything].toSorted());
+});
+
+/** What the customer's own endpoint, function or postback takes only the customer knows. */
+const takesAnything: ReadonlySet<string> = new Set([
+  'aws-lambda',
+  'basis-postback',
+  'beeswax-postback',
+  'http-custom-request',
+  'http-destination',
+  'partnerize',
+  'sluice-synthetic-data',
+]);
+
 test('facts: every fact says something of what is sent', () => {
   for (const { folder, facts } of files) {
     for (const { name, sent, absent, skipped, refused, urlPath } of facts) {

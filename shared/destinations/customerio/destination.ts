@@ -26,6 +26,7 @@ import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
 import {
   batchSize,
+  choice,
   matching,
   optionalText,
   region,
@@ -69,6 +70,15 @@ const settings = {
   datesAsSeconds: toggle({
     label: 'Dates as seconds',
     sublabel: 'Dates in ISO 8601 go out as seconds since 1970, which Customer.io compares.',
+  }),
+  pageNames: choice<'url' | 'name'>({
+    label: 'Name of a page view',
+    options: [
+      { label: 'URL of the page', value: 'url' },
+      { label: 'Name of the page', value: 'name' },
+    ],
+    sublabel: "What segments and campaigns find page views by. Customer.io's own snippet and Segment send the URL.",
+    fallback: 'url',
   }),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
@@ -142,7 +152,7 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
     action: view ?? 'event',
     identifiers,
     id: eventUlid(id, timeMs),
-    name: view === undefined ? name : (textOf(properties['name']) ?? browserContext(sent).url ?? name),
+    name: view === undefined ? name : nameOfView(sent, view, given.pageNames),
     timestamp: Math.floor(timeMs / 1_000),
     attributes: given.datesAsSeconds ? withSeconds(properties) : properties,
   };
@@ -175,6 +185,12 @@ const views: ReadonlyMap<string, string> = new Map([
   [pageEvent, 'page'],
   [screenEvent, 'screen'],
 ]);
+
+function nameOfView(event: SentEvent, view: string, pageNames: Given['pageNames']): string {
+  const own = textOf(event.properties['name']);
+  const url = browserContext(event).url;
+  return (view === 'page' && pageNames === 'url' ? (url ?? own) : (own ?? url)) ?? event.name;
+}
 
 /** The device that the event registers for notifications. */
 function deviceIn(event: SentEvent): JsonObject | undefined {

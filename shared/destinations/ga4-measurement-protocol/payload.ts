@@ -90,6 +90,8 @@ function recommendedParameters(name: string, event: SentEvent): readonly [JsonOb
   return name === 'generate_lead' ? [{ value, currency }, []] : [{}, []];
 }
 
+const promotionNames = { name: 'promotion_name', creative: 'creative_name', position: 'creative_slot' };
+
 /** What Google calls a property of common use, by the event whose parameter it is. */
 const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   view_item_list: { list_id: 'item_list_id', category: 'item_list_name' },
@@ -98,6 +100,8 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   add_payment_info: { payment_method: 'payment_type' },
   share: { share_via: 'method' },
   screen_view: { name: 'screen_name' },
+  view_promotion: promotionNames,
+  select_promotion: promotionNames,
 };
 
 /** Those that an event has, unless it has Google's name as well; and the names they came by. */
