@@ -17,6 +17,10 @@ const page = (load: () => Promise<ComponentType>): LazyPage => lazy(async () => 
 const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['destinations', page(async () => (await import('./destinations/destinations-page.tsx')).DestinationsPage)],
   ['destinations/new', page(async () => (await import('./destinations/new-destination-page.tsx')).NewDestinationPage)],
+  [
+    'destinations/:id/dead-letters/:seq',
+    page(async () => (await import('./destinations/dead-letter-page.tsx')).DeadLetterPage),
+  ],
   ['destinations/:id/*', page(async () => (await import('./destinations/destination-page.tsx')).DestinationPage)],
   ['events', page(async () => (await import('./events/events-page.tsx')).EventsPage)],
   ['events/:id', page(async () => (await import('./events/event-page.tsx')).EventPage)],

@@ -5,7 +5,7 @@ import { httpDestination } from '../../shared/destinations/http-destination/dest
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import type { SendResult, Sender } from '../../shared/egress/sender.ts';
 import { createTestEvent, runDestinationTest } from './run-test.ts';
-import { secretSettings } from './mask-secrets.ts';
+import { secretSettings } from '../../shared/destinations/mask-secrets.ts';
 
 const testEvent = () => createTestEvent('account', {}, {}, Date.now());
 

@@ -16,9 +16,9 @@ import { sendInTurn } from '../../shared/egress/send-in-turn.ts';
 import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { secretMask } from '../draft/mask-settings.ts';
-import { createSecretMasker, secretHeaders, secretSettings, secretsInRequest } from './mask-secrets.ts';
-import type { SecretMasker } from './mask-secrets.ts';
+import { secretMask } from '../../shared/contracts/config/secrets.ts';
+import { createRequestMasker } from '../../shared/destinations/mask-secrets.ts';
+import type { SecretMasker } from '../../shared/destinations/mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */
 export type DestinationTest = {
@@ -98,9 +98,7 @@ function maskerOf(
   { kind, settings }: Pick<DestinationTest, 'kind' | 'settings'>,
   request: OutboundRequest,
 ): SecretMasker {
-  const headers = secretHeaders(kind, settings);
-  const secrets = [...secretSettings(kind, settings), ...secretsInRequest(request, headers)];
-  return createSecretMasker(secrets, new Set(headers.keys()));
+  return createRequestMasker(kind, settings)(request);
 }
 
 function showRequest(mask: SecretMasker, request: OutboundRequest): ShownRequest {

@@ -7,6 +7,7 @@ import { viewSending } from '../health/view-sending.ts';
 import { liveValues } from '../health/live-values.ts';
 import { logFigures } from '../health/log-figures.ts';
 import { requireEntity } from '../draft/entity-store.ts';
+import { platformErrorReply } from './exchange-view.ts';
 import { listFailures } from './list-failures.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -120,12 +121,14 @@ export const sendingEndpoints = [
     scope: 'destination:find',
     id: 'listDestinationFailures',
     tag: 'Destinations',
-    summary: 'Why recent events did not reach a destination, by reason, the most frequent first, 50 at most',
+    summary:
+      'Why recent events did not reach a destination, by reason and by what the platform answered, the most frequent first, 50 at most',
     reply: Type.Object({
       entities: Type.Array(
         Type.Object({
           reason: Type.String(),
           outcome: Type.Enum(['retrying', 'rejected']),
+          error: nullable(platformErrorReply),
           events: { ...count, description: 'Events of the recent-events view.' },
           lastAt: instant,
           lastEventId: Type.String(),

@@ -3,7 +3,7 @@ import type { DestinationKind } from '../../shared/destinations/sdk/destination.
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
 import type { ApiError } from '../api/api-error.ts';
-import { secretMask } from '../draft/mask-settings.ts';
+import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { mergeSettings, missingSettings, openSettings } from './settings.ts';
 
 const named = { sublabel: null, required: null };

@@ -1,4 +1,4 @@
-import { secretMask } from '../draft/mask-settings.ts';
+import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';

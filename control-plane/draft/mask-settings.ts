@@ -1,8 +1,5 @@
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { isSealed } from '../../shared/contracts/config/secrets.ts';
-
-/** What a secret reads as; sent back it leaves the stored value. */
-export const secretMask = '********';
+import { isSealed, secretMask } from '../../shared/contracts/config/secrets.ts';
 
 /** Settings as a client may read them. */
 export function maskSettings(settings: JsonObject | null): JsonObject | null {

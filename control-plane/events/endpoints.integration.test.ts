@@ -16,7 +16,7 @@ beforeAll(async () => {
   pool = openTestPool(plane.databaseUrl, 4);
 });
 beforeEach(async () => {
-  client = await plane.newAccount(['event:list', 'pii:read']);
+  client = await plane.newAccount(['event:list', 'destination:find', 'pii:read']);
 });
 afterAll(async () => {
   await pool.end();
@@ -62,16 +62,18 @@ const list = async (query = ''): Promise<string[]> => {
 test('list events: shows an event with its outcomes', async () => {
   await addEvent('e1', { test: true });
   await pool.query(
-    `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at, version_number, consent) values
-      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z', null, null),
-      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z', 5, null),
-      ($1, 'e1', 'd3', 'stopped', 'consent: ads', 0, '2023-11-14T22:13:22Z', 5, $2)`,
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at, version_number, consent, answer, exchange) values
+      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z', null, null, $3, $4),
+      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z', 5, null, null, null),
+      ($1, 'e1', 'd3', 'stopped', 'consent: ads', 0, '2023-11-14T22:13:22Z', 5, $2, null, null)`,
     [
       client.accountId,
       JSON.stringify([
         { purpose: 'ads', isGranted: false, layer: 'default', detail: 'US-CA' },
         { purpose: 'mail', isGranted: true, layer: 'event' },
       ]),
+      JSON.stringify({ status: 400, code: '100/7', message: 'no email' }),
+      JSON.stringify(exchange),
     ],
   );
   const { body } = await client.get('/events');
@@ -100,6 +102,7 @@ test('list events: shows an event with its outcomes', async () => {
             attempts: 1,
             versionNumber: 5,
             consent: null,
+            error: null,
             at: '2023-11-14T22:13:21.000Z',
           },
           {
@@ -109,6 +112,7 @@ test('list events: shows an event with its outcomes', async () => {
             attempts: 3,
             versionNumber: null,
             consent: null,
+            error: { status: 400, code: '100/7', message: 'no email' },
             at: '2023-11-14T22:13:20.500Z',
           },
           {
@@ -121,6 +125,7 @@ test('list events: shows an event with its outcomes', async () => {
               { purpose: 'ads', isGranted: false, layer: 'default', detail: 'US-CA' },
               { purpose: 'mail', isGranted: true, layer: 'event', detail: null },
             ],
+            error: null,
             at: '2023-11-14T22:13:22.000Z',
           },
         ],
@@ -128,6 +133,49 @@ test('list events: shows an event with its outcomes', async () => {
     ],
     pagination: { nextCursor: null, hasMore: false },
   });
+  const { body: exchanges } = await client.get('/events/e1/exchanges');
+  const { code: _code, message: _message, ...answer } = exchange.answer;
+  expect(exchanges.entities).toEqual([
+    {
+      destinationId: 'd2',
+      exchange: { request: { ...exchange.request, isCut: true }, answer: { ...answer, isCut: false } },
+    },
+  ]);
+});
+
+const exchange = {
+  request: {
+    method: 'POST',
+    url: 'https://example.com/',
+    headers: { a: 'b' },
+    body: 'ann@exa',
+    isCut: true,
+    events: 1,
+  },
+  answer: {
+    status: 400,
+    code: '100/7',
+    message: 'no email',
+    headers: { 'x-request-id': 'r' },
+    body: 'no email of ann@example.com',
+  },
+} as const;
+
+test('event exchanges: need the scope of destinations, show another account none, and are masked where the account says so', async () => {
+  await addEvent('e1');
+  await pool.query(
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, attempts, at, exchange)
+      values ($1, 'e1', 'd1', 'rejected', 1, now(), $2)`,
+    [client.accountId, JSON.stringify(exchange)],
+  );
+  const limited = await plane.newKey(client, ['event:list']);
+  expect((await limited.get('/events/e1/exchanges')).status).toBe(403);
+  const stranger = await plane.newAccount(['destination:find']);
+  expect((await stranger.get('/events/e1/exchanges')).status).toBe(404);
+  await pool.query('update accounts set masks_personal_data = true where id = $1', [client.accountId]);
+  const masked = await plane.newKey(client, ['destination:find']);
+  expect(JSON.stringify((await masked.get('/events/e1/exchanges')).body)).not.toMatch(/ann@/);
+  expect(JSON.stringify((await client.get('/events/e1/exchanges')).body)).toMatch(/ann@/);
 });
 
 test('list events: ordered by the time they name, newest first, whenever they were sent', async () => {

@@ -8,11 +8,12 @@ import { hashedVisitor } from '../audit/record-audit.ts';
 import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
+import { exchangeMembers, exchangeReply, viewExchange } from '../destinations/exchange-view.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
 import { countByDay } from './count-by-day.ts';
 import { decideWays, wayMembers, wayReply } from './decide-ways.ts';
 import { eventMembers, eventPosition, eventReply, outcomeNames, planOutcomes, viewEvent } from './event-view.ts';
-import { findRecentEvent, listRecentEvents } from './recent-events.ts';
+import { findExchanges, findRecentEvent, listRecentEvents } from './recent-events.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
 
@@ -132,6 +133,32 @@ export const eventEndpoints = [
     async handle({ params, principal }, { pool }) {
       const record = await found(findRecentEvent(pool, principal.accountId, params.id), 'event');
       return viewEvent(record);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/events/{id}/exchanges',
+    // The request shows the destination's settings.
+    scope: 'destination:find',
+    id: 'listEventExchanges',
+    audits: { action: 'event.read', entity: 'id' },
+    personal: exchangeMembers,
+    tag: 'Events',
+    summary:
+      'The last failed request of a recent event at each destination with what the platform answered, secrets masked; the ' +
+      'newest 2,000 of an account are kept',
+    reply: Type.Object({
+      entities: Type.Array(Type.Object({ destinationId: Type.String(), exchange: exchangeReply })),
+    }),
+    async handle({ params, principal }, { pool }) {
+      const { accountId } = principal;
+      const record = await found(findRecentEvent(pool, accountId, params.id), 'event');
+      const exchanges = await findExchanges(pool, accountId, record);
+      const entities = [...exchanges].map(([destinationId, exchange]) => ({
+        destinationId,
+        exchange: viewExchange(exchange) ?? {},
+      }));
+      return { entities };
     },
   }),
   defineEndpoint({

@@ -5,6 +5,7 @@ import type { PurposeAnswer } from '../../shared/routing/consent/purpose-answer.
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Position } from '../api/pagination.ts';
+import { platformErrorReply, viewPlatformError } from '../destinations/exchange-view.ts';
 import type { PlanRecord, RecentEventRecord } from './recent-events.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -89,6 +90,7 @@ export const eventReply = Type.Object({
         Type.Integer({ description: 'The version that decided this outcome: the one that was live at that attempt.' }),
       ),
       consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stopped it: what decided.' })),
+      error: nullable(platformErrorReply),
       at: instant,
     }),
     { description: 'What became of it at each destination so far.' },
@@ -118,6 +120,7 @@ export function viewEvent(record: RecentEventRecord): JsonObject {
     outcomes: record.outcomes.map((outcome) => ({
       ...outcome,
       consent: outcome.consent === null ? null : viewConsent(outcome.consent),
+      error: viewPlatformError(outcome.error ?? undefined),
       at: new Date(outcome.at).toISOString(),
     })),
   };

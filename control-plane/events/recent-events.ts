@@ -1,4 +1,5 @@
 import type { PurposeAnswer } from '../../shared/routing/consent/purpose-answer.ts';
+import type { Exchange, PlatformError } from '../../shared/contracts/events/exchange.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { Position } from '../api/pagination.ts';
@@ -12,6 +13,7 @@ export type OutcomeRecord = {
   readonly versionNumber: number | null;
   readonly consent: readonly PurposeAnswer[] | null;
   readonly at: string;
+  readonly error: PlatformError | null;
 };
 
 /** What a tracking plan made of an event, and the rules that it broke. */
@@ -129,6 +131,21 @@ export async function findRecentEvent(
   return rows[0];
 }
 
+/** The failed requests of an event with their answers, by destination. */
+export async function findExchanges(
+  db: Queryable,
+  accountId: string,
+  { id, origin }: Pick<RecentEventRecord, 'id' | 'origin'>,
+): Promise<ReadonlyMap<string, Exchange>> {
+  const { rows } = await db.query<{ destinationId: string; exchange: Exchange }>(
+    `select destination_id as "destinationId", exchange from event_outcomes
+      where account_id = $1 and event_id = $2 and origin = $3 and exchange is not null
+        and outcome in ('retrying', 'rejected')`,
+    [accountId, id, origin],
+  );
+  return new Map(rows.map(({ destinationId, exchange }) => [destinationId, exchange]));
+}
+
 /** How many events of a visitor are in the view, under any of its ids. */
 export async function countRecentEvents(
   db: Queryable,
@@ -144,8 +161,8 @@ export async function countRecentEvents(
 
 const outcomes = `coalesce((
   select jsonb_agg(jsonb_build_object('destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason,
-    'attempts', o.attempts, 'versionNumber', o.version_number, 'consent', o.consent,
-    'at', o.at) order by o.destination_id)
+    'attempts', o.attempts, 'versionNumber', o.version_number, 'consent', o.consent, 'at', o.at,
+    'error', case when o.outcome in ('retrying', 'rejected') then o.answer end) order by o.destination_id)
   from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin), '[]')`;
 
 const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",

@@ -7,7 +7,9 @@ import type { Editing } from '../draft/edit-entities.ts';
 import { withAudit } from '../draft/audited-effect.ts';
 import { isUuid } from '../store/text.ts';
 import { findDispatched, findLiveDispatched } from './find-dispatched.ts';
+import { exchangeMembers } from '../destinations/exchange-view.ts';
 import {
+  deadLetterDetailReply,
   deadLetterReply,
   readReplayRequest,
   readTimeRange,
@@ -15,6 +17,7 @@ import {
   replayReply,
   timeField,
   viewDeadLetter,
+  viewDeadLetterDetail,
   viewReplay,
 } from './replay-view.ts';
 import { replays } from './replay-service.ts';
@@ -23,6 +26,9 @@ import type { ReplayService } from './replay-service.ts';
 /** Which dead letters are meant. */
 const deadLetterFilter = {
   reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Those of exactly this reason.' })),
+  message: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_000, description: 'Those with exactly this message of the platform.' }),
+  ),
   from: Type.Optional(timeField('Those last tried at this time or later.')),
   to: Type.Optional(timeField('Those last tried before this time.')),
 };
@@ -46,11 +52,11 @@ export const replayEndpoints = [
     reply: pageOf(deadLetterReply),
     async handle({ params, query, principal }, { storage, paginator, replays }) {
       const { accountId } = principal;
-      const { reason, from, to } = query;
+      const { reason, message, from, to } = query;
       const { id } = params;
-      const list = { list: 'dead-letters', accountId, filters: { id, reason, from, to } };
+      const list = { list: 'dead-letters', accountId, filters: { id, reason, message, from, to } };
       const { limit, after } = paginator.read(query, list);
-      const filter = { reason, ...readTimeRange(query) };
+      const filter = { reason, message, ...readTimeRange(query) };
       const row = await found(findDispatched(storage.fork(), accountId, id), 'destination');
       const beforeSeq = after === undefined ? undefined : Number(after[0]);
       const { letters, nextBeforeSeq } = await replays.deadLetters(row.id, { limit, beforeSeq, filter });
@@ -59,6 +65,24 @@ export const replayEndpoints = [
         letters.map(viewDeadLetter),
         nextBeforeSeq === undefined ? undefined : [nextBeforeSeq],
       );
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/{id}/dead-letters/{seq}',
+    scope: 'destination:find',
+    id: 'getDeadLetter',
+    audits: { action: 'dead-letter.read', entity: 'id' },
+    personal: exchangeMembers,
+    uses: { replays },
+    tag: 'Destinations',
+    summary: 'Read a dead letter by its place in the log, with the last request and what the platform answered',
+    reply: deadLetterDetailReply,
+    async handle({ params, principal }, { storage, replays }) {
+      const row = await found(findDispatched(storage.fork(), principal.accountId, params.id), 'destination');
+      const seq = /^[1-9]\d{0,14}$/.test(params.seq) ? Number(params.seq) : undefined;
+      const letter = seq === undefined ? undefined : await replays.deadLetter(row.id, seq);
+      return viewDeadLetterDetail(await found(Promise.resolve(letter), 'dead letter'));
     },
   }),
   defineEndpoint({
@@ -78,19 +102,19 @@ export const replayEndpoints = [
     }),
     async handle({ params, query, principal }, services) {
       const { accountId } = principal;
-      const { reason, from, to } = query;
+      const { reason, message, from, to } = query;
       const { id } = params;
-      const list = { list: 'deleted-dead-letters', accountId, filters: { id, reason, from, to } };
+      const list = { list: 'deleted-dead-letters', accountId, filters: { id, reason, message, from, to } };
       const { after } = services.paginator.read(query, list);
       const [fromSeq, endSeq] = after ?? [];
       const range = fromSeq === undefined ? undefined : { fromSeq: Number(fromSeq), endSeq: Number(endSeq) };
-      const filter = { reason, ...readTimeRange(query) };
+      const filter = { reason, message, ...readTimeRange(query) };
       const { deleted, next } = await withAudit(services, principal, {
         audited: {
           action: 'destination.delete-dead-letters',
           collection: 'destinations',
           entityId: id,
-          details: { reason: reason ?? null, from: from ?? null, to: to ?? null },
+          details: { reason: reason ?? null, message: message ?? null, from: from ?? null, to: to ?? null },
         },
         async check({ em }) {
           await found(findDispatched(em, accountId, id), 'destination');

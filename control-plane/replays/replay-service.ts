@@ -1,8 +1,9 @@
-import { listDeadLetters } from '../../shared/nats/messages/list-dead-letters.ts';
+import { findDeadLetter, listDeadLetters } from '../../shared/nats/messages/list-dead-letters.ts';
 import type {
   DeadLetterBounds,
   DeadLetterPage,
   DeadLetterPageRequest,
+  ListedDeadLetter,
 } from '../../shared/nats/messages/list-dead-letters.ts';
 import type { DeadLetterFilter } from '../../shared/contracts/events/dead-letter.ts';
 import type { FollowedErasures } from '../../shared/nats/erasures/follow-erasures.ts';
@@ -18,6 +19,7 @@ import type { LogBuckets } from '../publishing/log-buckets.ts';
 /** Dead letters and replays, as the log has them. A log that does not answer is a 503. */
 export type ReplayService = ReplayStore & {
   deadLetters(destinationId: string, page: DeadLetterPageRequest): Promise<DeadLetterPage>;
+  deadLetter(destinationId: string, seq: number): Promise<ListedDeadLetter | undefined>;
   deleteDeadLetters(
     destinationId: string,
     request: { readonly filter: DeadLetterFilter; readonly range?: DeletionRange | undefined },
@@ -53,6 +55,11 @@ export function createReplayService(
         await erasures.untilCurrent(AbortSignal.timeout(bounds.timeMs));
         const options = { ...bounds, isErased: erasures.isEventErased };
         return listDeadLetters(logBuckets.connection, destinationId, page, options);
+      }),
+    deadLetter: (destinationId, seq) =>
+      ask(async () => {
+        await erasures.untilCurrent(AbortSignal.timeout(bounds.timeMs));
+        return findDeadLetter(logBuckets.connection, destinationId, seq, { isErased: erasures.isEventErased });
       }),
     deleteDeadLetters: (destinationId, request) =>
       ask(() => deleteDeadLetters(logBuckets.connection, destinationId, request, bounds)),

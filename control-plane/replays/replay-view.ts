@@ -5,6 +5,8 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ReplayJob, ReplayRequest } from '../../shared/contracts/replay-job.ts';
 import { shareDone } from '../../shared/contracts/replay-job.ts';
 import { badRequest } from '../api/api-error.ts';
+import { platformErrorOf } from '../../shared/contracts/events/exchange.ts';
+import { exchangeReply, platformErrorReply, viewExchange, viewPlatformError } from '../destinations/exchange-view.ts';
 import type { ListedDeadLetter } from '../../shared/nats/messages/list-dead-letters.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -16,6 +18,7 @@ export const replayReply = Type.Object({
   destinationId: Type.String(),
   what: Type.Enum(['dead-letters', 'log']),
   reason: nullable(Type.String()),
+  message: nullable(Type.String({ description: 'Of dead letters with this message of the platform only.' })),
   from: nullable(instant),
   to: nullable(instant),
   status: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done'], {
@@ -37,6 +40,7 @@ export function viewReplay(job: ReplayJob): JsonObject {
     destinationId: job.destinationId,
     what: request.what,
     reason: request.what === 'log' ? null : (request.reason ?? null),
+    message: request.what === 'log' ? null : (request.message ?? null),
     from: instantOf(request.fromMs),
     to: instantOf(request.toMs),
     status: job.state,
@@ -86,6 +90,13 @@ export const replayBody = Type.Object(
     reason: Type.Optional(
       Type.String({ minLength: 1, maxLength: 1_000, description: 'Dead letters of exactly this reason only.' }),
     ),
+    message: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        description: 'Dead letters with exactly this message of the platform only.',
+      }),
+    ),
     from: Type.Optional(
       timeField('Dead letters last tried, or events resolved, at this time or later. Required for the log.'),
     ),
@@ -95,10 +106,18 @@ export const replayBody = Type.Object(
 );
 
 /** Turns the body into what the pipeline is asked for. Throws a 400 that names the field. */
-export function readReplayRequest({ what, reason, ...times }: Static<typeof replayBody>): ReplayRequest {
+export function readReplayRequest({ what, reason, message, ...times }: Static<typeof replayBody>): ReplayRequest {
   const range = readTimeRange(times);
-  if (what === 'dead-letters') return { what, ...(reason === undefined ? {} : { reason }), ...range };
+  if (what === 'dead-letters') {
+    return {
+      what,
+      ...(reason === undefined ? {} : { reason }),
+      ...(message === undefined ? {} : { message }),
+      ...range,
+    };
+  }
   if (reason !== undefined) throw badRequest('reason is for dead letters only');
+  if (message !== undefined) throw badRequest('message is for dead letters only');
   const { fromMs, toMs } = range;
   if (fromMs === undefined) throw badRequest('from is required for the log');
   if (toMs === undefined) throw badRequest('to is required for the log');
@@ -124,10 +143,21 @@ export const deadLetterReply = Type.Object({
       { description: 'The last request. Null when none could be made; its status is null when there was no answer.' },
     ),
   ),
+  error: nullable(platformErrorReply),
 });
 
+/** One dead letter, with the request that failed. */
+export const deadLetterDetailReply = Type.Object({
+  ...deadLetterReply.properties,
+  exchange: nullable(exchangeReply),
+});
+
+export function viewDeadLetterDetail(listed: ListedDeadLetter): JsonObject {
+  return { ...viewDeadLetter(listed), exchange: viewExchange(listed.letter.exchange) };
+}
+
 export function viewDeadLetter({ seq, letter }: ListedDeadLetter): JsonObject {
-  const { reason, attempts, firstAttemptAt, lastAttemptAt, request } = letter;
+  const { reason, attempts, firstAttemptAt, lastAttemptAt, request, exchange } = letter;
   const { event, visitor } = letter.event;
   return {
     seq,
@@ -137,5 +167,6 @@ export function viewDeadLetter({ seq, letter }: ListedDeadLetter): JsonObject {
     firstAttemptAt: new Date(firstAttemptAt).toISOString(),
     lastAttemptAt: new Date(lastAttemptAt).toISOString(),
     request: request === undefined ? null : { ...request, status: request.status ?? null },
+    error: viewPlatformError(exchange && platformErrorOf(exchange)),
   };
 }

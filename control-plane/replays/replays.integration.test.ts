@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import type { Exchange } from '../../shared/contracts/events/exchange.ts';
+import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
+import { readAt } from '../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
@@ -36,7 +40,25 @@ afterAll(() => plane.stop());
 const firstMs = Date.parse('2026-03-01T00:00:00Z');
 const minute = (n: number): string => new Date(firstMs + n * 60_000).toISOString();
 
-async function bury(n: number, reason: string): Promise<void> {
+const exchange: Exchange = {
+  request: {
+    method: 'POST',
+    url: 'https://example.com/events',
+    headers: {},
+    body: '{"email":"ann@example.com"}',
+    events: 1,
+  },
+  answer: {
+    status: 400,
+    code: 'no',
+    message: 'no email',
+    headers: { 'x-request-id': 'r-1' },
+    body: 'no email of ann@example.com',
+  },
+};
+
+async function bury(n: number, reason: string, visitorId = 'sample-visitor'): Promise<void> {
+  const sample = sampleEvent({ id: `e${n}`, event: 'Order' });
   const letter = encodeDeadLetter({
     v: 1,
     destinationId,
@@ -45,7 +67,9 @@ async function bury(n: number, reason: string): Promise<void> {
     firstAttemptAt: firstMs,
     lastAttemptAt: firstMs + n * 60_000,
     ...(n === 0 ? {} : { request: { method: 'POST', host: 'example.com', status: 400 } }),
-    event: sampleEvent({ id: `e${n}`, event: 'Order' }),
+    // Letters of earlier builds have none.
+    ...(n === 4 ? { exchange } : {}),
+    event: { ...sample, visitor: { ...sample.visitor, id: visitorId } },
   });
   await publish(plane.log, deadLetterSubject(destinationId), letter, { msgId: randomUUID(), timeoutMs: 30_000 });
 }
@@ -70,7 +94,9 @@ test('dead letters: newest first, page by page, by reason and by time', async ()
     firstAttemptAt: minute(0),
     lastAttemptAt: minute(4),
     request: { method: 'POST', host: 'example.com', status: 400 },
+    error: { status: 400, code: 'no', message: 'no email' },
   });
+  expect(first.entities[1].error).toBeNull();
   const { cursor, rest } = { cursor: first.pagination.nextCursor as string, rest: `${path}/dead-letters?limit=50` };
   const { body: others } = await client.get(`${rest}&cursor=${cursor}`);
   const idsOf = (body: { entities: { event: { id: string } }[] }): string =>
@@ -78,8 +104,51 @@ test('dead letters: newest first, page by page, by reason and by time', async ()
   expect([idsOf(others), others.pagination]).toEqual(['e2 e1 e0', { nextCursor: null, hasMore: false }]);
   expect(others.entities.at(-1).request).toBeNull();
   expect(idsOf((await client.get(`${rest}&reason=egress_denied`)).body)).toBe('e3 e1');
+  expect(idsOf((await client.get(`${rest}&message=no%20email`)).body)).toBe('e4');
   expect(idsOf((await client.get(`${rest}&from=${minute(1)}&to=${minute(3)}`)).body)).toBe('e2 e1');
   expect((await client.get(`${rest}&reason=other&cursor=${cursor}`)).status).toBe(400);
+});
+
+test('dead letter: is read with the request and the answer, of this destination alone, and is deleted with both once its visitor is erased', async () => {
+  const visitorId = randomUUID();
+  await bury(3, 'status 400');
+  await bury(4, 'status 400', visitorId);
+  const { body: listed } = await client.get(`${path}/dead-letters`);
+  const [{ seq }, { seq: before }] = listed.entities as [{ seq: number }, { seq: number }];
+  const { body: letter } = await client.get(`${path}/dead-letters/${seq}`);
+  expect(letter).toMatchObject({
+    event: { id: 'e4' },
+    exchange: {
+      request: { url: 'https://example.com/events', body: '{"email":"ann@example.com"}', isCut: false, events: 1 },
+      answer: { status: 400, headers: { 'x-request-id': 'r-1' }, body: 'no email of ann@example.com' },
+    },
+  });
+  expect((await client.get(`${path}/dead-letters/${before}`)).body.exchange).toBeNull();
+  const stranger = await plane.newAccount();
+  expect((await stranger.get(`${path}/dead-letters/${seq}`)).status).toBe(404);
+  const other = await client.post('/destinations', {
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: 'https://example.com/' },
+  });
+  for (const at of [
+    `${path}/dead-letters/0`,
+    `${path}/dead-letters/x`,
+    `/destinations/${other.body.id}/dead-letters/${seq}`,
+  ]) {
+    expect((await client.get(at)).status).toBe(404);
+  }
+  const { account_id: accountId } = sampleEvent({}).event;
+  await announceErasure(plane.log, {
+    id: randomUUID(),
+    accountId,
+    visitorIds: [visitorId],
+    atMs: Date.now(),
+    isAhead: false,
+  });
+  await vi.waitFor(async () => expect((await client.get(`${path}/dead-letters/${seq}`)).status).toBe(404), {
+    timeout: 10_000,
+  });
+  expect(await readAt(plane.log, streams.deadLetters, seq)).toBeUndefined();
 });
 
 test('dead letters: are deleted by reason and by time, or all of them; what came since stays, and it is audited', async () => {

@@ -4,7 +4,7 @@ import { accessTokenContext, isSealed, signingSecretContext } from '../../shared
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { defineService } from '../api/services.ts';
 import { badRequest } from '../api/api-error.ts';
-import { secretMask } from '../draft/mask-settings.ts';
+import { secretMask } from '../../shared/contracts/config/secrets.ts';
 
 /** The boxes of SECRETS_KEY and SOURCE_SECRETS_KEY; of the second this control plane may have none. */
 export type SourceBoxes = { readonly secretBox: SecretBox; readonly sourceSecrets: SecretBox | undefined };

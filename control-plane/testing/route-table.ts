@@ -32,6 +32,7 @@ GET    /destinations/{destination}/sending                  destination:find
 GET    /destinations/{destination}/failures                 destination:find
 POST   /destinations/{destination}/test                     destination:update
 GET    /destinations/{destination}/dead-letters             destination:find
+GET    /destinations/{destination}/dead-letters/1           destination:find
 DELETE /destinations/{destination}/dead-letters             destination:update
 POST   /destinations/{destination}/replay                   destination:update   {"what":"dead-letters"}
 GET    /destinations/{destination}/replays                  destination:find
@@ -77,6 +78,7 @@ GET    /events                 event:list
 GET    /events/stream          event:list   @streams
 GET    /events/counts          event:list
 GET    /events/{event}         event:list
+GET    /events/{event}/exchanges   destination:find
 GET    /events/{event}/ways    event:list
 POST   /events/{event}/ways    event:list
 GET    /rules/language         any

@@ -5,7 +5,7 @@ import type { SnapshotEntity } from '../../shared/contracts/config/account-confi
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { isSealed } from '../../shared/contracts/config/secrets.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
-import { secretMask } from '../draft/mask-settings.ts';
+import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { indexById, sameEntity } from '../draft/snapshot.ts';
 
 /** One field that is not the same; undefined where it was, or is, not there. Secrets are masked on both sides. */

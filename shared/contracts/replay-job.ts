@@ -13,6 +13,8 @@ export const replayRequest = Type.Union([
       what: Type.Literal('dead-letters'),
       /** Only those of this reason. */
       reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+      /** Only those that the platform rejected with this message. Builds that do not know it leave the replay to others. */
+      message: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       /** Only those whose last attempt was in this range. */
       fromMs: Type.Optional(instant),
       toMs: Type.Optional(instant),

@@ -1,7 +1,9 @@
 import { EncryptionKeyError, readEncryptionKey } from '../routing/modifications/encryption.ts';
 import type { JsonObject } from '../runtime/json.ts';
-import type { DestinationKind, PreparedDestination } from './sdk/destination.ts';
 import { withLimitedUse } from './limit-use.ts';
+import { createRequestMasker } from './mask-secrets.ts';
+import type { SecretMasker } from './mask-secrets.ts';
+import type { DestinationKind, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
 import { choice, optionalText, SettingError } from './sdk/settings.ts';
 
 /**
@@ -65,7 +67,11 @@ export const encryptionKeySetting = optionalText(
 );
 
 /** A destination made ready, with what the settings that every kind has say. */
-export type OfferedDestination = PreparedDestination & { readonly order: DeliveryOrder };
+export type OfferedDestination = PreparedDestination & {
+  readonly order: DeliveryOrder;
+  /** Masks the destination's secrets in a request and its answer. Without it neither is recorded. */
+  readonly maskerOf?: (request: OutboundRequest) => SecretMasker;
+};
 
 /** A kind with the settings that every kind has. */
 export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings: JsonObject): OfferedDestination };
@@ -103,7 +109,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
       if (isLimited && !hasLimitedUse) {
         throw new SettingError('onOptOut', 'must be stop: the platform has no words for limited use');
       }
-      const prepared = { ...kind.prepare(settings), order };
+      const prepared = { ...kind.prepare(settings), order, maskerOf: createRequestMasker(kind, settings) };
       return isLimited ? withLimitedUse(prepared) : prepared;
     },
   };

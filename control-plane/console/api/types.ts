@@ -34,10 +34,14 @@ export type SettingDescriptor = DestinationType['settings'][number];
 export type DestinationTestResult = Of<'testDestination'>;
 export type ShownRequest = NonNullable<DestinationTestResult['request']>;
 export type DeadLetter = OneOf<Of<'listDeadLetters'>>;
+export type DeadLetterDetail = Of<'getDeadLetter'>;
+export type Exchange = NonNullable<DeadLetterDetail['exchange']>;
+export type PlatformError = NonNullable<DeadLetter['error']>;
 export type Replay = Of<'getReplay'>;
 
 export type RecentEvent = Of<'getEvent'>;
 export type OutcomeName = RecentEvent['outcomes'][number]['outcome'];
+export type EventExchange = OneOf<Of<'listEventExchanges'>>;
 export type Way = Of<'getEventWays'>['ways'][number];
 
 export type Violations = Of<'listViolations'>;

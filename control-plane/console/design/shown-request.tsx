@@ -3,11 +3,17 @@ import type { ShownRequest } from '../api/types.ts';
 import { Code, showJson } from './code.tsx';
 
 /** A request as it went out, or would: secrets are masked. */
-export function RequestView({ request }: { readonly request: ShownRequest }): ReactElement {
+export function RequestView({
+  request,
+  bodyLabel = 'Body',
+}: {
+  readonly request: ShownRequest;
+  readonly bodyLabel?: string;
+}): ReactElement {
   return (
     <>
       <Code label="Request" text={`${request.method} ${request.url}\n${headerLines(request.headers)}`} />
-      {request.body === null ? null : <Code label="Body" text={pretty(request.body)} />}
+      {request.body === null ? null : <Code label={bodyLabel} text={pretty(request.body)} />}
     </>
   );
 }

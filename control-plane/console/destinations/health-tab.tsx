@@ -5,6 +5,7 @@ import { useRead } from '../api/queries.ts';
 import type { Backlog, Destination, Failure, Health, HealthSeries, Sending } from '../api/types.ts';
 import { Loading, State, Waiting } from '../design/feedback.tsx';
 import { HealthState } from '../design/health-state.tsx';
+import { ErrorLine } from '../design/shown-exchange.tsx';
 import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
@@ -220,9 +221,23 @@ function Failures({ id }: { readonly id: string }): ReactElement {
         <Table
           label="Why recent events were not delivered"
           rows={query.data.entities}
-          keyOf={({ reason, outcome }) => `${outcome} ${reason}`}
+          keyOf={({ reason, outcome, error }) => `${outcome} ${reason} ${error?.code ?? ''} ${error?.message ?? ''}`}
           columns={[
-            { title: 'Reason', cell: ({ reason }) => <span dir="auto">{reason}</span> },
+            {
+              title: 'Reason',
+              cell: ({ reason, error, outcome }) => (
+                <div className="stack tight">
+                  {error === null ? <span dir="auto">{reason}</span> : <ErrorLine error={error} />}
+                  {outcome === 'rejected' && error?.message != null ? (
+                    <Link
+                      to={`/destinations/${id}/dead-letters?${new URLSearchParams({ message: error.message }).toString()}`}
+                    >
+                      Dead letters with this message
+                    </Link>
+                  ) : null}
+                </div>
+              ),
+            },
             {
               title: 'Now',
               cell: ({ outcome }) =>

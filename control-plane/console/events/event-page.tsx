@@ -6,12 +6,12 @@ import type { Destination, RecentEvent, Way } from '../api/types.ts';
 import { Code, showJson } from '../design/code.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
-import { countOf } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
-import { Ago, At } from '../design/time.tsx';
+import { At } from '../design/time.tsx';
+import { EventOutcome } from './event-outcome.tsx';
 import { ConsentAnswers } from './consent-answers.tsx';
-import { OutcomeState, PlanState } from './outcomes.tsx';
+import { PlanState } from './outcomes.tsx';
 import { WayState } from './way-state.tsx';
 
 /** One event and its way: arrived, resolved, decided about, attempted. */
@@ -92,21 +92,13 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
           <strong>Sent</strong>
           <div className="stack">
             {event.outcomes.length === 0 ? <span className="soft">{whyUnsent(event)}</span> : null}
-            {event.outcomes.map(({ destinationId, outcome, reason, consent, attempts, versionNumber, at }) => (
-              <div key={destinationId} className="stack tight">
-                <span className="row">
-                  <OutcomeState outcome={outcome} />
-                  <Link className="clip" dir="auto" to={`/destinations/${destinationId}`}>
-                    {nameOf(destinationId)}
-                  </Link>
-                </span>
-                <span className="hint">
-                  {countOf(attempts, 'attempt')}, <Ago at={at} />
-                  {versionNumber === null ? null : `, decided by version ${versionNumber}`}
-                </span>
-                {reason === null ? null : <span dir="auto">{reason}</span>}
-                <ConsentAnswers answers={consent} />
-              </div>
+            {event.outcomes.map((outcome) => (
+              <EventOutcome
+                key={outcome.destinationId}
+                eventId={event.id}
+                outcome={outcome}
+                destinationName={nameOf(outcome.destinationId)}
+              />
             ))}
           </div>
         </li>

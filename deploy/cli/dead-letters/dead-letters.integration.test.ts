@@ -89,14 +89,30 @@ test('dead letters of a destination that is gone: are listed and deleted, or wai
   ] as const) {
     const attempt = { attempts: 1, firstAttemptAt: atMs, lastAttemptAt: atMs };
     const event = sampleEvent({ id, account_id: 'account-1' });
-    const payload = encodeDeadLetter({ v: 1, destinationId, reason, ...attempt, event });
+    const answer = { status: 400, code: 'no', message: 'no email', headers: {}, body: 'no email of ann@example.com' };
+    const exchange = { request: { method: 'POST', url: 'https://example.com/', headers: {}, events: 1 }, answer };
+    const own = id === 'e1' ? { exchange } : {};
+    const payload = encodeDeadLetter({ v: 1, destinationId, reason, ...attempt, ...own, event });
     await publish(connection, deadLetterSubject(destinationId), payload, { msgId: randomUUID(), timeoutMs: 5_000 });
   }
-  expect((await run('list', destinationId)).at(-1)).toBe('2 kept');
+  const listed = await run('list', destinationId);
+  expect(listed).toEqual([
+    expect.stringMatching(/\te2\t1 attempt\tgone$/),
+    expect.stringMatching(/\te1\t1 attempt\tstatus 400\tno: no email$/),
+    '2 kept',
+  ]);
+  const seq = Number(listed[1]?.split('\t')[0]);
+  const [shown = ''] = await run('show', destinationId, { seq });
+  expect(JSON.parse(shown)).toMatchObject({
+    seq,
+    event: { id: 'e1' },
+    last: { answer: { body: 'no email of ann@example.com' } },
+  });
+  await expect((async () => run('show', randomUUID(), { seq }))()).rejects.toThrow(/has no dead letter/);
   expect(await run('delete', destinationId, { reason: 'gone' })).toEqual(['1 deleted']);
   const [said = ''] = await run('retry', destinationId);
   const [job] = await createReplayStore((await openBuckets(connection, 1)).replays).list(destinationId);
   expect(job).toMatchObject({ accountId: 'account-1', state: 'waiting', request: { what: 'dead-letters' } });
   expect(said).toContain(job?.id);
-  await expect((async () => run('list', destinationId, { seq: 1 }))()).rejects.toThrow(/--seq is for ingest/);
+  await expect((async () => run('list', destinationId, { seq: 1 }))()).rejects.toThrow(/--seq is for ingest and show/);
 });

@@ -7,7 +7,7 @@ import { followErasures } from '../../../shared/nats/erasures/follow-erasures.ts
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { deleteDeadLetters } from '../../../shared/nats/messages/delete-dead-letters.ts';
 import type { DeletionRange } from '../../../shared/nats/messages/delete-dead-letters.ts';
-import { listDeadLetters } from '../../../shared/nats/messages/list-dead-letters.ts';
+import { findDeadLetter, listDeadLetters } from '../../../shared/nats/messages/list-dead-letters.ts';
 import type { ListedDeadLetter } from '../../../shared/nats/messages/list-dead-letters.ts';
 import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -29,14 +29,11 @@ export async function* chosenLetters(
   destinationId: string,
   filter: Chosen,
 ): AsyncGenerator<ListedDeadLetter, void, undefined> {
-  let problem: unknown;
-  const erasures = followErasures({ connection, onError: (error) => (problem = error) });
+  const erasures = openErasures(connection);
   try {
     for (let beforeSeq: number | undefined, isLast = false; !isLast;) {
-      await erasures.untilCurrent(AbortSignal.timeout(erasuresMs)).catch((error: unknown) => {
-        throw new Error('reading who was erased: the log did not answer', { cause: problem ?? error });
-      });
-      const options = { ...bounds, isErased: erasures.isEventErased };
+      await erasures.untilCurrent();
+      const options = { ...bounds, isErased: erasures.isErased };
       const page = await listDeadLetters(connection, destinationId, { limit: pageLetters, beforeSeq, filter }, options);
       yield* page.letters;
       beforeSeq = page.nextBeforeSeq;
@@ -45,6 +42,34 @@ export async function* chosenLetters(
   } finally {
     await erasures.stop();
   }
+}
+
+/** One letter of a destination; undefined where there is none. That of a visitor that was erased is deleted. */
+export async function findLetter(
+  connection: LogConnection,
+  destinationId: string,
+  seq: number,
+): Promise<ListedDeadLetter | undefined> {
+  const erasures = openErasures(connection);
+  try {
+    await erasures.untilCurrent();
+    return await findDeadLetter(connection, destinationId, seq, erasures);
+  } finally {
+    await erasures.stop();
+  }
+}
+
+function openErasures(connection: LogConnection) {
+  let problem: unknown;
+  const erasures = followErasures({ connection, onError: (error) => (problem = error) });
+  return {
+    isErased: erasures.isEventErased,
+    stop: () => erasures.stop(),
+    untilCurrent: () =>
+      erasures.untilCurrent(AbortSignal.timeout(erasuresMs)).catch((error: unknown) => {
+        throw new Error('reading who was erased: the log did not answer', { cause: problem ?? error });
+      }),
+  };
 }
 
 /** Deletes them. Returns how many there were. */

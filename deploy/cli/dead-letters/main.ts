@@ -14,12 +14,13 @@ type Options = { readonly reason?: string; readonly olderThan?: string; readonly
 // destination, or to one that is gone, which the configuration interface does not show.
 const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {
-  list: 'say which there are, and why',
+  list: 'list them, with the reason and what the platform answered',
+  show: 'print one of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
   retry:
     'have them worked on again: those of ingest go into INGEST once more, those of a destination are replayed to it',
   delete: 'delete them for good',
 } as const;
-for (const action of ['list', 'retry', 'delete'] as const) {
+for (const action of ['list', 'show', 'retry', 'delete'] as const) {
   program
     .command(action)
     .description(actions[action])
@@ -31,7 +32,7 @@ for (const action of ['list', 'retry', 'delete'] as const) {
     )
     .addOption(new Option('--reason <reason>', 'those of exactly this reason'))
     .addOption(new Option('--older-than <age>', 'those older than 90m, 12h, 7d'))
-    .addOption(new Option('--seq <number>', 'of ingest: the one with this number'))
+    .addOption(new Option('--seq <number>', 'of ingest, and for show: the one with this number'))
     .action((of: string, options: Options) => run(action, of, options));
 }
 await program.parseAsync();

@@ -8,6 +8,8 @@ const Behaviour = Type.Object(
     path: Type.String({ pattern: '^/', default: '/' }),
     /** Status to answer with; with failFirst only the failing ones, default 503 there. */
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+    /** JSON to answer with where the status is not 2xx. */
+    body: Type.Optional(Type.Unknown()),
     /** Wait before the answer, in ms. */
     delayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
     /** Fail this many requests, then answer 200. */
@@ -29,6 +31,7 @@ export type Decision = {
   readonly status: number | null;
   readonly delayMs: number;
   readonly retryAfterS: number | undefined;
+  readonly body?: unknown;
 };
 
 /** How the sink answers, by path prefix; without an entry 200 at once. */
@@ -68,8 +71,8 @@ export function createBehaviours(): Behaviours {
 }
 
 function decideFrom(behaviour: Behaviour, nth: number): Decision {
-  const { failFirst, delayMs = 0, retryAfterS } = behaviour;
+  const { failFirst, delayMs = 0, retryAfterS, body } = behaviour;
   if (behaviour.hang === true) return { status: null, delayMs, retryAfterS };
-  if (failFirst === undefined) return { status: behaviour.status ?? 200, delayMs, retryAfterS };
-  return { status: nth <= failFirst ? (behaviour.status ?? 503) : 200, delayMs, retryAfterS };
+  if (failFirst === undefined) return { status: behaviour.status ?? 200, delayMs, retryAfterS, body };
+  return { status: nth <= failFirst ? (behaviour.status ?? 503) : 200, delayMs, retryAfterS, body };
 }

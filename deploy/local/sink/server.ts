@@ -96,11 +96,12 @@ function receive(request: IncomingMessage, response: ServerResponse, url: URL, b
     },
     body.length,
   );
-  const { status, delayMs, retryAfterS } = decision;
+  const { status, delayMs, retryAfterS, body: answered } = decision;
   if (status === null) return;
   const answer = (): void => {
-    if (retryAfterS !== undefined && (status < 200 || status > 299)) response.setHeader('retry-after', retryAfterS);
-    reply(response, status, { received: status >= 200 && status < 300 });
+    const isTaken = status >= 200 && status < 300;
+    if (retryAfterS !== undefined && !isTaken) response.setHeader('retry-after', retryAfterS);
+    reply(response, status, isTaken || answered === undefined ? { received: isTaken } : answered);
   };
   if (delayMs === 0) answer();
   else setTimeout(answer, delayMs);

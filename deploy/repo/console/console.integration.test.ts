@@ -229,6 +229,20 @@ test('destinations: one is found, added, set, tested, published, turned off and 
   await page.waitForURL('**/destinations');
 });
 
+test("destinations: why events were rejected is shown by message, with the platform's answer on the dead letter and the event", async () => {
+  await open(`/destinations/${account.refusingId}`, 'missing_click_id');
+  await page.getByRole('link', { name: 'Dead letters with this message' }).first().click();
+  await page.getByRole('link', { name: 'Show the answer' }).first().click();
+  await waitForText(page, 'Answer of the platform');
+  await waitForText(page, 'idempotency-key');
+  expect(await findBarriers(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 780 });
+  await expect.poll(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390);
+  await open(`/events/${account.eventId}`, 'missing_click_id');
+  await press('Show the answer');
+  await waitForText(page, 'Answer of the platform');
+});
+
 test('destinations: dead letters are replayed once the platform accepts them', async () => {
   await open(`/destinations/${account.refusingId}`, 'status 400');
   await account.client.setSink({ path: '/partner', status: 200 });

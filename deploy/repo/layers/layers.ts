@@ -187,7 +187,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     operate: ['health', 'publishing'],
     publishing: [],
     quarantine: [],
-    replays: ['publishing'],
+    replays: ['destinations', 'publishing'],
     rotation: ['publishing'],
     rules: ['collections', 'events', 'keys', 'versions'],
     sessions: ['keys'],

@@ -2,6 +2,7 @@ import type { LiveConfig } from '../../../shared/collections/read-live-collectio
 import { accessTokenContext, SecretError } from '../../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
+import { createSecretMasker, secretsInRequest } from '../../../shared/destinations/mask-secrets.ts';
 import { jsonAnswer } from '../../../shared/destinations/sdk/answers.ts';
 import { onlyEvent, UnfitEventError } from '../../../shared/destinations/sdk/destination.ts';
 import type { OutboundAnswer, Outcome } from '../../../shared/destinations/sdk/destination.ts';
@@ -56,6 +57,7 @@ function prepareFetch(fetch: NoticeFetch, access: FetchAccess): OfferedDestinati
   return {
     order: 'none',
     batchEventsMax: 1,
+    maskerOf: (request) => createSecretMasker([access.token, ...secretsInRequest(request)]),
     accepts: ({ resolved }) => fetch.request(resolved.event.event_properties, access) !== undefined,
     buildRequest(events) {
       const { resolved } = onlyEvent(events);

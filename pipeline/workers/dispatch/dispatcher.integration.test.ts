@@ -159,6 +159,33 @@ test('dispatcher: reject: becomes a dead letter with its reason and without secr
   expect(await rig.counted()).toEqual([0, 1, 0, 0]);
 });
 
+test("dispatcher: failed attempt: the platform's answer and the request are in the outcome and the dead letter, and in no retry", async () => {
+  const headers = { authorization: 'Bearer k3y-that-opens' };
+  const settings = { httpDestinationUrl: `${sink.url}/hook`, headers: JSON.stringify(headers) };
+  publishDestination({ settings });
+  const answer = { error: { code: 'quota', message: 'try later' }, echo: 'k3y-that-opens' };
+  let status = 503;
+  sink.answer(() => ({ status, headers: { 'x-request-id': 'r-1' }, body: JSON.stringify(answer) }));
+  await rig.start();
+  await rig.send([{ id: 'a' }]);
+  const exchangesOf = (outcome: string) =>
+    rig.notes.flatMap((note) => (note.outcome === outcome && note.exchange ? [note.exchange.read()] : []));
+  await until('it is tried', () => exchangesOf('retrying').length > 0);
+  expect(JSON.stringify(await rig.retryRecords())).not.toContain('try later');
+  status = 400;
+  await until('it is a dead letter', async () => (await rig.deadLetters()).length === 1);
+  const [letter] = await rig.deadLetters();
+  const told = { code: 'quota', message: 'try later', headers: { 'x-request-id': 'r-1' } };
+  expect(exchangesOf('retrying')[0]).toMatchObject({ answer: { status: 503, ...told } });
+  expect(letter?.exchange).toMatchObject({
+    request: { method: 'POST', url: `${sink.url}/hook`, headers: { authorization: 'Bearer ********' }, events: 1 },
+    answer: { status: 400, ...told },
+  });
+  expect(letter?.exchange?.request.body).toContain('"id":"a"');
+  expect(JSON.stringify([letter, rig.notes])).not.toContain('k3y-that-opens');
+  expect(letter?.event.event.id).toBe('a');
+});
+
 test('dispatcher: window: an event that is never taken becomes a dead letter at its end', async () => {
   sink.answer(() => 500);
   await rig.start({ retryWindowMs: 1_200 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Exchange } from '../../../shared/contracts/events/exchange.ts';
 import { insertRecentEvents } from './write-recent-events.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
 import type { Outcome, OutcomeRecorder, OutcomeRecorderOptions } from './outcome-recorder.ts';
@@ -109,6 +110,47 @@ test('outcome recorder: a stop by consent names what decided, and a later outcom
   await vi.waitFor(async () => expect(await stored()).toMatchObject([{ isGranted: false, detail: 'US-CA' }]), within);
   recorder.record(outcomeOf('e1', { atMs: nowMs + 1 }));
   await vi.waitFor(async () => expect(await stored()).toBeNull(), within);
+});
+
+const exchange: Exchange = {
+  request: { method: 'POST', url: 'https://example.com/', headers: {}, body: 'nul \0', events: 1 },
+  answer: { status: 400, code: 'no', message: 'it is refused', headers: {}, body: 'it is refused' },
+};
+const exchanges = async (): Promise<unknown[]> => {
+  const { rows } = await rig.pool.query<{ answer: unknown; exchange: unknown }>(
+    'select answer, exchange from event_outcomes where account_id = $1 order by event_id',
+    [account],
+  );
+  return rows.map(({ answer, exchange: kept }) => [answer, kept]);
+};
+
+test('outcome recorder: a failed request and its answer stand with the outcome until another attempt, and leave with the event', async () => {
+  await addEvents(['e1']);
+  const recorder = start();
+  recorder.record(outcomeOf('e1', { outcome: 'retrying', exchange: { read: () => exchange } }));
+  const answer = { status: 400, code: 'no', message: 'it is refused' };
+  const stored = { ...exchange, request: { ...exchange.request, body: 'nul ' } };
+  await vi.waitFor(async () => expect(await exchanges()).toEqual([[answer, stored]]), within);
+  recorder.record(outcomeOf('e1', { attempts: 2, atMs: nowMs + 1 }));
+  await vi.waitFor(async () => expect(await exchanges()).toEqual([[null, null]]), within);
+  recorder.record(
+    outcomeOf('e1', { outcome: 'rejected', attempts: 3, atMs: nowMs + 2, exchange: { read: () => exchange } }),
+  );
+  await vi.waitFor(async () => expect(await exchanges()).toEqual([[answer, stored]]), within);
+  await rig.pool.query('delete from recent_events where account_id = $1', [account]);
+  expect(await exchanges()).toEqual([]);
+});
+
+test('outcome recorder: with too many waiting, failed requests are left out, counted, and the outcomes are recorded', async () => {
+  await addEvents(['e1', 'e2']);
+  const recorder = start({ exchangesWaitingMax: 1, flushEveryMs: 200 });
+  for (const id of ['e1', 'e2'])
+    recorder.record(outcomeOf(id, { outcome: 'rejected', exchange: { read: () => exchange } }));
+  await vi.waitFor(
+    async () => expect((await exchanges()).map((row) => (row as unknown[])[1] !== null)).toEqual([true, false]),
+    within,
+  );
+  expect(recorder.stats()).toMatchObject({ recorded: 2, exchanges_dropped: 1 });
 });
 
 test('outcome recorder: writes what became of an event at each destination', async () => {

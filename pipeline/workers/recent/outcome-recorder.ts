@@ -2,13 +2,16 @@ import type { Pool, PoolClient } from 'pg';
 import { sampleHash } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { PurposeAnswer } from '../../../shared/routing/consent/purpose-answer.ts';
-import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { isolateRefused } from '../worker/isolate-refused.ts';
 import type { OutcomeStats } from './outcome-stats.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
 import type { OutcomeSettings } from './recent-settings.ts';
 import { createSamplingBucket, createSamplingBuckets } from './sampling-bucket.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
+import { platformErrorOf } from '../../../shared/contracts/events/exchange.ts';
+import type { Exchange } from '../../../shared/contracts/events/exchange.ts';
+import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
+import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { recentEventId, recentEventOrigin } from './recent-event.ts';
 
@@ -28,7 +31,12 @@ export type OutcomeRecorder = {
 };
 
 /** A note that waits: for the next write, or for its event to get into the view. */
-type Waiting = { readonly outcome: Outcome; readonly missesMax: number; misses: number; dueAtMs: number };
+type Waiting = {
+  readonly outcome: KeptOutcome;
+  readonly missesMax: number;
+  misses: number;
+  dueAtMs: number;
+};
 
 /** Of a flood most events are not in the view: a note that stands for many is hardly worth looking for its event. */
 const missesOfSampledMax = 2;
@@ -134,8 +142,11 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
         counts.dropped_sampled += 1;
         return;
       }
+      const { exchange: failed, ...kept } = outcome;
+      if (failed !== undefined && waiting.size >= settings.exchangesWaitingMax) counts.exchanges_dropped += 1;
+      const exchange = waiting.size < settings.exchangesWaitingMax ? failed?.read() : undefined;
       const missesMax = standsFor === 1 ? settings.missesMax : Math.min(settings.missesMax, missesOfSampledMax);
-      putBack({ outcome, missesMax, misses: 0, dueAtMs: 0 });
+      putBack({ outcome: { ...kept, exchange }, missesMax, misses: 0, dueAtMs: 0 });
       schedule();
     },
     stats: () => ({ ...counts, waiting: waiting.size }),
@@ -150,11 +161,11 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
 /** What an event stands for that two buckets let through: 0 where one of them left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
-function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: Outcome): string {
+function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: KeptOutcome): string {
   return `${accountId}\n${destinationId}\n${sourceId}\n${visitorId}\n${eventId}`;
 }
 
-function isNewer(a: Outcome, b: Outcome): boolean {
+function isNewer(a: KeptOutcome, b: KeptOutcome): boolean {
   return a.atMs === b.atMs ? a.attempts > b.attempts : a.atMs > b.atMs;
 }
 
@@ -177,7 +188,11 @@ export type Outcome = {
   readonly versionNumber: number | undefined;
   /** When it was so, in ms since the epoch. */
   readonly atMs: number;
+  /** The request of a failed attempt and its answer. */
+  readonly exchange?: { read(): Exchange } | undefined;
 };
+
+type KeptOutcome = Omit<Outcome, 'exchange'> & { readonly exchange: Exchange | undefined };
 
 const reasonLengthMax = 500;
 
@@ -186,7 +201,7 @@ const reasonLengthMax = 500;
  * already and newer stays. Returns the places in `outcomes` of those whose event is in the view. Like the events they
  * are not flushed to disk before it returns.
  */
-function writeOutcomes(pool: Pool, outcomes: readonly Outcome[]): Promise<ReadonlySet<number>> {
+function writeOutcomes(pool: Pool, outcomes: readonly KeptOutcome[]): Promise<ReadonlySet<number>> {
   const write = async (client: PoolClient): Promise<ReadonlySet<number>> => {
     const { rows } = await client.query<{ place: string }>({
       name: 'write-outcomes',
@@ -198,7 +213,7 @@ function writeOutcomes(pool: Pool, outcomes: readonly Outcome[]): Promise<Readon
   return inTransaction(pool, write, { isFlushed: false });
 }
 
-function columns(outcomes: readonly Outcome[]): unknown[] {
+function columns(outcomes: readonly KeptOutcome[]): unknown[] {
   return [
     outcomes.map((outcome) => outcome.accountId),
     outcomes.map((outcome) => recentEventId(outcome.eventId) ?? ''),
@@ -210,11 +225,17 @@ function columns(outcomes: readonly Outcome[]): unknown[] {
     outcomes.map(originOf),
     outcomes.map((outcome) => outcome.versionNumber ?? null),
     outcomes.map(({ consent }) => (consent === undefined ? null : JSON.stringify(cleanJson({ consent })['consent']))),
+    // A JSON null stands for none: a list of texts to split has no place for SQL's.
+    jsonLines(outcomes.map(({ exchange }) => jsonOf(exchange && platformErrorOf(exchange)))),
+    jsonLines(outcomes.map(({ exchange }) => jsonOf(exchange))),
   ];
 }
 
+const jsonOf = (value: object | undefined): string =>
+  JSON.stringify(value === undefined ? null : cleanJson({ ...value }));
+
 /** As `readRecentEvent` reads both. */
-function originOf({ sourceId, visitorId }: Outcome): number {
+function originOf({ sourceId, visitorId }: KeptOutcome): number {
   return recentEventOrigin({ sourceId: cleanText(sourceId) ?? '', visitorId: cleanText(visitorId) ?? '' });
 }
 
@@ -223,23 +244,24 @@ function originOf({ sourceId, visitorId }: Outcome): number {
 const statement = `
   with known as materialized (
     select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.consent,
-      k.place
+      nullif(k.answer, 'null'::jsonb) as answer, nullif(k.exchange, 'null'::jsonb) as exchange, k.place
     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::int[],
-        $9::int[], $10::jsonb[])
+        $9::int[], $10::jsonb[], ${jsonbOfLines('$11')}, ${jsonbOfLines('$12')})
       with ordinality as k (account_id, event_id, destination_id, outcome, reason, attempts, at, origin, version_number,
-        consent, place)
+        consent, answer, exchange, place)
     join recent_events e on e.account_id = k.account_id and e.id = k.event_id and e.origin in (0, k.origin)
     order by k.account_id, k.event_id, e.origin, k.destination_id
     for key share of e
   ), written as (
     insert into event_outcomes as o
-      (account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number, consent)
+      (account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number, consent, answer, exchange)
     select distinct on (account_id, event_id, origin, destination_id)
-      account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number, consent
+      account_id, event_id, origin, destination_id, outcome, reason, attempts, at, version_number, consent, answer, exchange
     from known order by account_id, event_id, origin, destination_id, at desc, attempts desc
     on conflict (account_id, event_id, origin, destination_id) do update
       set outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts, at = excluded.at,
-        version_number = excluded.version_number, consent = excluded.consent
+        version_number = excluded.version_number, consent = excluded.consent, answer = excluded.answer,
+        exchange = excluded.exchange
       where (o.at, o.attempts) <= (excluded.at, excluded.attempts)
   )
   select place from known`;

@@ -6,6 +6,8 @@ export const outcomeCounters = {
   dropped_sampled: 'Outcomes left out because their destination, or all of a thread, have more than the view takes',
   dropped_full: 'Outcomes left out because too many waited to be written',
   dropped_unknown: 'Outcomes left out because their event did not get into the view',
+  exchanges_dropped:
+    'Failed requests and their answers that were left out of their outcomes because too many waited to be written',
   refused: 'Outcomes left out because the database does not take them',
   failed_writes: 'Writes of outcomes that failed and were retried',
 } as const;

@@ -42,6 +42,8 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     waitingBytesMax: 16 * 1024 ** 2,
     /** Frames of the log that a start reads for events that a crash kept out of the view. */
     caughtUpFramesMax: 2_000,
+    /** Failed requests with their answers that an account keeps in the view, newest first: each takes up to 12 KiB. */
+    exchangesMax: 2_000,
     trimEveryMs: 60_000,
   },
   outcomes: {
@@ -57,6 +59,8 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     outcomesPerWrite: 1_000,
     /** Outcomes that wait in memory; the oldest go first. */
     waitingMax: 20_000,
+    /** While more outcomes than these wait, failed requests and their answers are left out: each takes up to 12 KiB. */
+    exchangesWaitingMax: 2_000,
     /**
      * How often the event of an outcome is looked up, in growing intervals, before the outcome is dropped; sooner while a
      * destination has more outcomes than are recorded.

@@ -7,6 +7,8 @@ import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-st
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import { readPlace } from './recent-places.ts';
+import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
+import { exchangesStatement } from './trimmer.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
 import type { TestRecorder } from './testing/recent-rig.ts';
 import { frameOfLines, resolvedEvent } from './testing/resolved.ts';
@@ -288,6 +290,41 @@ test('recorder: partitions share what the view takes of an account', async () =>
   const kept = (await rig.rows(account)).length;
   expect(kept).toBeGreaterThan(50);
   expect(kept).toBeLessThanOrEqual(110);
+});
+
+test('trim: an account keeps the newest failed requests, found by an index, and every outcome', async () => {
+  await rig.send(
+    account,
+    names(5).map((id) => resolvedEvent(account, { id })),
+  );
+  await rig.start();
+  await vi.waitFor(async () => expect(await idsOf(account)).toHaveLength(5), within);
+  await rig.pool.query(
+    `insert into event_outcomes (account_id, event_id, origin, destination_id, outcome, attempts, at, answer, exchange)
+      select account_id, id, origin, 'd1', 'rejected', 1, now() + (right(id, 1) || ' s')::interval, '{"status":400}', '{}'
+      from recent_events where account_id = $1`,
+    [account],
+  );
+  await rig.closeAll();
+  await rig.start({ exchangesMax: 2, trimEveryMs: 50 });
+  const kept = async (): Promise<unknown[]> => {
+    const { rows } = await rig.pool.query<{ event_id: string; kept: boolean }>(
+      'select event_id, exchange is not null as kept from event_outcomes where account_id = $1 and answer is not null order by at',
+      [account],
+    );
+    return rows.map((row) => row.kept);
+  };
+  await vi.waitFor(async () => expect(await kept()).toEqual([false, false, false, true, true]), within);
+  const client = await rig.pool.connect();
+  try {
+    await forceIndexScans(client);
+    const values = [account, 2];
+    const { rows } = await client.query<Record<string, string>>(`explain ${exchangesStatement}`, values);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan.match(/event_outcomes_exchanges/g)).toHaveLength(2);
+  } finally {
+    client.release(true);
+  }
 });
 
 test('trim: events leave at their age, in every account', async () => {

@@ -29,7 +29,10 @@ export function startTrimmer(context: RecorderContext): Trimmer {
   let skippedBefore = 0;
 
   const trimAccount = async (accountId: string): Promise<void> => {
-    if (looksAtAll) counts.recent_trimmed += await trimByAge(pool, accountId, settings, Date.now());
+    if (looksAtAll) {
+      counts.recent_trimmed += await trimByAge(pool, accountId, settings, Date.now());
+      await trimExchanges(pool, accountId, settings.exchangesMax);
+    }
     const added = addedSince.get(accountId) ?? 0;
     if (counted.has(accountId) && added < settings.eventsMax * uncountedPart) return;
     addedSince.delete(accountId);
@@ -125,6 +128,15 @@ async function trimByCount(pool: Pool, accountId: string, { eventsMax }: TrimLim
   const [last] = rows;
   return last === undefined ? 0 : deleteUpTo(pool, accountId, last);
 }
+
+/** Removes the oldest failed requests and answers that an account has beyond `exchangesMax`; their outcomes stay. */
+async function trimExchanges(pool: Pool, accountId: string, exchangesMax: number): Promise<void> {
+  await pool.query(exchangesStatement, [accountId, exchangesMax]);
+}
+
+export const exchangesStatement = `
+  update event_outcomes set exchange = null where account_id = $1 and exchange is not null and at <= (
+    select at from event_outcomes where account_id = $1 and exchange is not null order by at desc offset $2 limit 1)`;
 
 async function deleteUpTo(pool: Pool, accountId: string, { receivedAt, id }: Place): Promise<number> {
   let deleted = 0;

@@ -29,6 +29,9 @@ const keyIdBytes = 6;
 const algorithm = 'aes-256-gcm';
 const options = { authTagLength: tagBytes };
 
+/** What a secret reads as; sent back it leaves the stored value. */
+export const secretMask = '********';
+
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(prefix);
 }

@@ -1,5 +1,6 @@
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { EventOrigin } from './event-origin.ts';
+import type { Exchange } from './exchange.ts';
 import { eventLineOf, joinEvent } from './raw-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
@@ -18,6 +19,8 @@ export type DeadLetter = {
   readonly lastAttemptAt: number;
   /** The last request without what may be secret in it: no path, query, header or body. */
   readonly request?: RequestSummary;
+  /** That request and its answer. Undefined where no request was made, and in what earlier builds wrote. */
+  readonly exchange?: Exchange;
   /** Undefined in what earlier builds wrote. */
   readonly origin?: EventOrigin;
   readonly event: ResolvedEvent;
@@ -66,17 +69,20 @@ export const ingestDeadLetterHeaders = {
   part: 'Sluice-Part',
 } as const;
 
-/** Which dead letters of a destination are meant: those of a reason, those last tried in a range of time, or all. */
+/** Selects dead letters of a destination by reason, by what the platform answered, and by the time of the last attempt. */
 export type DeadLetterFilter = {
   readonly reason?: string | undefined;
+  /** The platform's message is exactly this one. */
+  readonly message?: string | undefined;
   /** Ms since the epoch; the last attempt was at or after it. */
   readonly fromMs?: number | undefined;
   /** Ms since the epoch; the last attempt was before it. */
   readonly toMs?: number | undefined;
 };
 
-export function matchesFilter(letter: DeadLetter, { reason, fromMs, toMs }: DeadLetterFilter): boolean {
+export function matchesFilter(letter: DeadLetter, { reason, message, fromMs, toMs }: DeadLetterFilter): boolean {
   if (reason !== undefined && letter.reason !== reason) return false;
+  if (message !== undefined && letter.exchange?.answer?.message !== message) return false;
   return letter.lastAttemptAt >= (fromMs ?? 0) && letter.lastAttemptAt < (toMs ?? Infinity);
 }
 

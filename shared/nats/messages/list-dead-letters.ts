@@ -76,6 +76,22 @@ export async function listDeadLetters(
   return { letters, nextBeforeSeq: hasMore ? seqs.at(-1) : undefined };
 }
 
+/** One dead letter of a destination by its place in the log; undefined where it is not, or not any more. */
+export async function findDeadLetter(
+  connection: LogConnection,
+  destinationId: string,
+  seq: number,
+  { isErased }: Pick<ListOptions, 'isErased'>,
+): Promise<ListedDeadLetter | undefined> {
+  const message = await readAt(connection, streams.deadLetters, seq);
+  if (message === undefined || message.subject !== deadLetterSubject(destinationId)) return undefined;
+  const letter = decodeDeadLetter(message.data);
+  if (letter === undefined) return undefined;
+  if (!isErased(letter.event)) return { seq, letter };
+  await deleteMessage(connection, streams.deadLetters, seq);
+  return undefined;
+}
+
 type Newest = {
   /** Newest first. */
   readonly seqs: readonly number[];

@@ -31,6 +31,8 @@ import { CreateSourceSecrets } from './0022-create-source-secrets.ts';
 import { SetIdentity } from './0022-set-identity.ts';
 import { ForwardErasures } from './0026-forward-erasures.ts';
 import { IndexAudit } from './0027-index-audit.ts';
+import { KeepExchanges } from './0032-keep-exchanges.ts';
+import { IndexExchanges } from './0033-index-exchanges.ts';
 import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 
 export type MigrationList = readonly MigrationObject[];
@@ -76,4 +78,6 @@ export const migrationList: MigrationList = [
   { name: '0027-index-audit', class: IndexAudit },
   { name: '0029-mask-personal-data', class: MaskPersonalData },
   { name: '0030-explain-consent-stops', class: ExplainConsentStops },
+  { name: '0032-keep-exchanges', class: KeepExchanges },
+  { name: '0033-index-exchanges', class: IndexExchanges },
 ];

@@ -25,6 +25,8 @@ export type FilledAccount = {
   readonly visitorId: string;
   /** The one that is live. */
   readonly versionId: string;
+  /** A dead letter of the destination that refuses. */
+  readonly letterSeq: string;
 };
 
 const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', 'Newsletter Subscribed'];
@@ -107,7 +109,11 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
   });
   await client.publish('Four destinations');
   await client.setSink({ path: '/loyalty', status: 503 });
-  await client.setSink({ path: '/partner', status: 400 });
+  await client.setSink({
+    path: '/partner',
+    status: 400,
+    body: { error: { code: 'missing_click_id', message: "Parameter 'click_id' is missing" } },
+  });
   for (let index = 0; index < 60; index += 1) {
     const person = people[index % people.length] ?? '';
     await client.track({
@@ -152,6 +158,7 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     sourceId: String(await idOfFirst(client, 'sources')),
     visitorId: await visitorOf(client, eventId),
     versionId: String(await idOfFirst(client, 'versions?isPublished=true')),
+    letterSeq: await firstLetter(client, refusingId),
   };
 }
 
@@ -162,6 +169,19 @@ function condition(property: string, operator: string, value: unknown): object {
 async function idOfFirst(client: StackClient, list: string): Promise<unknown> {
   const { entities } = (await client.api('GET', list)) as { readonly entities: readonly { readonly id: string }[] };
   return entities[0]?.id;
+}
+
+async function firstLetter(client: StackClient, destinationId: string): Promise<string> {
+  const endsAtMs = performance.now() + 30_000;
+  for (;;) {
+    const { entities } = (await client.api('GET', `destinations/${destinationId}/dead-letters?limit=1`)) as {
+      readonly entities: readonly { readonly seq: number }[];
+    };
+    const [first] = entities;
+    if (first !== undefined) return String(first.seq);
+    if (performance.now() > endsAtMs) throw new Error('no event became a dead letter');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** Whose event it is, once it has been resolved. */

@@ -14,7 +14,7 @@ import { signIn, waitForText } from './use-console.ts';
 const shapes = [
   { name: 'light', widthPx: 1280, heightPx: 860, colorScheme: 'light' },
   { name: 'dark', widthPx: 1280, heightPx: 860, colorScheme: 'dark' },
-  { name: 'narrow', widthPx: 360, heightPx: 780, colorScheme: 'light' },
+  { name: 'narrow', widthPx: 390, heightPx: 780, colorScheme: 'light' },
 ] as const;
 
 type Shot = { readonly name: string; readonly path: string; readonly until: string };
@@ -30,6 +30,7 @@ const shots = ({
   sourceId,
   visitorId,
   versionId,
+  letterSeq,
 }: FilledAccount): readonly Shot[] => [
   { name: 'overview', path: '/', until: 'at most in this range' },
   { name: 'overview-week', path: '/?range=7d', until: 'at most in this range' },
@@ -40,6 +41,11 @@ const shots = ({
   { name: 'destination-settings', path: `/destinations/${healthyId}/settings`, until: 'Save in the draft' },
   { name: 'destination-test', path: `/destinations/${healthyId}/test`, until: 'Send' },
   { name: 'destination-dead-letters', path: `/destinations/${refusingId}/dead-letters`, until: 'status 400' },
+  {
+    name: 'dead-letter',
+    path: `/destinations/${refusingId}/dead-letters/${letterSeq}`,
+    until: 'Answer of the platform',
+  },
   { name: 'events', path: '/events', until: 'Order Completed' },
   { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
   { name: 'event-hostile', path: '/events/hostile-event', until: 'onerror' },

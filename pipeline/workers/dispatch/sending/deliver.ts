@@ -17,6 +17,8 @@ import type { SendFailure, Sender } from '../../../../shared/egress/sender.ts';
 import { OverBudgetError } from '../../../../shared/routing/values/work.ts';
 import { textForm } from '../../../../shared/routing/values/value-forms.ts';
 import { isJsonObject } from '../../../../shared/runtime/json.ts';
+import { failedExchange } from './failed-exchange.ts';
+import type { FailedExchange } from './failed-exchange.ts';
 
 /** What became of one event in one attempt. */
 export type Attempt = {
@@ -24,6 +26,8 @@ export type Attempt = {
   readonly request?: RequestSummary;
   /** Why a request has no answer. */
   readonly failure?: Exclude<SendFailure, 'withdrawn'>;
+  /** Of an attempt that failed. */
+  readonly exchange?: FailedExchange | undefined;
 };
 
 /**
@@ -156,6 +160,7 @@ function readResult(
         : { kind: 'retry', reason, ...(isAccessRefused ? { refusesAccess: true } : {}) },
       request: { method: request.method, host },
       failure,
+      exchange: failedExchange(delivering.prepared, request, events),
     };
     const isOverloaded = failure === 'timeout';
     const said = { requests, isUp: permanent, isOverloaded, isAccessRefused };
@@ -168,7 +173,8 @@ function readResult(
   const said = { requests, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
   const rows = delivering.prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
-    const attempts = rows.map((outcome) => ({ outcome, request: summary }));
+    const exchange = rows.some(isFailure) ? failedExchange(delivering.prepared, request, events, answer) : undefined;
+    const attempts = rows.map((outcome) => ({ outcome, request: summary, ...(isFailure(outcome) && { exchange }) }));
     search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
     // Some platforms say that they take nothing for now, or less, with a 400 or a 200, or row by row.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
@@ -181,9 +187,15 @@ function readResult(
   }
   search.hasTaken ||= whole.kind === 'delivered';
   if (whole.kind === 'reject' && events.length === 1) search.refusal = lookOf(answer);
-  const attempt = { outcome: whole, request: summary };
+  const attempt = {
+    outcome: whole,
+    request: summary,
+    ...(isFailure(whole) && { exchange: failedExchange(delivering.prepared, request, events, answer) }),
+  };
   return { attempts: events.map(() => attempt), ...said };
 }
+
+const isFailure = ({ kind }: Outcome): boolean => kind === 'retry' || kind === 'reject';
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
 

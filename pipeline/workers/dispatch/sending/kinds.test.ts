@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
+import { secretSettings } from '../../../../shared/destinations/mask-secrets.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
 import { sampleEvent, sampleEventFor } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
@@ -62,9 +63,14 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       {
         outcome: { kind: 'reject', reason: expect.any(String) },
         request: { method: expect.stringMatching(/^(GET|POST)$/), host: new URL(origin).host, status: 400 },
+        exchange: expect.anything(),
       },
     ]);
     expect(isUp).toBe(true);
+    const exchange = attempts[0]?.exchange?.read();
+    expect(exchange).toMatchObject({ request: { events: 1 }, answer: { status: 400, body: 'no', message: 'no' } });
+    const secrets = secretSettings(kind, kind.exampleSettings).filter((secret) => secret.length > 3);
+    expect(secrets.filter((secret) => JSON.stringify(exchange).includes(secret))).toEqual([]);
   });
 
   test.each([401, 403])('%i: the destination is held, and the event waits', async (status) => {

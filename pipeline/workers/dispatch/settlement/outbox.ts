@@ -198,7 +198,7 @@ export class Outbox {
 
   #moveFailed(
     item: DispatchItem,
-    { request }: Attempt,
+    { request, exchange }: Attempt,
     outcome: FailedAttempt['outcome'],
     isProbe: boolean,
     nowMs: number,
@@ -211,24 +211,34 @@ export class Outbox {
     const { attempted, reason } = step;
     const made = request === undefined ? {} : { request };
     if (step.kind === 'dead letter') {
-      return this.#deadLetter(item, step.why, { ...attemptsOf(attempted, nowMs), reason, ...made });
+      return this.#deadLetter(item, step.why, { ...attemptsOf(attempted, nowMs), reason, ...made }, exchange);
     }
     if (step.kind === 'paused') counts.held += 1;
     if (order?.failed(item, follower) === false) return this.#waitBehind(item, order, attempted, reason);
-    observe(item, 'retrying', attempted.attempts, reason);
-    return this.#store(item, step.tier, { attempted, reason, ...made, notBefore: step.notBeforeMs }, nowMs, () => {
-      if (step.kind === 'again') counts.retries += 1;
+    observe(item, 'retrying', attempted.attempts, reason, { exchange });
+    const wait = { attempted, reason, ...made, notBefore: step.notBeforeMs };
+    return this.#store(item, step.tier, wait, nowMs, {
+      exchange,
+      onStored: () => {
+        if (step.kind === 'again') counts.retries += 1;
+      },
     });
   }
 
   /** Gives the log an event that waits for its next attempt; without room there it becomes a dead letter. */
-  #store(item: DispatchItem, tier: number, wait: Wait, nowMs: number, onStored?: () => void): Promise<unknown> {
+  #store(
+    item: DispatchItem,
+    tier: number,
+    wait: Wait,
+    nowMs: number,
+    { exchange, onStored }: { readonly exchange?: Attempt['exchange']; onStored?(): void } = {},
+  ): Promise<unknown> {
     const { order, retryWriter, keepFrame } = this.#options;
     const { frameRead, origin } = item;
     if (frameRead !== undefined && origin !== undefined) keepFrame(origin.seq, frameRead);
     const record = retryRecordOf(item, wait, nowMs);
     const stored = retryWriter.add(tier, record, item.lane === 'retried').then((at) => {
-      if (at === undefined) return this.#deadLetterNoRoom(item, record);
+      if (at === undefined) return this.#deadLetterNoRoom(item, record, exchange);
       onStored?.();
       return order?.placed(item, { tier, seq: at.seq });
     });
@@ -250,19 +260,25 @@ export class Outbox {
   }
 
   /** The retry log has no room for another attempt of this account's events. */
-  #deadLetterNoRoom(item: DispatchItem, record: RetryRecord): Promise<void> {
+  #deadLetterNoRoom(item: DispatchItem, record: RetryRecord, exchange?: Attempt['exchange']): Promise<void> {
     const { attempts, firstAttemptAt, lastAttemptAt, request } = record;
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
     const reason = `no room in the retry log: ${record.reason}`;
-    return this.#deadLetter(item, 'no_room', { ...made, reason });
+    return this.#deadLetter(item, 'no_room', { ...made, reason }, exchange);
   }
 
-  #deadLetter(item: DispatchItem, why: DeadLetterReason, about: AboutLetter): Promise<void> {
+  #deadLetter(
+    item: DispatchItem,
+    why: DeadLetterReason,
+    about: AboutLetter,
+    exchange?: Attempt['exchange'],
+  ): Promise<void> {
     const { order, counts, deadLetters, observe } = this.#options;
     counts.dead_letters += 1;
     counts[`dead_letters_${why}`] += 1;
-    observe(item, 'rejected', about.attempts, about.reason);
-    const letter = { ...about, ...originOf(item), event: item.line };
+    observe(item, 'rejected', about.attempts, about.reason, { exchange });
+    const own = exchange === undefined ? {} : { exchange: exchange.read() };
+    const letter = { ...about, ...own, ...originOf(item), event: item.line };
     return deadLetters.add(letter, item.head.id, item.readFrom).then((isKept) => {
       if (!isKept) this.#skip(item, about.firstAttemptAt);
       order?.done(item, item.follower);

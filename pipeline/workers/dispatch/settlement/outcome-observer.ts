@@ -1,5 +1,6 @@
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { PurposeAnswer } from '../../../../shared/routing/consent/purpose-answer.ts';
+import type { FailedExchange } from '../sending/failed-exchange.ts';
 import type { DecidingVersion } from '../sources/dispatch-item.ts';
 
 /** What became of an event at a destination so far, for the view of recent events. */
@@ -13,11 +14,18 @@ export type OutcomeNote = {
   readonly reason: string | undefined;
   /** What decided about each purpose, of an event that consent stopped. */
   readonly consent: readonly PurposeAnswer[] | undefined;
+  /** The request of a failed attempt and its answer; undefined where none was made. */
+  readonly exchange: FailedExchange | undefined;
   /** Requests made so far. */
   readonly attempts: number;
   /** The version that decided it; undefined where none did, as for a quarantined event. */
   readonly versionNumber: number | undefined;
   readonly atMs: number;
+};
+
+export type OutcomeDetails = {
+  readonly consent?: readonly PurposeAnswer[] | undefined;
+  readonly exchange?: FailedExchange | undefined;
 };
 
 export type OutcomeObserver = (
@@ -28,7 +36,7 @@ export type OutcomeObserver = (
   outcome: OutcomeNote['outcome'],
   attempts: number,
   reason?: string,
-  consent?: readonly PurposeAnswer[],
+  more?: OutcomeDetails,
 ) => void;
 
 export type OutcomeObserverOptions = {
@@ -44,7 +52,7 @@ export function createOutcomeObserver({
   destinationId,
   noteOutcome,
 }: OutcomeObserverOptions): OutcomeObserver {
-  return ({ head, decidedBy }, outcome, attempts, reason, consent) =>
+  return ({ head, decidedBy }, outcome, attempts, reason, { consent, exchange } = {}) =>
     noteOutcome({
       accountId,
       destinationId,
@@ -57,5 +65,6 @@ export function createOutcomeObserver({
       atMs: Date.now(),
       reason,
       consent,
+      exchange,
     });
 }

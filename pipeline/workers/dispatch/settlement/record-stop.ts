@@ -28,7 +28,7 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
       return;
     case 'no-consent':
       countConsentStop(counts, stop.purpose);
-      observe(item, 'stopped', item.attempts, `consent: ${stop.purpose}`, answersOf(stop));
+      observe(item, 'stopped', item.attempts, `consent: ${stop.purpose}`, { consent: answersOf(stop) });
       return;
     case 'erased':
       counts.erased += 1;

@@ -2,6 +2,7 @@ import { isReplayTier } from '../../../../shared/contracts/events/retry-record.t
 import type { Exclusion } from '../admission/decide-attempt.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { Delivered } from '../sending/deliver.ts';
+import type { FailedExchange } from '../sending/failed-exchange.ts';
 import type { Batch, Sending } from '../sending/sending.ts';
 import type { RoundBudget } from '../sources/round-budget.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
@@ -40,6 +41,8 @@ export type SettlementOptions = {
 
 /** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
 const movedUnits = 4_000;
+/** What it costs to mask a failed request and its answer, once a request: some 100 µs. */
+const exchangeUnits = 10_000;
 /** Parked events that the log is given in one turn: each takes some 40 µs, and a failure may park thousands at once. */
 export const parkedATurn = 32;
 
@@ -85,8 +88,12 @@ export class Settlement {
     const hasOpened = sending.ended(batch, delivered);
     this.#noteAccess(delivered);
     const whereabouts = outbox.settle(batch.items, delivered.attempts, batch.isProbe);
+    let lastExchange: FailedExchange | undefined;
     for (const [index, item] of batch.items.entries()) {
       const at = whereabouts[index];
+      const exchange = delivered.attempts[index]?.exchange;
+      if (exchange !== undefined && exchange !== lastExchange) budget.spend(exchangeUnits);
+      lastExchange = exchange;
       if (delivered.attempts[index]?.outcome.kind !== 'delivered') budget.spend(movedUnits + item.bytes);
       if (at === 'settled') inbox.settle(item);
       else if (at === 'waits on') inbox.handBack(item.frame);

@@ -1,12 +1,14 @@
-import type { DestinationKind, OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
-import { splitTemplate } from '../../shared/routing/mapping/template.ts';
-import { jsonDepthCeiling, textNestsDeeper } from '../../shared/runtime/json-depth.ts';
-import { isJsonObject } from '../../shared/runtime/json.ts';
-import type { JsonObject } from '../../shared/runtime/json.ts';
-import { secretMask } from '../draft/mask-settings.ts';
+import type { DestinationKind, OutboundRequest } from './sdk/destination.ts';
+import { splitTemplate } from '../routing/mapping/template.ts';
+import { jsonDepthCeiling, textNestsDeeper } from '../runtime/json-depth.ts';
+import { isJsonObject } from '../runtime/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
+import { secretMask } from '../contracts/config/secrets.ts';
 
-/** Puts a mask over what is secret in a request and its answer. */
+/** Replaces secrets in a request and its answer by a mask. */
 export type SecretMasker = {
+  /** Length of the longest text it replaces: an excerpt is masked with so many characters more before it is cut. */
+  readonly longest: number;
   text(text: string): string;
   url(url: string): string;
   headers(headers: Readonly<Record<string, string>>): Record<string, string>;
@@ -41,6 +43,7 @@ export function createSecretMasker(
     isSecret && value !== '' ? `${schemeOf(value)}${secretMask}` : text(value);
   const isSecretHeader = (name: string): boolean => isSecretName(name) || secretHeaders.has(name.toLowerCase());
   return {
+    longest: Math.max(0, ...forms.map((form) => form.length)),
     text,
     url: (url) => text(withoutUser(maskQuery(url, (name, value) => member(name, value)))),
     headers: (headers) =>
@@ -65,6 +68,27 @@ function maskQuery(url: string, mask: (name: string, value: string) => string): 
 
 function withoutUser(url: string): string {
   return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${secretMask}@`);
+}
+
+/** Makes the masker of each request of a destination: its secret settings, and what its kind made of them for the request. */
+export function createRequestMasker(
+  kind: Pick<DestinationKind, 'descriptor'>,
+  settings: JsonObject,
+): (request: OutboundRequest) => SecretMasker {
+  let usual: ReturnType<typeof ofSettings> | undefined;
+  const ofSettings = () => {
+    const headers = secretHeaders(kind, settings);
+    const names = new Set(headers.keys());
+    const secrets = new Set(secretSettings(kind, settings));
+    return { headers, names, secrets, masker: createSecretMasker([...secrets], names) };
+  };
+  return (request) => {
+    // Made at the first request and kept: it takes most of the work.
+    usual ??= ofSettings();
+    const { headers, names, secrets, masker } = usual;
+    const made = secretsInRequest(request, headers).filter((secret) => !secrets.has(secret));
+    return made.length === 0 ? masker : createSecretMasker([...secrets, ...made], names);
+  };
 }
 
 /** How a text may stand in a URL, a form, JSON, HTML, or encoded. */
@@ -130,7 +154,7 @@ const plainMember =
  * The texts in a destination's settings that are secret: each secret setting, the members of one that is JSON, and the
  * literal texts of one that is a template.
  */
-export function secretSettings(kind: DestinationKind, settings: JsonObject): string[] {
+export function secretSettings(kind: Pick<DestinationKind, 'descriptor'>, settings: JsonObject): string[] {
   const texts = secretValues(kind, settings).flatMap((value) => {
     const parsed = parse(value);
     const leaves = parsed === undefined ? [value] : membersOf(parsed);
@@ -140,7 +164,10 @@ export function secretSettings(kind: DestinationKind, settings: JsonObject): str
 }
 
 /** The headers that come from a secret setting, and whether a literal text stands in their template. By lower-case name. */
-export function secretHeaders(kind: DestinationKind, settings: JsonObject): ReadonlyMap<string, boolean> {
+export function secretHeaders(
+  kind: Pick<DestinationKind, 'descriptor'>,
+  settings: JsonObject,
+): ReadonlyMap<string, boolean> {
   const given = secretValues(kind, settings).map(parse).filter(isJsonObject).flatMap(Object.entries);
   return new Map(
     given
@@ -149,7 +176,7 @@ export function secretHeaders(kind: DestinationKind, settings: JsonObject): Read
   );
 }
 
-function secretValues({ descriptor }: DestinationKind, settings: JsonObject): string[] {
+function secretValues({ descriptor }: Pick<DestinationKind, 'descriptor'>, settings: JsonObject): string[] {
   return descriptor.settings.flatMap(({ type, key }) => {
     const value = settings[key];
     return (type === 'Secret' || type === 'GenericOauth') && typeof value === 'string' ? [value] : [];

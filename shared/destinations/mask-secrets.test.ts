@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
+import { httpDestination } from './http-destination/destination.ts';
 import { createSecretMasker, isSecretName, secretSettings, secretsInRequest } from './mask-secrets.ts';
 
 const secret = `s€cret/"+<k&y>'0123`;

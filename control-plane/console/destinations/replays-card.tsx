@@ -1,0 +1,178 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useSearchParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Replay } from '../api/types.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { countOf, showShare } from '../design/numbers.ts';
+import { Card, Empty } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+import { inWords } from './letter-filter.ts';
+import type { LettersProps } from './letter-filter.ts';
+
+/** Replays of a destination: of dead letters, or of a range of the log. */
+export function Replays({ destination, filter, hasLetters }: LettersProps): ReactElement {
+  const mayReplay = useScope('destination:update');
+  const path = `/destinations/${destination.id}`;
+  const replays = useList<Replay>(`${path}/replays`, { everyMs: 1_000 });
+  const [asking, setAsking] = useState<'dead-letters' | 'log'>();
+  const start = useChange((body: object) => request<Replay>('POST', `${path}/replay`, body));
+  const cancel = useChange((id: string) => request<Replay>('POST', `${path}/replays/${id}/cancel`));
+  const [search] = useSearchParams();
+  const [from, setFrom] = useState(() => localTime(search.get('from'), Date.now() - hourMs));
+  const [to, setTo] = useState(() => localTime(search.get('until'), Date.now()));
+  const begin = (): Promise<unknown> => {
+    if (asking === 'dead-letters') return start.mutateAsync({ what: asking, ...filter });
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    return start.mutateAsync({ what: 'log', ...range });
+  };
+  return (
+    <Card
+      title="Replays"
+      isFlush
+      aside={
+        mayReplay ? (
+          <span className="row">
+            <button type="button" disabled={!hasLetters} onClick={() => setAsking('dead-letters')}>
+              Replay dead letters
+            </button>
+            <button type="button" onClick={() => setAsking('log')}>
+              Replay a time range
+            </button>
+          </span>
+        ) : null
+      }
+    >
+      <Waiting query={replays} />
+      <ErrorNote error={cancel.error} />
+      {replays.isSuccess && replays.entities.length === 0 ? <Empty title="No replays yet." /> : null}
+      {replays.entities.length === 0 ? null : (
+        <Table
+          label="Replays"
+          rows={replays.entities}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Range', cell: (replay) => <What replay={replay} /> },
+            { title: 'Progress', cell: (replay) => <HowFar replay={replay} /> },
+            {
+              title: 'Replayed',
+              isNumber: true,
+              cell: ({ queued, scanned }) => (
+                <div className="stack tight">
+                  <span>{countOf(queued, 'event')}</span>
+                  <span className="hint">of {countOf(scanned, 'message')} looked at</span>
+                </div>
+              ),
+            },
+            { title: 'Started', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+            {
+              title: 'Actions',
+              cell: ({ id, status }) =>
+                mayReplay && (status === 'waiting' || status === 'running') ? (
+                  <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate(id)}>
+                    Cancel
+                  </button>
+                ) : null,
+            },
+          ]}
+        />
+      )}
+      {asking === undefined ? null : (
+        <Confirm
+          title={asking === 'log' ? 'Replay a time range?' : 'Replay these dead letters?'}
+          action="Replay"
+          onDone={() => setAsking(undefined)}
+          onConfirm={begin}
+        >
+          {asking === 'log' ? (
+            <>
+              <p>
+                Every event of the account in this range goes through the live rules again, whether it was delivered or
+                not. Each keeps its idempotency key.
+              </p>
+              <Field label="From" hint="When events were received and resolved, in your time zone.">
+                {(ids) => (
+                  <input
+                    {...ids}
+                    type="datetime-local"
+                    step={1}
+                    required
+                    max={to}
+                    value={from}
+                    onChange={(event) => setFrom(event.target.value)}
+                  />
+                )}
+              </Field>
+              <Field label="To">
+                {(ids) => (
+                  <input
+                    {...ids}
+                    type="datetime-local"
+                    step={1}
+                    required
+                    min={from}
+                    value={to}
+                    onChange={(event) => setTo(event.target.value)}
+                  />
+                )}
+              </Field>
+            </>
+          ) : (
+            <p>{inWords(filter)} leaves this list and is tried again; what is refused again comes back.</p>
+          )}
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+const hourMs = 3_600_000;
+
+/** A time as a field for times has it: in the viewer's zone, to the second. */
+function localTime(text: string | null, otherwiseMs: number): string {
+  const given = text === null ? Number.NaN : Date.parse(text);
+  const atMs = Number.isNaN(given) ? otherwiseMs : given;
+  return new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+function What({ replay: { what, reason, message, from, to } }: { readonly replay: Replay }): ReactElement {
+  if (what === 'dead-letters') {
+    const given = [reason, message].filter((text) => text !== null);
+    return <span dir="auto">{given.length === 0 ? 'All dead letters' : `Dead letters: ${given.join(', ')}`}</span>;
+  }
+  return (
+    <span>
+      The log from {from === null ? '' : new Date(from).toLocaleString()} to{' '}
+      {to === null ? '' : new Date(to).toLocaleString()}
+    </span>
+  );
+}
+
+const words: Readonly<Record<Replay['status'], readonly [Tone, string]>> = {
+  waiting: ['off', 'Queued'],
+  running: ['warn', 'Running'],
+  cancelling: ['warn', 'Cancelling'],
+  cancelled: ['off', 'Cancelled'],
+  done: ['good', 'Done'],
+};
+
+function HowFar({ replay: { status, share } }: { readonly replay: Replay }): ReactElement {
+  const [tone, text] = words[status];
+  return (
+    <div className="stack tight">
+      <State tone={tone}>{text}</State>
+      {status === 'done' || status === 'cancelled' ? null : (
+        <>
+          <progress max={1} value={share} aria-label={`Replay, ${showShare(share)} done`} />
+          <span className="hint">{showShare(share)}</span>
+        </>
+      )}
+    </div>
+  );
+}

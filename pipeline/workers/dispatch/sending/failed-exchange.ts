@@ -1,0 +1,166 @@
+import { secretMask } from '../../../../shared/contracts/config/secrets.ts';
+import { exchangeBodyBytesMax } from '../../../../shared/contracts/events/exchange.ts';
+import type { Exchange } from '../../../../shared/contracts/events/exchange.ts';
+import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
+import type { SecretMasker } from '../../../../shared/destinations/mask-secrets.ts';
+import type {
+  OutboundAnswer,
+  OutboundEvent,
+  OutboundRequest,
+} from '../../../../shared/destinations/sdk/destination.ts';
+import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
+import { emailInText, readPlatformError } from '../../../../shared/destinations/sdk/platform-error.ts';
+import { authorized } from '../../../../shared/egress/oauth/authorized.ts';
+
+/** Held of each body until it is masked, in characters: a secret that the cut would split is replaced as a whole. */
+const heldCharsMax = 8 * 1024;
+const headersMax = 20;
+const headerCharsMax = 300;
+const urlCharsMax = 1_000;
+
+/** Headers of an answer that say how to go on or whom to ask. */
+const answerHeaders =
+  /^(?:retry-after|content-type|location|www-authenticate|cf-ray)$|request-?id|correlation-?id|trace-?id|rate-?limit|-usage$/;
+
+/** A request that failed, and its answer. What is read of it is masked at the first reading: few readers need it. */
+export class FailedExchange {
+  #held: Held | undefined;
+  #exchange: Exchange | undefined;
+
+  constructor(held: Held) {
+    this.#held = held;
+  }
+
+  /** The exchange without secrets, bounded. */
+  read(): Exchange {
+    if (this.#held !== undefined) this.#exchange = describe(this.#held);
+    this.#held = undefined;
+    // Set by the line above, at the first reading.
+    return this.#exchange as Exchange;
+  }
+}
+
+type Held = {
+  readonly request: OutboundRequest;
+  readonly body: string | undefined;
+  readonly isBodyCut: boolean;
+  readonly answer: (Pick<OutboundAnswer, 'status' | 'headers' | 'body'> & { readonly isCut: boolean }) | undefined;
+  readonly events: number;
+  readonly isOfOneVisitor: boolean;
+  readonly maskerOf: NonNullable<OfferedDestination['maskerOf']>;
+};
+
+/** Holds a bounded part of a failed request and its answer; undefined where no masker knows the destination's secrets. */
+export function failedExchange(
+  { maskerOf }: Pick<OfferedDestination, 'maskerOf'>,
+  request: OutboundRequest,
+  events: readonly OutboundEvent[],
+  answer?: OutboundAnswer,
+): FailedExchange | undefined {
+  if (maskerOf === undefined) return undefined;
+  const { body: whole, bodyBytes, ...head } = request;
+  const body = whole === undefined ? bodyBytes?.toString('utf8', 0, 2 * heldCharsMax) : whole;
+  return new FailedExchange({
+    request: { ...head, body: undefined },
+    body: ownCopy(body),
+    isBodyCut: (body?.length ?? 0) > heldCharsMax,
+    answer: answer && heldAnswer(answer),
+    events: events.length,
+    isOfOneVisitor: isOfOneVisitor(events),
+    maskerOf,
+  });
+}
+
+function heldAnswer({ status, headers, body }: OutboundAnswer): NonNullable<Held['answer']> {
+  return { status, headers, body: ownCopy(body) ?? '', isCut: body.length > heldCharsMax };
+}
+
+/** A part of a string would keep the whole one in memory. */
+function ownCopy(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= heldCharsMax) return text;
+  return Buffer.from(text.slice(0, heldCharsMax)).toString();
+}
+
+function isOfOneVisitor(events: readonly OutboundEvent[]): boolean {
+  const [first] = events;
+  if (first === undefined) return true;
+  const { visitorId } = outboundHead(first);
+  return events.every((event) => outboundHead(event).visitorId === visitorId);
+}
+
+function describe({ request, body, isBodyCut, answer, events, isOfOneVisitor, maskerOf }: Held): Exchange {
+  const mask = maskerOf(request);
+  const clean = (text: string): string => {
+    const masked = withoutTokens(mask.text(text));
+    return isOfOneVisitor ? masked : withoutContacts(masked);
+  };
+  const { method, url } = request;
+  const shownBody = body === undefined || !isOfOneVisitor ? undefined : excerpt(clean(body), isBodyCut, mask);
+  return {
+    request: {
+      method,
+      url: clean(mask.url(url)).slice(0, urlCharsMax),
+      headers: boundedHeaders(mask.headers(authorized(request, secretMask).headers)),
+      ...(shownBody === undefined ? {} : { body: shownBody.text, ...(shownBody.isCut && { isCut: true as const }) }),
+      events,
+    },
+    ...(answer === undefined ? {} : { answer: describeAnswer(answer, mask, clean) }),
+  };
+}
+
+function describeAnswer(
+  { status, headers, body, isCut: isHeldCut }: NonNullable<Held['answer']>,
+  mask: SecretMasker,
+  clean: (text: string) => string,
+): NonNullable<Exchange['answer']> {
+  const masked = clean(body);
+  const { text, isCut } = excerpt(masked, isHeldCut, mask);
+  const kept = Object.entries(headers).filter(([name]) => answerHeaders.test(name.toLowerCase()));
+  return {
+    ...readPlatformError({ status, body: masked }),
+    headers: boundedHeaders(mask.headers(Object.fromEntries(kept))),
+    body: text,
+    ...(isCut && { isCut: true as const }),
+  };
+}
+
+function boundedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const some = Object.entries(headers).slice(0, headersMax);
+  return Object.fromEntries(
+    some.map(([name, value]) => [name.slice(0, headerCharsMax), value.slice(0, headerCharsMax)]),
+  );
+}
+
+/** The first bytes of a masked text, without a character that was cut, or a secret that was cut before it was masked. */
+function excerpt(
+  masked: string,
+  isCutBefore: boolean,
+  { longest }: SecretMasker,
+): { readonly text: string; readonly isCut: boolean } {
+  const text = isCutBefore ? masked.slice(0, Math.max(0, masked.length - longest)) : masked;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= exchangeBodyBytesMax) return { text, isCut: isCutBefore };
+  const cut = bytes.subarray(0, exchangeBodyBytesMax).toString();
+  return { text: cut.replace(/\uFFFD+$/, ''), isCut: true };
+}
+
+const tokenMember =
+  /("[^"]{0,40}(?:token|secret|password|passwd|api_?key|authorization|credential)[^"]{0,20}"\s*:\s*")((?:[^"\\]|\\.)+)/gi;
+const bearer = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
+const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g;
+
+/** Tokens by their form, where no setting names them: such as one that a platform issued. */
+function withoutTokens(text: string): string {
+  return text
+    .replaceAll(tokenMember, `$1${secretMask}`)
+    .replaceAll(bearer, `$1 ${secretMask}`)
+    .replaceAll(jwt, secretMask);
+}
+
+/** Of a request with events of several visitors: a dead letter of one must not hold the contact data of another. */
+function withoutContacts(text: string): string {
+  return text
+    .replaceAll(emailInText, '…@…')
+    .replaceAll(/\b[\da-f]{32,}\b/gi, '…')
+    .replaceAll(/\+?\d[\d ().-]{5,}\d/g, '#');
+}

@@ -1,0 +1,15 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Failed requests with their answers, and what failures are grouped by. Null where an attempt succeeded or was not made, and
+ * in rows of earlier builds. Both leave with their outcome.
+ */
+export class KeepExchanges extends Migration {
+  override up(): void {
+    this.addSql('alter table event_outcomes add column answer jsonb, add column exchange jsonb');
+  }
+
+  override down(): void {
+    this.addSql('alter table event_outcomes drop column answer, drop column exchange');
+  }
+}
