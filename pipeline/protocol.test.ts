@@ -78,7 +78,7 @@ test.each([
   ['a sequence that is used again is taken for the same message', 'knownByTime', three, { cuts: 1 }, 'LOST: 13'],
   ['a failed event is overtaken', 'visitorsWait', two, { failures: 1 }, 'OUT OF ORDER: 11 comes after 12'],
   ['a frame is acknowledged too early', 'storedBeforeAcknowledged', two, { deaths: 1 }, 'LOST: 11, 12'],
-  ['a quarantined frame is no dead letter', 'setAsideIsKept', two, { poisons: 1 }, 'LOST: 12'],
+  ['a quarantined frame is no dead letter', 'quarantinedIsKept', two, { poisons: 1 }, 'LOST: 12'],
   [
     'the dead letter of a quarantined frame has another id each time',
     'lettersAreKnown',

@@ -13,7 +13,7 @@ import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { until } from '../testing/until.ts';
-import { setAsideReason } from '../workers/worker/suspicion.ts';
+import { quarantineReason } from '../workers/worker/suspicion.ts';
 import { frameOf } from '../workers/resolve/testing/resolver-rig.ts';
 import { createPool } from './pool.ts';
 import { createStatsLedger } from './stats-ledger.ts';
@@ -80,6 +80,6 @@ test('poisoned frame: one that takes its thread down is quarantined after the se
   expect(await resolved()).toEqual(['before', 'between', 'after']);
   const letter = await readNext(connection, streams.ingestDeadLetters, ingestDeadLetterSubject(0), 1);
   expect(Buffer.from(letter?.data ?? []).toString()).toContain('"id":"deadly"');
-  expect(letter?.header(ingestDeadLetterHeaders.reason)).toBe(setAsideReason);
+  expect(letter?.header(ingestDeadLetterHeaders.reason)).toBe(quarantineReason);
   expect(errors.flatMap(({ seq }) => seq ?? [])).toEqual([2, 4]);
 });

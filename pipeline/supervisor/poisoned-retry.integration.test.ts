@@ -26,7 +26,7 @@ import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
 import { until } from '../testing/until.ts';
-import { setAsideReason } from '../workers/worker/suspicion.ts';
+import { quarantineReason } from '../workers/worker/suspicion.ts';
 import { createPool } from './pool.ts';
 import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
@@ -86,7 +86,7 @@ async function openPoisonedRig() {
       }
     },
     /** Quarantined frames, as the supervisor logs them. */
-    setAside: () => errors.flatMap(({ log, seq }) => (seq === undefined ? [] : [{ log, seq }])),
+    quarantined: () => errors.flatMap(({ log, seq }) => (seq === undefined ? [] : [{ log, seq }])),
     start(): void {
       const host = new URL('./testing/poisoned-host.ts', import.meta.url);
       const pool = createPool({ threads: 1, heapMaxMib: 64, host });
@@ -147,9 +147,9 @@ test.each([
     await until('the retry log is empty', async () => (await rig.retriesLeft()) === 0);
     const letters = await rig.letters();
     expect(letters.map(({ event, attempts, reason }) => ({ id: event.event.id, attempts, reason }))).toEqual([
-      { id: deadly, attempts: 1, reason: setAsideReason },
+      { id: deadly, attempts: 1, reason: quarantineReason },
     ]);
-    expect(rig.setAside()).toEqual([{ log: 'retry', seq }]);
+    expect(rig.quarantined()).toEqual([{ log: 'retry', seq }]);
     expect(rig.sink.taken().filter((id) => id.startsWith('v:'))).toEqual(
       tier === replayTier ? [] : ['v:behind', 'v:last'],
     );
@@ -166,9 +166,9 @@ test('poisoned retry: a parked event is quarantined alone, without those of othe
   await until('all others arrived', () => innocent.every((id) => rig.sink.taken().includes(id)));
   await until('the retry log is empty', async () => (await rig.retriesLeft()) === 0);
   expect((await rig.letters()).map(({ event, reason }) => `${event.event.id}: ${reason}`)).toEqual([
-    `${deadly}: ${setAsideReason}`,
+    `${deadly}: ${quarantineReason}`,
   ]);
-  expect(rig.setAside()).toEqual([{ log: 'retry', seq }]);
+  expect(rig.quarantined()).toEqual([{ log: 'retry', seq }]);
   const firsts = [...new Set(rig.sink.taken())];
   expect(firsts.filter((id) => id.startsWith('v:'))).toEqual(['v:first', 'v:second', 'v:last', 'v:fresh']);
   expect(firsts.filter((id) => id.startsWith('w:'))).toEqual(['w:first', 'w:second', 'w:third']);

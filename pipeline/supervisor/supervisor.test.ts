@@ -201,8 +201,8 @@ test('supervisor: thread death: an actor that takes its threads down is quaranti
 test.each(suspectLogs)(
   'supervisor: thread death: a frame of its %s that was in work at two deaths is quarantined, however the thread died',
   async (log) => {
-    const nothing = { watched: undefined, setAside: [] };
-    const suspected = { log: nothing, retry: nothing, [log]: { watched: { from: 3, to: 18 }, setAside: [] } };
+    const nothing = { watched: undefined, quarantined: [] };
+    const suspected = { log: nothing, retry: nothing, [log]: { watched: { from: 3, to: 18 }, quarantined: [] } };
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     const { supervisor, hosts } = supervise(1);
     await supervisor.run(resolver(0));
@@ -231,7 +231,7 @@ test.each(suspectLogs)(
     await vi.advanceTimersByTimeAsync(31_000);
     expect((await startOf(3)).suspicion).toEqual({
       ...suspected,
-      [log]: { watched: { from: 3, to: 18 }, setAside: [{ seq: 7 }] },
+      [log]: { watched: { from: 3, to: 18 }, quarantined: [{ seq: 7 }] },
     });
   },
 );

@@ -67,7 +67,7 @@ export function accountActors(config: LiveConfig): readonly AccountActor[] {
   return allWorkers.flatMap(({ wanted }) => (wanted.by === 'account' ? wanted.specs(config) : [])).filter(isOfAccount);
 }
 
-/** The actor of an account a consumer is of; undefined for a consumer of somebody else. */
+/** The actor of an account that a consumer belongs to; undefined for any other consumer. */
 export function accountActorOf(consumer: string, accountId: string): AccountActor | undefined {
   for (const { wanted, consumer: names } of allWorkers) {
     const key = wanted.by === 'account' ? names.keyOf(consumer) : undefined;

@@ -38,7 +38,7 @@ function addFresh(adding: Adding, index: number): void {
           return deliver(next, one);
         },
         fail: keep,
-        setAside: done,
+        quarantine: done,
       });
     }
   }
@@ -83,7 +83,7 @@ function addRetries(adding: Adding, index: number): void {
           next.dead.push(event);
           forget(next);
         },
-        setAside: done,
+        quarantine: done,
       });
     }
   }

@@ -6,7 +6,7 @@ import type { Adding, Change, State, Suspect } from './state.ts';
 /** Dispatchers that one event takes down, at most: two for each of its places, where a frame has not been acknowledged. */
 const takenDownMax = 4;
 
-type Attempt = { readonly deliver: Change; readonly fail: Change; readonly setAside: Change };
+type Attempt = { readonly deliver: Change; readonly fail: Change; readonly quarantine: Change };
 
 /** A dispatcher sends an event that is its turn: that may take it down, and then does so each time until it is quarantined. */
 export function addAttempt(adding: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
@@ -18,9 +18,9 @@ export function addAttempt(adding: Adding, index: number, suspect: Suspect, atte
   const which = from === 'retry' ? `${event} of the retry log` : `${event}`;
   const atWork = new Set<Suspect>([suspect]);
   for (const one of held) if (!one.isSettled) atWork.add(`events ${one.event}`);
-  if (state.setAside.includes(suspect)) {
+  if (state.quarantined.includes(suspect)) {
     step(`${who} quarantines ${which}`, (next) => {
-      attempt.setAside(next);
+      attempt.quarantine(next);
       return keepLetter(next, suspect, event, rules);
     });
     return;
@@ -48,8 +48,8 @@ export function addAttempt(adding: Adding, index: number, suspect: Suspect, atte
 /** The first death has all that was worked on suspected; what is worked on by itself in another one is quarantined. */
 function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules): void {
   const guilty = atWork.filter((one) => next.suspected.includes(one));
-  if (atWork.length === 1) next.setAside.push(...guilty);
-  if (!rules.oneDeathIsNoProof) next.setAside.push(...atWork);
+  if (atWork.length === 1) next.quarantined.push(...guilty);
+  if (!rules.oneDeathIsNoProof) next.quarantined.push(...atWork);
   next.suspected = [...new Set([...next.suspected, ...atWork])].toSorted();
 }
 
@@ -57,7 +57,7 @@ function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules
 function keepLetter(next: State, suspect: Suspect, event: number, rules: Rules): string | undefined {
   if (!next.poison.includes(event)) return `INNOCENT: ${event} is quarantined`;
   const isKept = next.letters.includes(suspect);
-  if (!rules.setAsideIsKept || (isKept && rules.lettersAreKnown)) return undefined;
+  if (!rules.quarantinedIsKept || (isKept && rules.lettersAreKnown)) return undefined;
   next.letters.push(suspect);
   if (!next.dead.includes(event)) next.dead.push(event);
   return isKept ? `TWICE: ${event} is a dead letter again` : undefined;

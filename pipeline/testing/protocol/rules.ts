@@ -32,7 +32,7 @@ export type Rules = {
   /** The version that is live at an attempt decides and sends (`pipeline/workers/dispatch`). */
   readonly decidedAtAttempt: boolean;
   /** A quarantined frame is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/settlement`). */
-  readonly setAsideIsKept: boolean;
+  readonly quarantinedIsKept: boolean;
   /** The dead letter of a quarantined frame is known when it is written again (the same). */
   readonly lettersAreKnown: boolean;
   /** Only what was worked on by itself in a second death is quarantined (`pipeline/workers/worker/suspicion.ts`). */
@@ -56,7 +56,7 @@ export const ourRules: Rules = {
   namedByPlace: true,
   keptWhileReferenced: true,
   decidedAtAttempt: true,
-  setAsideIsKept: true,
+  quarantinedIsKept: true,
   lettersAreKnown: true,
   oneDeathIsNoProof: true,
   suspectsGoAlone: true,

@@ -74,7 +74,7 @@ export type State = {
   /** What dispatchers were working on when poison took them down. */
   suspected: Suspect[];
   /** What is not worked on any more. */
-  setAside: Suspect[];
+  quarantined: Suspect[];
   /** What of that is kept as a dead letter. */
   letters: Suspect[];
   /** First deliveries, in their order. */
@@ -128,7 +128,7 @@ export function firstState({ visitors }: Size, faults: Faults): State {
     poison: [],
     takenDown: 0,
     suspected: [],
-    setAside: [],
+    quarantined: [],
     letters: [],
     delivered: [],
     clock: 1,

@@ -46,7 +46,7 @@ export type DispatcherOptions = {
   readonly erasures: Erasures;
   /** Of the thread: where addresses are. */
   readonly regions: GeoRegions;
-  /** Told of every outcome; never waits, never throws. */
+  /** Called with every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;
   readonly logger: Logger;

@@ -160,7 +160,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   for (let frame = 0; frame < 150; frame += 1)
     await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
   await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
-  await until('that is noted', async () => ((await rig.position())?.place?.above.length ?? 0) === 150);
+  await until('that is stored', async () => ((await rig.position())?.place?.above.length ?? 0) === 150);
   await own[client].nc.close();
   mortal.done.catch(() => undefined);
   void mortal.stop(0);

@@ -10,7 +10,7 @@ export const dispatcherCounters = {
   lost_frames: 'Times a frame was missing that the log had acknowledged to the resolver',
   frame_events: 'Events in the frames taken',
   repeated_events:
-    'Events of frames an earlier dispatcher had taken and not noted as settled: so many, at most, were sent twice',
+    'Events of frames an earlier dispatcher had taken and not recorded as settled: so many, at most, were sent twice',
   events: 'Events read from frames, retries included',
   heads_parsed: 'Events whose head could not be read by itself, so that the whole of their line was parsed',
   requests: 'Requests sent to the destination',

@@ -12,7 +12,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
-import { noSuspicion, setAsideReason } from '../worker/suspicion.ts';
+import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 
@@ -64,7 +64,7 @@ test('dispatcher: start: gets what was resolved since its version went live, bef
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1']);
 });
 
-test('dispatcher: accepts: what the platform has no use for is passed over, uncounted, and its frame is acknowledged', async () => {
+test('dispatcher: accepts: an event that the platform has no use for is skipped, uncounted, and its frame is acknowledged', async () => {
   const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
   publishDestination({ type: 'GA4MeasurementProtocol', settings });
   await rig.start();
@@ -328,7 +328,7 @@ test('dispatcher: disabled: what is held of the retry log waits there', async ()
   expect(sink.taken()).toEqual(['r0', 'r1', 'r2']);
 });
 
-test('dispatcher: bug: one that shows with a new configuration ends the dispatcher, and not who told it', async () => {
+test('dispatcher: bug: one that shows with a new configuration ends the dispatcher, and not the sender of the configuration', async () => {
   const dispatcher = await rig.start();
   const ended = dispatcher.done.catch((error: unknown) => error);
   rig.breakRules();
@@ -386,7 +386,7 @@ test('dispatcher: misconfigured: waits in the log until its settings can be used
   await until('it arrived', () => sink.taken().join() === 'a');
 });
 
-test('dispatcher: key refused: the destination is held, no event is given up, and all arrive once it has a key that is taken', async () => {
+test('dispatcher: key refused: the destination is paused, no event becomes a dead letter, and all arrive once it has an accepted key', async () => {
   sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
   publishDestination({ settings: { headers: { 'x-key': 'old' } } });
   // The window is over long before the key is there.
@@ -433,13 +433,13 @@ test('dispatcher: key refused: is asked again by itself, and what waited arrives
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: key refused: an event that alone is refused so does not hold the others, and is given up', async () => {
+test('dispatcher: key refused: a single event that is refused so does not hold the others, and becomes a dead letter', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('poison') ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
   const dispatcher = await rig.start({ accessRetry });
   await rig.send([{ id: 'poison' }, ...numbered(20)]);
   await until('the others arrived', () => sink.taken().length === 20);
-  await until('it is given up', async () => (await rig.deadLetters()).length === 1);
+  await until('it is a dead letter', async () => (await rig.deadLetters()).length === 1);
   expect((await rig.deadLetters())[0]).toMatchObject({ reason: 'status 403', event: { event: { id: 'poison' } } });
   expect(dispatcher.stats()).toMatchObject({ access_refused: 0, breaker_opened: 0 });
 });
@@ -500,14 +500,14 @@ test('dispatcher: unreadable frame: a compressed one that is damaged is kept as 
   expect(await rig.unreadable()).toEqual([damaged]);
 });
 
-test('dispatcher: what was set aside is a dead letter an event, where its frame is compressed too', async () => {
+test('dispatcher: a quarantined frame becomes a dead letter for each event, also where it is compressed', async () => {
   await rig.sendRaw(rig.compressed(Array.from({ length: 20 }, (_, index) => ({ id: `c${index}` }))));
   await rig.sendRaw(rig.compressed(Array.from({ length: 20 }, () => ({ id: 'cut' }))).subarray(0, -4));
   const [first = 0, second = 0] = rig.frameSeqs;
   const dispatcher = await rig.start({
     suspicion: {
       ...noSuspicion,
-      log: { watched: { from: first, to: second }, setAside: [{ seq: first }, { seq: second }] },
+      log: { watched: { from: first, to: second }, quarantined: [{ seq: first }, { seq: second }] },
     },
   });
   await idle();
@@ -645,19 +645,19 @@ test('dispatcher: an event whose rules take more work than an event may is a dea
   expect(letters[0]).toMatchObject({ attempts: 0, reason: expect.stringContaining('more than the 10000 units') });
 });
 
-test('dispatcher: frames that are suspected are worked on one at a time, and what was set aside is a dead letter', async () => {
+test('dispatcher: frames that are suspected are worked on one at a time, and a quarantined one is a dead letter', async () => {
   await rig.send([{ id: 'deadly' }, { id: 'beside' }]);
   for (const id of ['a', 'b', 'c']) await rig.send([{ id }]);
   const [first = 0, second = 0, , last = 0] = rig.frameSeqs;
   await rig.start({
-    suspicion: { ...noSuspicion, log: { watched: { from: first, to: last }, setAside: [{ seq: first }] } },
+    suspicion: { ...noSuspicion, log: { watched: { from: first, to: last }, quarantined: [{ seq: first }] } },
   });
   await idle();
   expect(sink.taken('/hook')).toEqual(['a', 'b', 'c']);
   const letters = await rig.deadLetters();
   expect(letters.map(({ event, reason }) => `${event.event.id}: ${reason}`).toSorted()).toEqual([
-    `beside: ${setAsideReason}`,
-    `deadly: ${setAsideReason}`,
+    `beside: ${quarantineReason}`,
+    `deadly: ${quarantineReason}`,
   ]);
   const ranges = rig.turns.flatMap((frames) => frames?.log ?? []);
   expect(ranges).toContainEqual({ from: second, to: second });
@@ -667,7 +667,7 @@ test('dispatcher: frames that are suspected are worked on one at a time, and wha
 test('dispatcher: frames that are suspected do not wait for retries that hang', async () => {
   sink.answer((request) => (idsOf(request.body).includes('stuck') ? 'hang' : 200));
   await replay(['stuck']);
-  await rig.start({ suspicion: { ...noSuspicion, log: { watched: { from: 1, to: 1_000 }, setAside: [] } } });
+  await rig.start({ suspicion: { ...noSuspicion, log: { watched: { from: 1, to: 1_000 }, quarantined: [] } } });
   await until('the retry is under way', () => sink.requests.length === 1);
   await rig.send([{ id: 'a' }]);
   await until('the frame goes on', () => sink.taken().length > 0);

@@ -53,7 +53,7 @@ async function erase(visitorId: string, atMs = Date.now()): Promise<void> {
   await until('the erasure is known', isKnown);
 }
 
-test('erased visitors: what waits to be tried again and behind that is not sent, others go on in order', async () => {
+test('erased visitors: events that wait for a retry, and those after them, are not sent; others go on in order', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
@@ -75,7 +75,7 @@ test('erased visitors: what waits to be tried again and behind that is not sent,
   expect([succeeded, stopped, (failed ?? 0) > 0]).toEqual([3, 3, true]);
 });
 
-test('erased visitors: what waits in memory is not sent', async () => {
+test('erased visitors: events that wait in memory are not sent', async () => {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   sink.answer(async () => {

@@ -197,7 +197,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     { lead: '../me' },
   );
   await until('both leads are taken in', async () => (await takenIn()).length === 2, 60_000);
-  await until('what cannot be fetched is given up', async () => (await deadLetters()).length === 2, 60_000);
+  await until('what cannot be fetched is a dead letter', async () => (await deadLetters()).length === 2, 60_000);
   await actor.stop(5_000);
   await sourceActivity.stop();
 
@@ -224,7 +224,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     },
   });
   expect(second?.id).toBe('facebookleadads:lead:1002');
-  // Whoever reads the log reads of a visitor in one partition.
+  // Events of a visitor are in one partition.
   expect(first?.partition).toBe(partitionOf(accountId, { email: 'ada.1001@example.com', distinctId: 'x' }, partitions));
   expect(new Map(await deadLetters())).toEqual(
     new Map([

@@ -36,7 +36,7 @@ function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] });
 }
 
-/** Lets a stream have so many bytes, and takes them for somebody else. */
+/** Lets a stream have so many bytes, and fills them with other messages. */
 async function fill(stream: string, subject: string): Promise<void> {
   const { jsm } = rig.connection[client];
   const { bytes } = await readStreamState(rig.connection, stream);
@@ -87,7 +87,7 @@ test('full retry log: what the dead letters do not take either is counted as ski
   expect(range?.[1]).toBeLessThanOrEqual(Date.now() + 1);
 });
 
-test('full retry log: a destination that is passed over acknowledges what a write to the log held', async () => {
+test('full retry log: a destination that skips acknowledges what a write to the log held', async () => {
   await fillRetries();
   sink.answer(() => 503);
   const dispatcher = await rig.start();

@@ -92,7 +92,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     await until('health has it', async () => (await rig.counted())[place] === before);
   };
 
-  test('holds for what waits in memory behind a request on the wire', async () => {
+  test('holds for events that wait in memory after a request on the wire', async () => {
     rig.configure(versionOf('v1'));
     const { opened, open } = gate();
     sink.answer(() => opened.then(() => 200));
@@ -117,7 +117,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     await until('what was on the wire is back', () => dispatcher.stats()['requests_in_flight'] === 0);
     const sentBefore = sink.requests.length;
     await retryLogIsEmpty();
-    await until('nobody waits', () => dispatcher.stats()['visitors_waiting'] === 0);
+    await until('no visitor waits', () => dispatcher.stats()['visitors_waiting'] === 0);
     expect(sink.requests).toHaveLength(sentBefore);
     expect(await rig.deadLetters()).toEqual([]);
     await counted(3);
@@ -148,7 +148,7 @@ async function replay(ids: readonly string[], dispatcher: DispatcherActor): Prom
   dispatcher.retriesStored(replayTier);
 }
 
-test('live version: a destination that was removed gets nothing of what waits', async () => {
+test('live version: a removed destination gets no waiting event', async () => {
   rig.configure(versionOf('v1'));
   const { opened, open } = gate();
   sink.answer(() => opened.then(() => 200));

@@ -47,7 +47,7 @@ type Opening = {
 /** Of what a destination may have in the retry log: so much of it may be finished and not removed yet, in each tier. */
 const finishedShare = 1 / 16;
 
-/** Reads what waits before anything is sent. */
+/** Reads waiting events before anything is sent. */
 export async function openRetryLog(
   options: DispatcherOptions,
   counts: DispatcherCounts,

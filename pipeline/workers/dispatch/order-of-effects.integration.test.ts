@@ -133,7 +133,7 @@ test('order of effects: an event that takes too much work is acknowledged only o
 test('order of effects: a quarantined frame is acknowledged only once the dead letters have it', async () => {
   await rig.send([{ id: 'deadly' }]);
   const held = gate.hold(deadLetters());
-  const suspicion = { ...noSuspicion, log: { watched: undefined, setAside: [{ seq: seqOf(0) }] } };
+  const suspicion = { ...noSuspicion, log: { watched: undefined, quarantined: [{ seq: seqOf(0) }] } };
   const dispatcher = await rig.start({ ...settings, suspicion }, 'gated', connection);
   dispatcher.done.catch(() => undefined);
   await held.arrived;

@@ -78,7 +78,7 @@ test('position: one that is missing is an alarm, and what may not have been deli
   expect((await rig.position())?.lostAtMs).toBeGreaterThan(0);
 });
 
-test('position: what an earlier build noted with the health of the destination is taken over', async () => {
+test('position: what an earlier build recorded with the health of the destination is taken over', async () => {
   await leaveWaiting();
   const { place } = (await rig.position()) ?? {};
   await rig.positionBucket.delete(positionKey(rig.destinationId));
@@ -113,7 +113,7 @@ test('position: an owner of an earlier term writes nothing any more', async () =
   expect(await rig.position()).toMatchObject({ owner: 'two', place: { upTo: 2 } });
 });
 
-test('position: a dispatcher whose destination was claimed by another one ends, though nobody has its consumer', async () => {
+test('position: a dispatcher whose destination was claimed by another one ends, though no reader has its consumer', async () => {
   const dispatcher = await rig.start();
   const ended = dispatcher.done.then(
     () => undefined,

@@ -204,7 +204,7 @@ test('published changes: each request is made by the version that is live, and e
   const beforeDisabled = sent;
   await sendMore(500);
   await change();
-  await until('the rest is passed over', async () => (await rig.unfinished()) === 0);
+  await until('the rest is skipped', async () => (await rig.unfinished()) === 0);
   const afterDisabled = sent;
   publish();
   await sendMore(500);

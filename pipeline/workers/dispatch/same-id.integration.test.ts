@@ -118,7 +118,7 @@ test('events of one id: parked by one dispatcher, each is sent by the next one',
   expect(next.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0 });
 });
 
-test('lost retries: what waits behind an event that is gone from the retry log goes on, and that is counted', async () => {
+test('lost retries: events that wait for one that is gone from the retry log go on, and that is counted', async () => {
   publishDestination();
   sink.answer(({ body }) => (idsOf(body).some((id) => id.startsWith('first')) ? 503 : 200));
   const dispatcher = await rig.start({ ...defaultSettings, lostHeadsEveryMs: 100 });
@@ -135,7 +135,7 @@ test('lost retries: what waits behind an event that is gone from the retry log g
     const subjects = [...(await rig.retries()).keys()].filter((subject) => !subject.endsWith(`.${parkedTier}`));
     for (const subject of subjects) await purgeSubject(rig.connection, streams.retry, subject);
   };
-  await until('nobody waits', async () => {
+  await until('no visitor waits', async () => {
     await purgeRetries();
     return dispatcher.stats()['visitors_waiting'] === 0;
   });

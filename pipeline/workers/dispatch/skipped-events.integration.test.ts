@@ -5,7 +5,7 @@ import type { ScriptedDestination } from '../../../shared/testing/scripted-desti
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
-import { noSuspicion, setAsideReason } from '../worker/suspicion.ts';
+import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
@@ -92,7 +92,7 @@ test('skipped events: a dispatcher of suspected frames moves on, one that is qua
   const [first = 0, deadly = 0] = rig.frameSeqs;
   const upTo = rig.frameSeqs.at(-1) ?? 0;
   await rig.send(numbered(3, 'kept'));
-  const log = { watched: { from: first, to: upTo }, setAside: [{ seq: deadly }] };
+  const log = { watched: { from: first, to: upTo }, quarantined: [{ seq: deadly }] };
   const dispatcher = await rig.start({
     suspicion: { ...noSuspicion, log },
     retryPolicyOf: quickRetries,
@@ -103,7 +103,7 @@ test('skipped events: a dispatcher of suspected frames moves on, one that is qua
   await until('the rest is delivered', () => sink.taken().length === 3);
   await idle();
   expect(sink.taken()).toEqual(['kept0', 'kept1', 'kept2']);
-  expect(await rig.deadLetters()).toMatchObject([{ reason: setAsideReason, event: { event: { id: 'deadly' } } }]);
+  expect(await rig.deadLetters()).toMatchObject([{ reason: quarantineReason, event: { event: { id: 'deadly' } } }]);
   expect(dispatcher.stats()['missed_events']).toBe(40);
   await until('it is shown', async () => (await rig.health())?.skipped !== undefined);
   const [range, another] = (await rig.health())?.skipped?.retention ?? [];

@@ -18,7 +18,7 @@ export type StoreFetchedOptions = {
   readonly connection: LogConnection;
 };
 
-/** How often the log is asked to take an event before the notice is followed anew, later. */
+/** How often the log is asked to take an event before the notice is followed again, later. */
 const publishesMax = 3;
 
 /**
@@ -73,7 +73,7 @@ async function publishEvent(options: StoreFetchedOptions, event: ProviderEvent):
   await publishWithRetry(connection, message, { attemptsMax: publishesMax });
 }
 
-/** No store takes a null character, and nobody can mend what a visitor typed into a form. */
+/** No store takes a null character, and a visitor's input in a form cannot be corrected. */
 function withoutNulls(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
 }

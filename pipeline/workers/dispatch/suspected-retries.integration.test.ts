@@ -12,7 +12,7 @@ import type { ScriptedDestination } from '../../../shared/testing/scripted-desti
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
-import { noSuspicion, setAsideReason } from '../worker/suspicion.ts';
+import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import type { LogSuspicion, Suspicion } from '../worker/suspicion.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
@@ -54,7 +54,7 @@ async function put(tier: number, ids: readonly string[]): Promise<number> {
 }
 
 const suspecting = (retry: Partial<LogSuspicion>): { readonly suspicion: Suspicion } => ({
-  suspicion: { ...noSuspicion, retry: { watched: undefined, setAside: [], ...retry } },
+  suspicion: { ...noSuspicion, retry: { watched: undefined, quarantined: [], ...retry } },
 });
 const everything = { from: 1, to: Number.MAX_SAFE_INTEGER };
 const retryLogIsEmpty = (): Promise<void> =>
@@ -83,18 +83,18 @@ test('suspected retries: each is worked on with nothing else in flight, and fres
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('suspected retries: what is set aside is a dead letter with what was tried, and told of; what waits behind it goes on', async () => {
+test('suspected retries: a quarantined retry is a dead letter with its attempts, and reported; events after it go on', async () => {
   const deadly = await put(0, ['a:1', 'b:1']);
   await put(0, ['c:1']);
   const parked = await put(parkedTier, ['a:2', 'a:3', 'c:2']);
   const replayed = await put(replayTier, ['d:1']);
-  const setAside = [{ seq: deadly }, { seq: parked, line: 1 }, { seq: replayed }];
-  const dispatcher = await rig.start(suspecting({ setAside }));
+  const quarantined = [{ seq: deadly }, { seq: parked, line: 1 }, { seq: replayed }];
+  const dispatcher = await rig.start(suspecting({ quarantined }));
   await retryLogIsEmpty();
   expect(sink.taken().toSorted()).toEqual(['a:2', 'c:1', 'c:2']);
   const letters = await rig.deadLetters();
   expect(letters.map(({ event }) => event.event.id).toSorted()).toEqual(['a:1', 'a:3', 'b:1', 'd:1']);
-  for (const letter of letters) expect(letter).toMatchObject({ attempts: 1, reason: setAsideReason });
+  for (const letter of letters) expect(letter).toMatchObject({ attempts: 1, reason: quarantineReason });
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 4, dead_letters_set_aside: 4, visitors_waiting: 0 });
   expect(rig.notes).toContainEqual(expect.objectContaining({ eventId: 'a:1', outcome: 'rejected', attempts: 1 }));
 });

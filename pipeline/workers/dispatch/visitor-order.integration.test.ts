@@ -237,7 +237,7 @@ test('order over retries: order none: the others go on, and the one that failed 
   expect(dispatcher.stats()).toMatchObject({ parked: 0, visitors_waiting: 0 });
 });
 
-test('order over retries: order changes: to none lets go what is parked, and back keeps what waits', async () => {
+test('order over retries: order changes: to none releases parked events, and back keeps waiting ones', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? { status: 429, headers: { 'retry-after': '4' } } : 200));
   const dispatcher = await rig.start();
   await rig.send(events('a', 0, 1, 2));
@@ -287,7 +287,7 @@ test('order over retries: limit: one visitor parks no more than may be parked', 
   await retryLogIsEmpty();
 });
 
-test('order over retries: restart: what waits is known again, and what comes a second time is not sent twice', async () => {
+test('order over retries: restart: waiting events are known again, and what comes a second time is not sent twice', async () => {
   sink.answer(({ body }) => (idsOf(body)[0]?.endsWith('000') === true ? 503 : 200));
   const first = await rig.start();
   const visitors = ['a', 'b', 'c'];
@@ -441,7 +441,7 @@ test('order over retries: replay: its events join the end of their visitor’s l
   await retryLogIsEmpty();
 });
 
-test('order over retries: disabled: what waits stays, and goes in order when it is enabled again', async () => {
+test('order over retries: disabled: waiting events stay, and go in order when it is enabled again', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
   const dispatcher = await rig.start();
   await rig.send(events('a', 0, 1, 2));

@@ -72,7 +72,7 @@ const sentAfter = (n: number): string =>
     .map(({ body }) => body)
     .join('\n');
 
-/** As a visitor's identify does: a second later it holds for everybody who sends. */
+/** As a visitor's identify does: a second later it holds for every dispatcher. */
 async function refuse(visitorId: string): Promise<void> {
   await rig.sayConsent(visitorId, { advertising: false });
   const isKnown = (): boolean =>
@@ -105,7 +105,7 @@ test('consent: an event is sent or stopped by what it says, with the purpose as 
   });
 });
 
-test('consent: what waits to be tried again and behind that is stopped by a refusal, others go on in order', async () => {
+test('consent: events that wait for a retry, and those after them, are stopped by a refusal; others go on in order', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
@@ -127,7 +127,7 @@ test('consent: what waits to be tried again and behind that is stopped by a refu
   });
 });
 
-test('consent: what waits in memory is stopped by a refusal, and a grant given afterwards lets what comes later go', async () => {
+test('consent: events that wait in memory are stopped by a refusal, and a later grant lets later events go', async () => {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   sink.answer(async () => {
@@ -170,7 +170,7 @@ test('consent: what is replayed is stopped by a refusal since', async () => {
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1 });
 });
 
-test('consent: a dispatcher that starts after the refusal stops what waits, and an account beside it sends the same', async () => {
+test('consent: a dispatcher that starts after the refusal stops waiting events, and an account beside it sends the same', async () => {
   const other = await openRig();
   try {
     await rig.send(events('ann', 0));

@@ -74,7 +74,7 @@ export const dispatcherWorker = defineWorker({
       destinationId,
       publishedAtMs: 0,
     }),
-    // Not its dead letters, which somebody may want to replay.
+    // Not its dead letters, which may be replayed.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
     forget: retirePosition,
   },

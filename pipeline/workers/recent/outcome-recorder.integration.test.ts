@@ -194,7 +194,7 @@ test('outcome recorder: an outcome that is there before its event waits for it',
   await vi.waitFor(async () => expect(await written()).toEqual([['later', 'd1', 'delivered', null, 1]]), within);
 });
 
-test('outcome recorder: an outcome of an event that is not in the view is given up, counted', async () => {
+test('outcome recorder: an outcome of an event that is not in the view is dropped and counted', async () => {
   const recorder = start({ flushEveryMs: 5, missesMax: 3 });
   recorder.record(outcomeOf('never'));
   await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ dropped_unknown: 1, waiting: 0 }), within);
@@ -234,7 +234,7 @@ test('outcome recorder: many destinations together get a sample of the same even
   const { dropped_sampled, waiting } = recorder.stats();
   expect(waiting).toBeLessThanOrEqual(65);
   expect(dropped_sampled).toBe(5_000 - waiting);
-  // Chosen by event: nearly all of those noted are noted for all destinations.
+  // Chosen by event: nearly all of those recorded are recorded for all destinations.
   expect([...noted.values()].filter((outcomes) => outcomes === 10).length).toBeGreaterThan(3);
 });
 
@@ -271,7 +271,7 @@ test('outcome recorder: what cannot be written is written once it can be', async
   );
 });
 
-test('outcome recorder: close writes what waits', async () => {
+test('outcome recorder: close writes waiting outcomes', async () => {
   await addEvents(['e1']);
   const recorder = start({ flushEveryMs: 60_000 });
   recorder.record(outcomeOf('e1'));

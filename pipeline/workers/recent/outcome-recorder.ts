@@ -26,7 +26,7 @@ export type OutcomeRecorder = {
   /** Notes an outcome; a newer one of the same event and destination takes its place. Never waits, never throws. */
   record(outcome: Outcome): void;
   stats(): OutcomeStats;
-  /** Writes what is noted, once, and ends; gives up waiting for the database after `deadlineMs`, default 2,000. */
+  /** Writes waiting outcomes once, and ends; gives up waiting for the database after `deadlineMs`, default 2,000. */
   close(deadlineMs?: number): Promise<void>;
 };
 
@@ -57,7 +57,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
     waiting.delete(key);
     waiting.set(key, note);
     if (waiting.size <= settings.waitingMax) return;
-    // Some at once: a Map that loses its first entry again and again looks at all that it has lost, each time anew.
+    // Some at once: a Map that loses its first entry again and again looks at all that it has lost, each time again.
     let over = Math.ceil(settings.waitingMax / evictedShare);
     for (const oldest of waiting.keys()) {
       if (over === 0) return;

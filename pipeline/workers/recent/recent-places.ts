@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 
-/** Up to which sequence of EVENTS the view has what a partition wrote; undefined where nobody said so yet. */
+/** Up to which sequence of EVENTS the view has what a partition wrote; undefined where it is not recorded yet. */
 export async function readPlace(pool: Pool, partition: number): Promise<number | undefined> {
   const { rows } = await pool.query<{ seq: string }>('select seq from recent_places where partition = $1', [partition]);
   return rows[0] === undefined ? undefined : Number(rows[0].seq);

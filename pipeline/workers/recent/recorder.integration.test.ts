@@ -236,11 +236,11 @@ test('recorder: an event of an erased visitor that comes late is not recorded, n
     resolvedEvent(account, { id: 'late', ...of(older), ...before }),
     resolvedEvent(account, { id: 'late-alias', ...of(younger), ...before }),
     resolvedEvent(account, { id: 'late-alias-of-alias', ...of(youngest), ...before }),
-    resolvedEvent(account, { id: 'somebody-else', ...of('another') }),
+    resolvedEvent(account, { id: 'another-visitor', ...of('another') }),
     resolvedEvent(account, { id: 'who-came-back', ...of(older), ...after }),
   ]);
   const recorded = async (): Promise<string[]> => (await idsOf(account)).toSorted();
-  await vi.waitFor(async () => expect(await recorded()).toEqual(['somebody-else', 'who-came-back']), within);
+  await vi.waitFor(async () => expect(await recorded()).toEqual(['another-visitor', 'who-came-back']), within);
   expect(recorder.stats()['recent_not_needed']).toBe(3);
 });
 
@@ -339,7 +339,7 @@ test('trim: events leave at their age, in every account', async () => {
   await vi.waitFor(async () => expect([await idsOf(other), await idsOf(account)]).toEqual([[], ['new']]), within);
 });
 
-test('recorder: told to end at once it does, while the database is away', async () => {
+test('recorder: a stop without delay ends it at once, while the database is away', async () => {
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
     const recorder = await rig.start();

@@ -23,7 +23,7 @@ export type FrameToSample = {
 
 /**
  * Chooses the events of a frame that go into the view, without parsing any: of a flood, most are left out. Test events
- * have a bucket of their own, so that whoever tries something out sees it under any load; a live event that is taken for
+ * have a bucket of their own, so that tests are visible under any load; a live event that is taken for
  * one only takes from that bucket. The time that counts is the log's, so that a reader that catches up
  * chooses as it would have then.
  */

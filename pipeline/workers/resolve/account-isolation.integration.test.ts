@@ -105,7 +105,7 @@ test.each([
   ['small events, a few in a frame', settings, 10, 3_000],
   ['far over what a partition holds by default', defaultSettings, 1_500, 24_000],
 ])(
-  'resolver: an account whose visitors are not written holds up nobody, at any backlog: %s',
+  'resolver: an account whose visitors are not written delays no other, at any backlog: %s',
   (_, limits, bytes, events) =>
     withRig(async (rig) => {
       const [stuck, fine] = [randomUUID(), randomUUID()];
@@ -162,7 +162,7 @@ test('resolver: an account that sends faster than its visitors are written does 
     await resolver.stop(5_000);
   }));
 
-test('resolver: what waits in the queue of an account is taken over by the next resolver, in order and once', () =>
+test('resolver: the queue of an account is taken over by the next resolver, in order and once', () =>
   withRig(async (rig) => {
     const [stuck, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);
@@ -198,7 +198,7 @@ test('resolver: what waits in the queue of an account is taken over by the next 
     await last.stop(5_000);
   }));
 
-test('resolver: one account alone has no queue, which would help nobody', () =>
+test('resolver: one account alone has no queue, which would not help', () =>
   withRig(async (rig) => {
     const only = randomUUID();
     const opened = createLatch();
@@ -212,7 +212,7 @@ test('resolver: one account alone has no queue, which would help nobody', () =>
     await resolver.stop(5_000);
   }));
 
-test('resolver: an event at whose visitor the database fails is a dead letter in the end, and nobody else waits', () =>
+test('resolver: an event at whose visitor the database fails is a dead letter in the end, and no other account waits', () =>
   withRig(async (rig) => {
     const [bad, fine] = [randomUUID(), randomUUID()];
     const pool = createVisitorPool({
@@ -258,7 +258,7 @@ test('resolver: an event at whose visitor the database fails is a dead letter in
     }
   }));
 
-test('resolver: while no statement of any account is done in time nothing is given up, and all goes on after it', () =>
+test('resolver: while no statement of any account is done in time nothing becomes a dead letter, and all goes on after it', () =>
   withRig(async (rig) => {
     const accounts = [randomUUID(), randomUUID()];
     const pool = createVisitorPool({

@@ -7,7 +7,7 @@ import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { openFrameReader } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
-import { setAsideReason } from '../worker/suspicion.ts';
+import { quarantineReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import { keepDeadLetters } from './dead-letters.ts';
@@ -134,7 +134,7 @@ export class AccountQueue {
     this.#inherited += messages;
   }
 
-  /** Opens its reader, which takes it away from whoever read it before. */
+  /** Opens its reader, which takes it away from the previous one. */
   async open(): Promise<void> {
     const { connection, logger, partition, settings, suspicion } = this.#context;
     this.#reader = await openFrameReader({
@@ -154,10 +154,10 @@ export class AccountQueue {
       fields: { partition, accountId: this.accountId },
       beginTurn: (frames) => this.#target.beginTurn(frames),
       suspicion,
-      setAside: ({ data, seq }) => {
+      quarantine: ({ data, seq }) => {
         this.#noteRead({ data, seq });
         const { accountId } = this;
-        const letter = { payload: data, reason: setAsideReason, seq, line: undefined, accountId };
+        const letter = { payload: data, reason: quarantineReason, seq, line: undefined, accountId };
         return keepDeadLetters(this.#context, [letter]);
       },
     });
@@ -182,7 +182,7 @@ export class AccountQueue {
     return frames.length > 0;
   }
 
-  /** What waits in memory became less. */
+  /** There is more room in memory. */
   noteRoom(): void {
     this.#room.ring();
   }

@@ -17,7 +17,7 @@ import type { WaitingEvent, WaitingEvents, WaitingLines } from './waiting-events
 /** Queues of one partition: each holds up to half a mebibyte in memory. */
 const queuesMax = 64;
 
-/** An account that has less than this part of what a partition may hold is not moved to a queue: that would help nobody. */
+/** An account that has less than this part of what a partition may hold is not moved to a queue: that would not help. */
 const partMin = 1 / 8;
 
 export type AccountQueuesOptions = {
@@ -94,7 +94,7 @@ export class AccountQueues {
     );
     if (accounts.size === 0) return;
     for (const accountId of accounts) this.#queues.set(accountId, await this.#openQueue(accountId));
-    // The server says what is unread once nobody else reads.
+    // The server says what is unread once there is no other reader.
     for (const { name, waiting, unacknowledged } of await listConsumerProgress(connection, streams.ingest)) {
       for (const [accountId, queue] of this.#queues) {
         if (name === accountQueueConsumer(partition, accountId)) queue.noteUnread(waiting + unacknowledged);
@@ -138,7 +138,7 @@ export class AccountQueues {
   }
 
   /**
-   * The account that is to get a queue; undefined while the partition keeps to its bounds, or where nobody has a large part of
+   * The account that is to get a queue; undefined while the partition keeps to its bounds, or where no account has a large part of
    * it. `writing` are the events whose visitors are being written.
    */
   mostOver(writing: () => Iterable<WaitingEvent>): string | undefined {
@@ -162,7 +162,7 @@ export class AccountQueues {
   }
 
   /**
-   * Moves an account to a queue: what waits of it, and before that what is being written, so that no frame waits for that.
+   * Moves an account to a queue: its waiting events, and before them those being written, so that no frame waits for that.
    * Nothing else of the account may be under way.
    */
   async move(accountId: string, writing: Iterable<WaitingEvent>): Promise<void> {
@@ -206,7 +206,7 @@ export class AccountQueues {
     this.#closeDone();
   }
 
-  /** What waits in memory became less. */
+  /** There is more room in memory. */
   noteRoom(): void {
     for (const queue of this.#queues.values()) queue.noteRoom();
   }

@@ -15,7 +15,7 @@ export type NotedFrame = {
   readonly msgId: string;
   /** Packed. */
   readonly ids: Uint8Array;
-  /** When deduplication noted them. */
+  /** When deduplication recorded them. */
   readonly timeMs: number;
 };
 
@@ -49,7 +49,7 @@ type Unanswered = {
 
 /** Frames that may wait to be written. When the log takes no checkpoint for long, a start has to read more of EVENTS. */
 const framesWaitingMax = 500_000;
-/** Checkpoints nobody needs any more are removed so many at a time. */
+/** Checkpoints that are not needed any more are removed so many at a time. */
 const removedAtOnce = 64;
 /** Ids are kept for so much longer than the table needs them, that one which is filled from them is no smaller. */
 const spare = 1 / 16;
@@ -119,7 +119,7 @@ export class CheckpointWriter {
   }
 
   /**
-   * Begins to write what waits, and if that is nothing a checkpoint without ids. From the first one on another resolver,
+   * Begins to write the waiting ids, and without any a checkpoint without ids. From the first one on another resolver,
    * which does not know that the partition has moved, can add none. `seq` is the end of EVENTS, all of which was looked
    * through. Throws CheckpointsTakenOverError when it is us who do not know.
    */
@@ -133,7 +133,7 @@ export class CheckpointWriter {
     }
   }
 
-  /** Writes what waits, unless told to leave it to the next start. */
+  /** Writes the waiting ids, or leaves them to the next start. */
   async close(isWriting: boolean): Promise<void> {
     if (isWriting) await this.write();
   }
@@ -262,7 +262,7 @@ export class CheckpointWriter {
     this.#removable = 0;
   }
 
-  /** The older half of what waits is read from EVENTS by the next start. */
+  /** The older half of the waiting ids is read from EVENTS by the next start. */
   #leaveOut(): void {
     for (const { seq, ids } of this.#waiting.splice(0, Math.ceil(this.#waiting.length / 2))) {
       this.#waitingBytes -= ids.length;
@@ -288,7 +288,7 @@ export class CheckpointWriter {
   }
 }
 
-/** Ids in the order of the log; those noted within a step share their time. */
+/** Ids in the order of the log; those recorded within a step share their time. */
 function runsOf(frames: readonly NotedFrame[], stepMs: number): readonly IdRun[] {
   const runs: { readonly timeMs: number; readonly parts: Uint8Array[] }[] = [];
   for (const { timeMs, ids } of frames) {

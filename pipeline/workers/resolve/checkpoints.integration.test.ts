@@ -369,7 +369,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  test('checkpoints: the same when the stream was made anew and has grown past the old one', () =>
+  test('checkpoints: the same when the stream was recreated and has grown past the old one', () =>
     withOwnLog(async ({ rig }) => {
       const { jsm } = rig.connection[client];
       await sendEach(rig, 0, 10);
@@ -424,7 +424,7 @@ describe('checkpoints of frames that the log lost', () => {
       await sendEach(rig, 20, 21);
       await until(resolver, 'events', 21);
       await restart(replaceBy(copy, events));
-      // Its end is waited for by nobody who could let it go on.
+      // Nothing waits for its end that could let it go on.
       await until(resolver, 'lost_frames', 1);
       release();
       expect(await failure).toMatchObject({ code: 'events_lost' });

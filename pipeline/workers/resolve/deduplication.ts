@@ -11,13 +11,13 @@ export type Deduplication = {
   has(hash: EventHash): boolean;
   /** Notes events by their packed hashes, see `encodeHashes`. */
   addPacked(run: IdRun): void;
-  /** The same for many runs, oldest first: millions of events are noted several times as fast. */
+  /** The same for many runs, oldest first: millions of events are recorded several times as fast. */
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for so many events at once, rather than in steps. */
   reserve(ids: number): void;
   /** Up to which time an event may repeat one that was added packed: one from before the start. */
   readonly packedForMs: number;
-  /** The latest time an event was noted with. */
+  /** The latest time of a recorded event. */
   readonly timeMs: number;
   readonly size: number;
   readonly bytes: number;

@@ -57,7 +57,7 @@ const event = (source: string, body: TestEvent['body'], more: Partial<TestEvent>
   ...more,
 });
 
-test('identity settings: values that the account blocks tie nobody, in any case and between any brackets', async () => {
+test('identity settings: values that the account blocks tie no visitors, in any case and between any brackets', async () => {
   const blockedValues = ['House Account', 'walk-in@shop.example'];
   const { ids, visitors, stats, find, findEmail } = await resolve({ blockedValues }, [
     event(server, { userId: 'device-1', externalId: ' [house account] ' }),

@@ -14,7 +14,7 @@ export type EventToJudge = {
   readonly timeMs: number;
   readonly isTest: boolean;
   readonly versionNumber: number | undefined;
-  /** The envelope, parsed as a whole and nobody else's. */
+  /** The envelope, parsed as a whole, as an object of its own. */
   parse(): Envelope;
 };
 

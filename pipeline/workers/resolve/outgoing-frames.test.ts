@@ -92,7 +92,7 @@ test('outgoing frames: the message id depends on the account and the events, not
   expect(new Set([first?.msgId, fewer?.msgId, other?.msgId]).size).toBe(3);
 });
 
-test('outgoing frames: a visitor stands in a frame once, anew after it changed, and anew in the next frame', () => {
+test('outgoing frames: a visitor stands in a frame once, again after it changed, and again in the next frame', () => {
   const large = new VisitorProperties({ email: 'a@b.c', bio: 'x'.repeat(1_000) });
   const changed = large.with({ city: 'Oslo' });
   const made = frames(4_000, [

@@ -123,7 +123,7 @@ describe('readEvent', () => {
       { ip: '1' },
       { user_agent: 'C', sender: { ip: '1' } },
     ],
-    ['is nothing where the gateway was told nothing', {}, {}, {}],
+    ['is nothing where the gateway received nothing', {}, {}, {}],
   ])('readEvent: the connection of a calling server %s', (_name, body, more, expected) => {
     expect(contextOf(readEvent(envelope(body, more), ofServer))).toEqual(expected);
   });
@@ -167,7 +167,7 @@ describe('readTouch', () => {
     expect(touchOf(envelope(body)).claim).toMatchObject(expected);
   });
 
-  it('readTouch: an event that names nobody gets an id of its own, others do not', () => {
+  it('readTouch: an event without identifiers gets an id of its own, others do not', () => {
     expect(touchOf(envelope({})).claim.anonymousId).toBeDefined();
     expect(touchOf(envelope({ email: 'a@b.c' })).claim.anonymousId).toBeUndefined();
   });
@@ -186,7 +186,7 @@ describe('readTouch', () => {
     });
   });
 
-  it('readTouch: identifiers that are placeholders identify nobody, are no property and are counted', () => {
+  it('readTouch: identifiers that are placeholders identify no visitor, are no property and are counted', () => {
     const body = {
       userId: '[object Object]',
       externalId: ' Undefined',

@@ -82,7 +82,7 @@ function readIntegrations(given: unknown): Integrations | undefined {
     .filter(([name]) => name !== '__proto__')
     .map(([name, value]) => [name, value !== false] as const);
   const { All: all } = given;
-  // Yes to some keeps the event from nobody where all others may have it too.
+  // Yes to some excludes no destination where all others may have it too.
   const keeps = all === false || said.some(([, wanted]) => !wanted);
   return keeps ? Object.fromEntries(said) : undefined;
 }

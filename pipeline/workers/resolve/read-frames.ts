@@ -9,8 +9,8 @@ import type { StoredFrame, WaitingEvents, WaitingLines } from './waiting-events.
 type ReadContext = Pick<ResolverContext, 'counts' | 'beginTurn'>;
 
 /**
- * Divides ingest frames into lines of one account each, and has those wait. Nothing else is looked at yet, so that whoever
- * sent little is found behind however much another one has sent. A frame that cannot be divided is kept as it is.
+ * Divides ingest frames into lines of one account each, and queues them. Nothing else is read yet, so that an account that
+ * sent little is found after any number of events of another one. A frame that cannot be divided is kept as it is.
  */
 export async function readFrames<Frame extends StoredFrame>(
   context: ReadContext,

@@ -17,7 +17,7 @@ import type { UserHashCheck } from './user-hash.ts';
 /** What an event says of its visitor, and what was left out of that. */
 export type ReadTouch = {
   readonly touch: VisitorTouch;
-  /** Identifiers that identify nobody. */
+  /** Identifiers that are placeholders or blocked. */
   readonly placeholders: number;
   /** Two people are named who are not said to be one: the second is left out. */
   readonly namesTwo: boolean;
@@ -34,7 +34,7 @@ export type TouchOptions = {
   readonly identity?: IdentityRules;
 };
 
-/** Who an event says its visitor is, and the properties it gives. Identifiers that identify nobody are left out. */
+/** Who an event says its visitor is, and the properties it gives. Placeholders and blocked identifiers are left out. */
 export function readTouch(
   envelope: Envelope,
   keyTrust: KeyTrust,

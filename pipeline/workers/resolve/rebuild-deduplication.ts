@@ -71,7 +71,7 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
   return { checkpoints, frames, tookMs };
 }
 
-/** What the checkpoints of a partition have told. */
+/** What the checkpoints of a partition hold. */
 type ReadCheckpoints = {
   /** Up to here in EVENTS they have the ids of the partition; undefined: they say nothing. */
   readonly coveredTo: number | undefined;
@@ -104,7 +104,7 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
     if (newest === undefined) return nothing;
     const { first = newest.seq, windowMs, idsMax } = newest.head;
     const { deduplication } = context.settings;
-    // A table that may hold more than before is filled from EVENTS, and written down anew.
+    // A table that may hold more than before is filled from EVENTS, and written again.
     const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
     if (isEnough) context.deduplication.reserve(newest.head.ids);
     const read = isEnough ? await readChain(context, events, first) : nothing;

@@ -36,7 +36,7 @@ export type ResolvedPart = {
   readonly consents: readonly ConsentChange[];
 };
 
-/** What of a part is resolved, and what waits for the database. */
+/** The resolved events of a part, and those that wait for the database. */
 export type LookedUpPart = {
   readonly resolved: ResolvedPart;
   /** Undefined where nothing was to be written to the database. */
@@ -280,7 +280,7 @@ const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
 
 /**
  * Finds the visitors of some events, in order, and writes them. Waits as long as the database is away. A value it refuses
- * is found by halving the batch, so that only its own event is set aside.
+ * is found by halving the batch, so that only its own event becomes a dead letter.
  */
 async function identify(
   context: StepContext,

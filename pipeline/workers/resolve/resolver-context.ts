@@ -27,7 +27,7 @@ export const resolverCounters = {
   accounts_parsed:
     'Events whose account could not be read by itself, so that the whole of their line was parsed for it',
   events_parsed:
-    'Events that were parsed and written anew, as they have more than is taken over as it is written: properties of a visitor, an unusual spelling',
+    'Events that were parsed and written again, because they have more than is taken over as it is written: properties of a visitor, an unusual spelling',
   resolved: 'Events written to the log of their account',
   duplicates: 'Events dropped because their id was seen within the deduplication window',
   bots_dropped: 'Events dropped by bot control',
@@ -61,7 +61,7 @@ export const resolverCounters = {
   visitors_full:
     'Identifiers and merges left out because 1,000 identifiers (externalIds, e-mail addresses, merged ids) lead to the visitor',
   placeholder_identifiers:
-    'Identifiers that identify nobody (undefined, null, 0, anonymous and the like, and what the account blocks), without which their events were accepted',
+    'Placeholder identifiers (undefined, null, 0, anonymous and the like, and those that the account blocks), without which their events were accepted',
   visitors_cut:
     'Visitors that travelled cut short, since their account had sent too little for all of them to travel: by account in sluice_resolver_account_visitors_cut_total',
   publish_retries: 'Times a write to the log was retried',
@@ -132,7 +132,7 @@ export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
   readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
-  /** Told of what events say of consent. */
+  /** Receives what events say of consent. */
   readonly withdrawals: Withdrawals;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
   /** Whether no other account has a live version. */
@@ -150,7 +150,7 @@ export type ResolverContext = {
   /** What of identifiers and merges was left out, by source and reason. */
   readonly identity: IdentityFigures;
   readonly plan: PlanFigures;
-  /** Of the thread: told which accounts have something to do. */
+  /** Of the thread: learns which accounts are active. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;
   readonly counts: ResolverCounts;
   /** What has the events of a part as JSON until they are in frames. */

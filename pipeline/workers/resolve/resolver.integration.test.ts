@@ -223,7 +223,7 @@ test('resolver: keeps the order of events over many frames and splits what is to
     expect(resolver.stats()['output_frames']).toBeGreaterThan(frames);
   }));
 
-test('resolver: whoever sends little is found behind a flood of another account, in however many frames that came', () =>
+test('resolver: an account that sends little is found after a flood of another one, in any number of frames', () =>
   withRig(async (rig) => {
     const [flood, quiet] = [randomUUID(), randomUUID()];
     const [frames, eventsEach] = [400, 20];
@@ -256,7 +256,7 @@ test('resolver: whose visitors are known does not wait for the transactions of o
     const resolver = await rig.start(0);
     try {
       await until(resolver, 'resolved', 1);
-      // Nobody's new visitors can be written.
+      // No new visitor can be written.
       await holder.query('begin; lock table visitors in share mode');
       const [held] = others;
       await rig.send(0, [{ ...track('held'), account: held ?? '' }]);

@@ -8,7 +8,7 @@ import type { Actor } from '../worker/define-worker.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
-import { rangeOf, setAsideReason } from '../worker/suspicion.ts';
+import { rangeOf, quarantineReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
@@ -76,7 +76,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     ackWaitMs: settings.ackWaitMs,
     ackPendingMax: settings.framesInFlightMax,
   };
-  // First nobody else is given frames any more, then what was written is read.
+  // First no other reader is given frames any more, then what was written is read.
   const reader = await openFrameReader({
     connection,
     consumer,
@@ -86,8 +86,8 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     fields: { partition },
     beginTurn: (taken) => beginTurnOf(consumer, taken),
     suspicion,
-    setAside: ({ data, seq }) => {
-      const letter = { payload: data, reason: setAsideReason, seq, line: undefined };
+    quarantine: ({ data, seq }) => {
+      const letter = { payload: data, reason: quarantineReason, seq, line: undefined };
       return keepDeadLetters(context, [letter]);
     },
     onLost: () => {
@@ -152,7 +152,7 @@ class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;
   readonly #rebuilt: Rebuilt;
-  /** Told of each frame that is in the log. */
+  /** Receives each frame that is in the log. */
   readonly #recorder: EventRecorder;
   readonly #figureWriters: readonly FigureWriter[];
   /** Ends the tries of whatever is under way. */
@@ -174,7 +174,7 @@ class Resolver {
   readonly #writesApart = new Set<Promise<void>>();
   readonly #turnApart: Turn = pLimit(apartAtOnceMax);
   #publishing: Promise<void> = Promise.resolve();
-  /** Ends the work; what is under way may fail while nobody waits for it. */
+  /** Ends the work; work under way may fail without a waiting caller. */
   #fail: (error: unknown) => void = () => undefined;
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
@@ -298,7 +298,7 @@ class Resolver {
   async #hasNext(): Promise<boolean> {
     // With what is watched nothing else is under way.
     if (this.#reader.isWatching) await this.#settled();
-    // Whoever sends little goes before what is left of a flood.
+    // An account that sends little goes before the rest of a flood.
     if (this.#hasRoomForMore()) await this.#read();
     await this.#moveFloods();
     while (!this.#waiting.hasOther(this.#writing)) {
@@ -329,7 +329,7 @@ class Resolver {
     return [...this.#leftParts].flatMap(({ events }) => events);
   }
 
-  /** Whether there are frames that can be read beside what waits. */
+  /** Whether there are frames that can be read beside the waiting events. */
   #hasRoomForMore(): boolean {
     const { isWatching, buffered } = this.#reader;
     return !isWatching && !this.#waiting.isEmpty && buffered > 0 && this.#mayRead();

@@ -87,7 +87,7 @@ test('tracking plan: what is omitted is neither sent nor kept with the visitor, 
   expect(stats).toMatchObject({ 'plan_hits:rule-0': 2, 'plan_hits:rule-1': 2 });
 });
 
-test('tracking plan: what is dropped leaves nothing, not even a visitor; an identifier that is omitted identifies nobody', async () => {
+test('tracking plan: what is dropped leaves nothing, not even a visitor; an identifier that is omitted identifies no visitor', async () => {
   const plan = planOf([
     { property: 'visitor.email', action: 'Omit' },
     { property: 'event_properties.card', action: 'Drop' },
@@ -106,7 +106,7 @@ test('tracking plan: what is dropped leaves nothing, not even a visitor; an iden
   expect(stats).toMatchObject({ plan_dropped: 1 });
 });
 
-test('tracking plan: a test event is changed and never dropped; rules of before, without an action, only count', async () => {
+test('tracking plan: a test event is changed and never dropped; rules of the previous version, without an action, only count', async () => {
   const dropping = planOf([
     { property: 'event_properties.card', action: 'Drop' },
     { property: 'event_properties.ssn', action: 'Omit' },

@@ -114,7 +114,7 @@ test('userHash: it signs one identifier, so it merges no two known people and ta
   expect(stats['user_hashes_refused']).toBe(0);
 });
 
-test('userHash: a test key stays one that changes nobody', async () => {
+test('userHash: a test key still changes no visitor', async () => {
   const { find } = await resolve([owned, { ...change(hashOf('c-1')), test: true }]);
   expect((await find('c-1'))?.properties['email']).toBe('owner@example.com');
 });

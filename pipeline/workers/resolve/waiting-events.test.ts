@@ -62,7 +62,7 @@ function addTogether(waiting: WaitingEvents, accounts: readonly string[]): void 
   }
 }
 
-test('waiting events: whoever sends little is in the next part, however much another one has sent before', () => {
+test('waiting events: an account that sends little is in the next part, after any number of events of another one', () => {
   const waiting = new WaitingEvents({ eventsMax: 100, accountEventsMax: 20 });
   for (let line = 0; line < 5_000; line += 1) waiting.add(event('flood', line));
   waiting.next();

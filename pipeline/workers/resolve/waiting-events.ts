@@ -25,8 +25,8 @@ export type WaitingEvent = Place & {
 };
 
 /**
- * Lines of a frame that follow each other and are of one account. They are told apart when their turn comes: what waits as
- * objects is copied around by garbage collections.
+ * Lines of a frame that follow each other and are of one account. They are separated when their turn comes: garbage
+ * collections copy objects that wait.
  */
 export type WaitingLines = Place & {
   readonly frame: StoredFrame;
@@ -59,7 +59,7 @@ export type PartLimits = {
 
 /**
  * Events that were cut out of their frames and wait to be resolved. Accounts take turns: of each the next part has so many
- * at most, in their order, so whoever sends a flood is not in front of the others of its partition.
+ * at most, in their order, so a flood does not go before the other accounts of its partition.
  */
 export class WaitingEvents {
   readonly #limits: PartLimits;
@@ -136,7 +136,7 @@ export class WaitingEvents {
     const { eventsMax, accountEventsMax } = this.#limits;
     const events: WaitingEvent[] = [];
     let turns = this.#accounts.size;
-    // Whoever has more goes to the end, and is met there again.
+    // An account with more goes to the end, and is met there again.
     for (const [accountId, waiting] of this.#accounts) {
       if (turns === 0 || events.length >= eventsMax) break;
       turns -= 1;

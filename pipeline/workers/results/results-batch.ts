@@ -48,6 +48,6 @@ export class ResultsBatch {
 const keyOf = ({ experimentId, visitorId }: { readonly experimentId: string; readonly visitorId: string }): string =>
   `${experimentId}\n${visitorId}`;
 
-// Variants of one moment are told apart by id, as where they are stored, so that order decides nothing.
+// Variants of one moment are ordered by id, as where they are stored, so that order decides nothing.
 const isEarlier = (a: Exposure, b: Exposure): boolean =>
   a.atMs < b.atMs || (a.atMs === b.atMs && a.variantId < b.variantId);

@@ -12,7 +12,7 @@ import type { ResultsSettings } from './results-settings.ts';
 /** Everything the counter of an account's results counts, by the name `stats()` reports it under. */
 export const resultsCounters = {
   events: 'Impressions and conversions of experiments that were found, each visitor once a write',
-  changes: 'Those that told something new about a visitor',
+  changes: 'Those with something new about a visitor',
   refused: 'Those that were left out because the database does not take them',
   write_retries: 'Times a write of results was retried',
 } as const;

@@ -99,7 +99,7 @@ test('results: neither test events nor rollouts nor what names no experiment cou
   await rig.send(account, [
     shown('tester', 'a', 1, {}, true),
     bought('tester', 2, true),
-    shown('everybody', 'a', 1, { is_rollout: true }),
+    shown('all', 'a', 1, { is_rollout: true }),
     shown('nonsense', 'a b', 1),
     shown('last', 'b', 1),
   ]);

@@ -79,7 +79,7 @@ class ResultsCounter {
     this.#reader.finish(messages);
   }
 
-  /** What finds the events that count now: made anew when the account's version changed. */
+  /** What finds the events that count now: made again when the account's version changed. */
   #finder(): FindResults {
     const plan = this.#context.plan();
     if (plan !== undefined && plan !== this.#plan) {

@@ -1,7 +1,7 @@
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 
-/** Whether a version has anything to count, told without compiling it. */
+/** Whether a version has anything to count, known without compiling it. */
 export function runsExperiments({ collections, unreadable }: LiveConfig): boolean {
   // One that cannot be read counts nothing now, and goes on from its place in the log when it can be.
   const lost = unreadable.flatMap(({ collection, entity }) => (collection === 'experiments' ? [entity['status']] : []));
@@ -21,7 +21,7 @@ export type FlagExperiment = { readonly id: string; readonly variantIds: Readonl
 
 /**
  * What is counted while an account runs its live version; undefined where no experiment of it is running or paused. A
- * completed one counts no more: whoever is given its rollout takes part in nothing.
+ * completed one counts no more: a visitor who gets its rollout takes part in nothing.
  */
 export function compileResultsPlan(config: LiveConfig): ResultsPlan | undefined {
   const counted = [...compileExperimentPlan(config).byKey.values()].filter(({ status }) => status !== 'Completed');

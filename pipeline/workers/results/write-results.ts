@@ -10,7 +10,7 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsContext } from './results-context.ts';
 
 /**
- * Writes exposures of an account, at most one of a visitor and experiment, and returns how many told something new: a
+ * Writes exposures of an account, at most one of a visitor and experiment, and returns how many were new: a
  * visitor is known by one row, with its first exposure, so what comes again changes nothing.
  */
 function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
@@ -32,7 +32,7 @@ function writeExposures(pool: Pool, accountId: string, exposures: readonly Expos
 }
 
 /**
- * Writes conversions, likewise, of those who take part: an assignment is stored before it is told, so before anything
+ * Writes conversions, likewise, of those who take part: an assignment is stored before it is returned, so before anything
  * its visitor does then. Whether one came behind the exposure is judged when results are read.
  */
 function writeConversions(pool: Pool, accountId: string, conversions: readonly Conversion[]): Promise<number> {

@@ -9,7 +9,7 @@ import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
 import type { Actor } from './define-worker.ts';
-import { isSetAside, rangeOf } from './suspicion.ts';
+import { isQuarantined, rangeOf } from './suspicion.ts';
 import type { FramesAtWork, LogSuspicion, Suspicion } from './suspicion.ts';
 
 export type FrameReaderOptions = {
@@ -27,13 +27,13 @@ export type FrameReaderOptions = {
   /** Notes that it is the actor's turn, and what frames it is about. */
   beginTurn(frames?: FramesAtWork): void;
   readonly suspicion: Suspicion;
-  /** Keeps a frame that is not to be worked on. Without it such a frame is passed over: it stays in its log. */
-  setAside?(frame: LogMessage): Promise<void>;
-  /** Called whenever a frame is missing that the log had acknowledged; without it nobody looks. */
+  /** Keeps a frame that is not to be worked on. Without it such a frame is skipped: it stays in its log. */
+  quarantine?(frame: LogMessage): Promise<void>;
+  /** Called whenever a frame is missing that the log had acknowledged; without it no check is made. */
   onLost?(): void;
 };
 
-/** Opens an actor's consumer, which takes it away from whoever read it before. */
+/** Opens an actor's consumer, which takes it away from its previous reader. */
 export async function openFrameReader(options: FrameReaderOptions): Promise<FrameReader> {
   const { connection, consumer, bufferedMax, bufferedBytesMax, pullsAhead = true, logger, fields, onLost } = options;
   const pullConsumer = await openPullConsumer(connection, {
@@ -80,15 +80,15 @@ export class FrameReader {
 
   /** Waits for at least one frame and returns up to `max`; [] when closed. A turn of the actor begins. */
   async take(max: number): Promise<readonly LogMessage[]> {
-    const { beginTurn, setAside } = this.#options;
+    const { beginTurn, quarantine } = this.#options;
     for (;;) {
       const taken = await this.#pullConsumer.take(this.#isWatching ? 1 : max);
       for (const frame of taken) this.#inFlight.add(frame);
       this.#isWatching &&= !taken.some(({ seq }) => seq > (this.#suspicion.watched?.to ?? 0));
-      const frames = taken.filter(({ seq }) => !isSetAside(this.#suspicion, seq));
+      const frames = taken.filter(({ seq }) => !isQuarantined(this.#suspicion, seq));
       for (const frame of taken) {
         if (frames.includes(frame)) continue;
-        await setAside?.(frame);
+        await quarantine?.(frame);
         this.finish([frame]);
       }
       if (frames.length === 0 && taken.length > 0) continue;
@@ -111,7 +111,7 @@ export class FrameReader {
     }
   }
 
-  /** Throws when the consumer is somebody else's by now, which may be after a standstill. */
+  /** Throws when the consumer has another owner by now, which may be after a standstill. */
   confirm(): Promise<void> {
     return this.#pullConsumer.confirm();
   }
@@ -121,7 +121,7 @@ export class FrameReader {
     return this.#pullConsumer.close();
   }
 
-  /** Whoever waits with frames in flight, however long, keeps them: the log gives them to nobody else meanwhile. */
+  /** Keeps the frames in flight while the work runs, however long: the log gives them to no other reader meanwhile. */
   async whileKeeping(work: () => Promise<void>): Promise<void> {
     let before: ReadonlySet<LogMessage> = new Set();
     const pulse = every(this.#options.consumer.ackWaitMs / 3, () => {
@@ -153,7 +153,7 @@ export type ConsumerWork<Stat extends string> = {
 const handBackMs = 250;
 
 /**
- * Runs an actor that works on the frames of one consumer. Told to stop it takes no more and finishes what it took; at the
+ * Runs an actor that works on the frames of one consumer. On a stop it takes no more and finishes what it took; at the
  * deadline it is aborted, and a failure after that is the end asked for.
  */
 export function runConsumerWorker<Stat extends string>(

@@ -24,22 +24,22 @@ export type Wanted<Spec> =
       specs(config: LiveConfig): readonly Spec[];
       /** One that is wanted no more, known only by what it left in the log. */
       specOf(key: string, accountId: string): Spec;
-      /** What it leaves in the log beside its consumer, and nobody needs after it. */
+      /** What it leaves in the log beside its consumer, and no later actor needs. */
       leaves(key: string): readonly OwnSubject[];
-      /** Forgets how far it had come, where that is kept beside its consumer: wanted again, it begins anew. */
+      /** Forgets how far it had come, where that is kept beside its consumer: started again, it begins at the start. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
     };
 
 /** The durable consumer of an actor, by the actor's key. */
 export type ConsumerNames = {
   nameOf(key: string): string;
-  /** The key of the actor a consumer is of; undefined for a consumer of somebody else. */
+  /** The key of the actor a consumer is of; undefined for any other consumer. */
   keyOf(name: string): string | undefined;
 };
 
 /**
- * A kind of worker: all that is particular to it. Whoever places, starts, counts, shows or retires actors derives what it
- * does from this. `Host` is what an actor needs of its thread.
+ * A kind of worker: all that is particular to it. Placing, starting, counting, showing and retiring actors
+ * derive from this. `Host` is what an actor needs of its thread.
  */
 export type WorkerDefinition<
   Spec extends { readonly kind: string },
@@ -117,6 +117,6 @@ export type Actor<Stat extends string = string> = {
   reconfigured?(): void;
   /** A tier of its retry log holds something. */
   retriesStored?(tier: number): void;
-  /** What its log has up to a sequence has waited for too long, or takes too much room: it goes on behind that. */
+  /** What its log has up to a sequence has waited for too long, or takes too much room: it skips up to that sequence. */
   passOver?(upToSeq: number): void | Promise<void>;
 };

@@ -1,40 +1,40 @@
 import { expect, test } from 'vitest';
-import { isSetAside, noSuspicion, suspectAfterDeath } from './suspicion.ts';
+import { isQuarantined, noSuspicion, suspectAfterDeath } from './suspicion.ts';
 
-const none = { watched: undefined, setAside: [] };
+const none = { watched: undefined, quarantined: [] };
 
-test('suspicion: what died together is watched, and the one that dies by itself is set aside', () => {
+test('suspicion: frames that died together are isolated, and one that dies by itself is quarantined', () => {
   const first = suspectAfterDeath(noSuspicion, { log: { from: 4, to: 9 } });
-  expect(first).toEqual({ log: { watched: { from: 4, to: 9 }, setAside: [] }, retry: none });
+  expect(first).toEqual({ log: { watched: { from: 4, to: 9 }, quarantined: [] }, retry: none });
   const second = suspectAfterDeath(first, { log: { from: 7, to: 7 } });
-  expect(second.log).toEqual({ watched: { from: 4, to: 9 }, setAside: [{ seq: 7 }] });
+  expect(second.log).toEqual({ watched: { from: 4, to: 9 }, quarantined: [{ seq: 7 }] });
   // Another one among them is found without a third round.
-  expect(suspectAfterDeath(second, { log: { from: 9, to: 9 } }).log.setAside).toEqual([{ seq: 7 }, { seq: 9 }]);
+  expect(suspectAfterDeath(second, { log: { from: 9, to: 9 } }).log.quarantined).toEqual([{ seq: 7 }, { seq: 9 }]);
 });
 
 test('suspicion: one death sets nothing aside, and one about no frames says nothing', () => {
   expect(suspectAfterDeath(noSuspicion, { log: { from: 5, to: 5 } }).log).toEqual({
     watched: { from: 5, to: 5 },
-    setAside: [],
+    quarantined: [],
   });
   expect(suspectAfterDeath(noSuspicion, undefined)).toBe(noSuspicion);
-  const before = { log: { watched: { from: 1, to: 3 }, setAside: [{ seq: 2 }] }, retry: none };
+  const before = { log: { watched: { from: 1, to: 3 }, quarantined: [{ seq: 2 }] }, retry: none };
   expect(suspectAfterDeath(before, { log: { from: 8, to: 8 } }).log).toEqual({
     watched: { from: 1, to: 8 },
-    setAside: [{ seq: 2 }],
+    quarantined: [{ seq: 2 }],
   });
 });
 
 test('suspicion: the logs are kept apart: a sequence of one says nothing of that sequence in the other', () => {
   const first = suspectAfterDeath(noSuspicion, { retry: { from: 4, to: 9 } });
-  expect(first).toEqual({ log: none, retry: { watched: { from: 4, to: 9 }, setAside: [] } });
+  expect(first).toEqual({ log: none, retry: { watched: { from: 4, to: 9 }, quarantined: [] } });
   expect(suspectAfterDeath(first, { log: { from: 7, to: 7 } })).toEqual({
-    log: { watched: { from: 7, to: 7 }, setAside: [] },
+    log: { watched: { from: 7, to: 7 }, quarantined: [] },
     retry: first.retry,
   });
   expect(suspectAfterDeath(first, { retry: { from: 7, to: 7 } })).toEqual({
     log: none,
-    retry: { watched: { from: 4, to: 9 }, setAside: [{ seq: 7 }] },
+    retry: { watched: { from: 4, to: 9 }, quarantined: [{ seq: 7 }] },
   });
 });
 
@@ -42,17 +42,17 @@ test('suspicion: where frames of both logs are at work, neither is by itself', (
   const frames = { log: { from: 3, to: 3 }, retry: { from: 7, to: 7 } };
   const first = suspectAfterDeath(noSuspicion, frames);
   expect(first).toEqual({
-    log: { watched: { from: 3, to: 3 }, setAside: [] },
-    retry: { watched: { from: 7, to: 7 }, setAside: [] },
+    log: { watched: { from: 3, to: 3 }, quarantined: [] },
+    retry: { watched: { from: 7, to: 7 }, quarantined: [] },
   });
   expect(suspectAfterDeath(first, frames)).toEqual(first);
 });
 
-test('suspicion: of a frame of parked events one line is set aside, and the others are not', () => {
+test('suspicion: of a frame of parked events one line is quarantined, and the others are not', () => {
   const first = suspectAfterDeath(noSuspicion, { retry: { from: 4, to: 4, line: 1 } });
   const second = suspectAfterDeath(first, { retry: { from: 4, to: 4, line: 1 } });
-  expect(second.retry.setAside).toEqual([{ seq: 4, line: 1 }]);
-  expect([0, 1, undefined].map((line) => isSetAside(second.retry, 4, line))).toEqual([false, true, false]);
-  const whole = { watched: undefined, setAside: [{ seq: 4 }] };
-  expect([isSetAside(whole, 4), isSetAside(whole, 4, 1), isSetAside(whole, 5)]).toEqual([true, true, false]);
+  expect(second.retry.quarantined).toEqual([{ seq: 4, line: 1 }]);
+  expect([0, 1, undefined].map((line) => isQuarantined(second.retry, 4, line))).toEqual([false, true, false]);
+  const whole = { watched: undefined, quarantined: [{ seq: 4 }] };
+  expect([isQuarantined(whole, 4), isQuarantined(whole, 4, 1), isQuarantined(whole, 5)]).toEqual([true, true, false]);
 });

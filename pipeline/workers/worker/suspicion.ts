@@ -14,45 +14,48 @@ export const suspectLogs = ['log', 'retry'] as const;
 export type SuspectLog = (typeof suspectLogs)[number];
 
 /** A frame that is not worked on any more, or a line of it. */
-export type SetAside = { readonly seq: number; readonly line?: number | undefined };
+export type QuarantinedFrame = { readonly seq: number; readonly line?: number | undefined };
 
 /** What the deaths of its threads say of the frames an actor has from one log. */
 export type LogSuspicion = {
   /** An actor died with one of these: they are worked on one at a time. */
   readonly watched: FrameRange | undefined;
   /** Actors died twice with each of these: they are kept as dead letters, and not worked on. */
-  readonly setAside: readonly SetAside[];
+  readonly quarantined: readonly QuarantinedFrame[];
 };
 
 export type Suspicion = Readonly<Record<SuspectLog, LogSuspicion>>;
 
-const nothingSuspected: LogSuspicion = { watched: undefined, setAside: [] };
+const nothingSuspected: LogSuspicion = { watched: undefined, quarantined: [] };
 
 export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSuspected };
 
-/** What a frame that was set aside is said to have done. */
-export const setAsideReason = 'set aside: its thread died twice while it worked on this frame';
+/** The reason in the dead letter of a quarantined frame. */
+export const quarantineReason = 'quarantined: its thread died twice while it worked on this frame';
 
-/** Frames to be set aside that are remembered for one actor: it is done with the first of them long before. */
-const setAsideMax = 1_000;
+/** Quarantined frames that are remembered for one actor: it is done with the first of them long before. */
+const quarantinedMax = 1_000;
 
 /**
- * What is suspected after the thread of an actor died while it worked on some frames. The first death has them watched.
- * One of them that is worked on by itself in another death is set aside, which makes two.
+ * What is suspected after the thread of an actor died while it worked on some frames. The first death isolates them.
+ * One of them that is worked on by itself in another death is quarantined, which makes two.
  */
 export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | undefined): Suspicion {
   if (frames === undefined) return before;
   const found = convictedBy(before, frames);
   if (found !== undefined) {
     const { log, ...frame } = found;
-    const { watched, setAside } = before[log];
-    return { ...before, [log]: { watched, setAside: [...setAside, frame].slice(-setAsideMax) } };
+    const { watched, quarantined } = before[log];
+    return { ...before, [log]: { watched, quarantined: [...quarantined, frame].slice(-quarantinedMax) } };
   }
   return { log: widened(before.log, frames.log), retry: widened(before.retry, frames.retry) };
 }
 
 /** The frame that a death shows to be at fault, and its log: the only one at work, of those watched. */
-export function convictedBy(before: Suspicion, frames: FramesAtWork): (SetAside & { log: SuspectLog }) | undefined {
+export function convictedBy(
+  before: Suspicion,
+  frames: FramesAtWork,
+): (QuarantinedFrame & { log: SuspectLog }) | undefined {
   const [log, another] = suspectLogs.filter((one) => frames[one] !== undefined);
   const range = log === undefined ? undefined : frames[log];
   if (log === undefined || another !== undefined || range === undefined || range.from !== range.to) return undefined;
@@ -62,18 +65,18 @@ export function convictedBy(before: Suspicion, frames: FramesAtWork): (SetAside 
 
 function widened(before: LogSuspicion, frames: FrameRange | undefined): LogSuspicion {
   if (frames === undefined) return before;
-  const { watched, setAside } = before;
+  const { watched, quarantined } = before;
   const { from, to } = watched ?? frames;
-  return { watched: { from: Math.min(from, frames.from), to: Math.max(to, frames.to) }, setAside };
+  return { watched: { from: Math.min(from, frames.from), to: Math.max(to, frames.to) }, quarantined };
 }
 
 export function isWatched({ watched }: LogSuspicion, seq: number): boolean {
   return watched !== undefined && seq >= watched.from && seq <= watched.to;
 }
 
-/** Whether a frame is set aside, or the line of it that is asked for. */
-export function isSetAside({ setAside }: LogSuspicion, seq: number, line?: number): boolean {
-  return setAside.some((one) => one.seq === seq && (one.line === undefined || one.line === line));
+/** Whether a frame, or the given line of it, is quarantined. */
+export function isQuarantined({ quarantined }: LogSuspicion, seq: number, line?: number): boolean {
+  return quarantined.some((one) => one.seq === seq && (one.line === undefined || one.line === line));
 }
 
 /** The sequences of frames as the log hands them out; undefined for none. */

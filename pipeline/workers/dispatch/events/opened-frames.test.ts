@@ -53,7 +53,7 @@ test('opened frames: for a dispatcher that is alone none is kept', () => {
   expect(frames.bytes).toBe(0);
 });
 
-test('opened frames: another account, and another frame of the same sequence, are opened anew', () => {
+test('opened frames: another account, and another frame of the same sequence, are opened again', () => {
   const frames = new OpenedFrames({ bytesMax });
   const [one, two, other] = [frames.join('a'), frames.join('a'), frames.join('b')];
   frames.join('b');
@@ -100,7 +100,7 @@ test('opened frames: a frame is forgotten after a while, and when its account ha
   expect(frames.bytes).toBe(0);
 });
 
-test('opened frames: never more bytes than are allowed, whoever asks for what', () => {
+test('opened frames: never more bytes than are allowed, in any order of requests', () => {
   const ask = fc.record({
     opener: fc.integer({ min: 0, max: 4 }),
     seq: fc.integer({ min: 1, max: 12 }),

@@ -5,7 +5,7 @@ import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts
 import { FrameLine, readFrameLine } from './read-event.ts';
 import type { ReadEvent } from './read-event.ts';
 
-/** Which message of the account's log a frame is, and what it holds: a log that was made anew has its sequences again. */
+/** Which message of the account's log a frame is, and what it holds: a recreated log has its sequences again. */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 
 /** What the head of an event takes in memory, about, in bytes. */
@@ -30,7 +30,7 @@ export class OpenedFrame {
     return this.#lines?.length ?? 1;
   }
 
-  /** A line as it stands; undefined where none can be told apart. */
+  /** A line as it stands; undefined where lines cannot be separated. */
   textAt(index: number): string | undefined {
     return this.#lines?.textAt(index);
   }

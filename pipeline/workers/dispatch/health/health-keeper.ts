@@ -30,7 +30,7 @@ export type HealthKeeperOptions = {
   readonly sending: () => SendingState | undefined;
   /** Whether the log can be reached: as long as it cannot, nothing can be acknowledged either. */
   readonly isLogThere: () => boolean;
-  /** Told of an entry that could not be written; it is written again. */
+  /** Called when an entry could not be written; it is written again. */
   readonly warn: (error: unknown) => void;
 };
 
@@ -39,7 +39,7 @@ const retryMs = 500;
 /** The longest that acknowledgements wait for a write, in ms: health is kept beside delivery, not in front of it. */
 const waitMaxMs = 2_000;
 /**
- * While nothing is delivered, writes are so many times as far apart: what is not noted then is not sent twice for that. Of
+ * While nothing is delivered, writes are so many times as far apart: what is not recorded then is not sent twice for that. Of
  * destinations that fail, an account may have very many.
  */
 const failingPause = 4;
@@ -54,7 +54,7 @@ type Storing = { readonly stored: Promise<void>; resolve(): void };
 
 /**
  * The health window of one destination, stored before what it counts is acknowledged, as long as it can be stored. While
- * the bucket takes nothing though the log is there, nothing waits: a process that dies then repeats what it had not noted.
+ * the bucket takes nothing though the log is there, nothing waits: a process that dies then repeats what it had not recorded.
  */
 export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
@@ -62,10 +62,10 @@ export class HealthKeeper {
   readonly #window: HealthWindow;
   /** Minutes before it are in the entry of the past, and have not changed since. */
   #pastUntil: number;
-  /** What somebody waits for, and the next write covers. */
+  /** What a caller waits for, and the next write covers. */
   #waiting: Storing | undefined;
   #isDirty = false;
-  /** Whether something was delivered, or could not be noted, since the last write began. */
+  /** Whether something was delivered, or could not be recorded, since the last write began. */
   #hasDelivered = false;
   /** Whether what was recorded could not be stored, so that nothing waits for it until it is. */
   #isBehind = false;
@@ -200,7 +200,7 @@ export class HealthKeeper {
     covered?.resolve();
   }
 
-  /** What waits for the store may go on: it would wait for as long as the bucket takes nothing. */
+  /** Callers that wait for the store continue: they would wait for as long as the bucket accepts nothing. */
   #goOnWithout(covered: Storing | undefined): void {
     this.#isBehind = true;
     covered?.resolve();
@@ -221,7 +221,7 @@ export class HealthKeeper {
     const stored = new Promise<void>((settle) => {
       resolve = settle;
     });
-    // Without the log what is acknowledged is not heard either.
+    // Without the log acknowledgements are lost too.
     const goOn = (): void => {
       if (this.#options.isLogThere() || this.#isStopped) {
         this.#isBehind = true;

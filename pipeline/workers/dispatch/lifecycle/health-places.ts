@@ -11,7 +11,7 @@ import { readPlace } from '../sources/dispatch-place.ts';
 import type { DispatchPlace } from '../sources/dispatch-place.ts';
 
 /**
- * What earlier builds have noted with the health of a destination, of all instances. `isKnown`: something was noted, be
+ * What earlier builds have recorded with the health of a destination, of all instances. `isKnown`: something was recorded, be
  * it without a place.
  */
 export async function readHealthPlaces(

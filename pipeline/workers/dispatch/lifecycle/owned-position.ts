@@ -109,7 +109,7 @@ export class OwnedPosition {
         this.#revision = revision;
         return;
       }
-      // A write of its own that nobody answered may have been stored.
+      // A write of its own without an answer may have been stored.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
         const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
@@ -121,7 +121,7 @@ export class OwnedPosition {
   }
 }
 
-/** What all that is known says was finished: what any dispatcher, of this build or an earlier one, has noted is true. */
+/** What all that is known says was finished: what any dispatcher, of this build or an earlier one, has recorded is true. */
 async function joinKnown(
   { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
   before: DestinationPosition | undefined,
@@ -150,7 +150,7 @@ async function hasRetries(connection: LogConnection, destinationId: string): Pro
   return (await countBySubject(connection, streams.retry, retriesOfDestination(destinationId))).size > 0;
 }
 
-/** The destination is gone: published again, it begins anew. The entry stays, so that its end is not taken for a loss. */
+/** The destination is gone: published again, it starts from the beginning. The entry stays, so that its end is not taken for a loss. */
 export async function retirePosition(
   { positions, health }: { readonly positions: Bucket; readonly health: Bucket },
   destinationId: string,

@@ -31,7 +31,7 @@ export const breakerLimits: BreakerLimits = {
   openMaxMs: 60_000,
 };
 
-/** Of a destination that refuses its key or token: no request mends that, and one refusal may be of a single event. */
+/** Of a destination that refuses its key or token: no request changes that, and one refusal may be of a single event. */
 export const accessBreakerLimits = {
   failuresToOpen: 3,
   failingForMs: 0,

@@ -94,7 +94,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     );
   });
 
-  it.each(sampleVisitEvents)('%s: is passed over, or taken', async (name) => {
+  it.each(sampleVisitEvents)('%s: is skipped, or accepted', async (name) => {
     const event = sampleVisit(Date.now(), 1, name);
     if (prepared.accepts?.(event) === false) return;
     const delivered = await run({}, [event]);

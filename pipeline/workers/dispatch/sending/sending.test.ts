@@ -24,7 +24,7 @@ function itemOf(id: string): DispatchItem {
 
 const next: NextOptions = { isPatient: true, turnOf: () => 'take', isLive: () => true };
 
-/** What waits for its answers for ever. */
+/** Sending that waits for its answers for ever. */
 function open(concurrency: number): Sending {
   return new Sending({
     sender: { send: () => new Promise(() => undefined), close: () => Promise.resolve() },

@@ -41,14 +41,14 @@ export type Batch = {
 export type NextOptions = {
   /** Whether a batch that is not full may wait a moment for more. */
   readonly isPatient: boolean;
-  /** Called for each event before it is put into a request; must not change what waits. */
+  /** Called for each event before it is put into a request; must not change the lanes. */
   readonly turnOf: (item: DispatchItem) => Turn;
   /** Whether the decision to send an event of a batch still holds; asked before each request of it. */
   readonly isLive: (item: DispatchItem) => boolean;
 };
 
 /**
- * What waits to be sent, in a lane a visitor, and what is being sent: when the next request may be made, and which events
+ * The events that wait to be sent, in a lane a visitor, and those being sent: when the next request may be made, and which events
  * it takes.
  */
 export class Sending {
@@ -70,7 +70,7 @@ export class Sending {
     return this.#gate;
   }
 
-  /** How it goes, for whoever looks at the destination. */
+  /** Its state, for the destination's health. */
   get state(): SendingState {
     const { isBreakerClosed, isProbing, concurrency } = this.#gate;
     const answerMs = this.answerTimes.summary();
@@ -166,7 +166,7 @@ export class Sending {
     return this.#lanes.remove(fits);
   }
 
-  /** Takes out what waits behind the events of a visitor that are in flight and fits, in order. */
+  /** Takes out the events of a visitor that fit and wait for those in flight, in order. */
   removeBehind(visitorId: string, fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.removeBehind(visitorId, fits);
   }

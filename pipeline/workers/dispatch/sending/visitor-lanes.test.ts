@@ -29,7 +29,7 @@ test('visitor lanes: batch: takes following events of its visitors along, in ord
   expect(lanes.take('fresh', upTo(3)).map(({ n }) => n)).toEqual([4]);
 });
 
-test('visitor lanes: groups: a batch takes one, from visitors further back too, and passes over the others', () => {
+test('visitor lanes: groups: a batch takes one, from visitors further back too, and skips the others', () => {
   const lanes = new VisitorLanes<Item>();
   for (const [n, letters] of ['aab', 'b', 'a', 'cb', 'a'].entries()) {
     for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });

@@ -69,7 +69,7 @@ const holesMax = 1_024;
  * same time. A batch takes following events of its visitors along, in order.
  */
 export class VisitorLanes<Item extends LaneItem> {
-  /** Visitors with an event ready or in flight, and what waits behind it: mostly nothing, which takes no list. */
+  /** Visitors with an event ready or in flight, and those that wait for it: mostly none, which takes no list. */
   readonly #waiting = new Map<string, Item[] | undefined>();
   /** Taken items leave a hole behind, so that nothing keeps them; the holes before the head go together. */
   readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };
@@ -134,7 +134,7 @@ export class VisitorLanes<Item extends LaneItem> {
     else for (const visitorId of new Set(items.map((item) => item.visitorId))) this.#releaseVisitor(visitorId);
   }
 
-  /** Takes out what waits behind the items of a visitor that are in flight, and fits; returns it in order. */
+  /** Takes out the items of a visitor that fit and wait for those in flight; returns them in order. */
   removeBehind(visitorId: string, fits: (item: Item) => boolean): Item[] {
     const behind = this.#waiting.get(visitorId);
     if (behind === undefined) return [];
@@ -198,7 +198,7 @@ export class VisitorLanes<Item extends LaneItem> {
     }
   }
 
-  /** Takes more of a group. Those passed over keep their place: the head always goes first. */
+  /** Takes more of a group. Those skipped keep their place: the head always goes first. */
   #takeGroup(taking: Taking<Item>, lane: LaneClass, group: string): void {
     const items = this.#readyItems(lane);
     const passed: Item[] = [];

@@ -33,7 +33,7 @@ type Waiting = {
 
 /**
  * Keeps what a destination will not take, with the reason. Each letter is a message, so that it can be looked at and
- * removed by itself. Those of a destination that refuses all it gets come by the hundred: what waits meanwhile is stored
+ * removed by itself. Those of a destination that refuses all it gets come by the hundred: those that wait meanwhile are stored
  * in one batch.
  */
 export class DeadLetterWriter {

@@ -1,7 +1,7 @@
 import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
-import { setAsideReason } from '../../worker/suspicion.ts';
+import { quarantineReason } from '../../worker/suspicion.ts';
 import { lineOf, readWholeLine } from '../events/read-event.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import { retryLine } from '../sources/dispatch-item.ts';
@@ -69,7 +69,7 @@ async function keepFrame(
   };
   if (frame === undefined) {
     count();
-    if (!(await deadLetters.addUnreadable(data, setAsideReason)))
+    if (!(await deadLetters.addUnreadable(data, quarantineReason)))
       recordSkipped(options, 'dead_letters_full', storedAtMs);
     return;
   }
@@ -80,9 +80,9 @@ async function keepFrame(
       return Promise.resolve(true);
     }
     count();
-    if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), setAsideReason);
+    if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), quarantineReason);
     const origin = { seq, line: index };
-    const letter = { attempts: 0, ...times, reason: setAsideReason, origin, event: frame.lineAt(index) };
+    const letter = { attempts: 0, ...times, reason: quarantineReason, origin, event: frame.lineAt(index) };
     return deadLetters.add(letter, event.event.id, `events ${seq}.${index}`);
   };
   const kept = await Promise.all(Array.from({ length: frame.length }, (_, index) => keep(index)));
@@ -99,11 +99,11 @@ async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quar
   }
   counts.dead_letters += 1;
   counts.dead_letters_set_aside += 1;
-  observe({ head }, 'rejected', attempted.attempts, setAsideReason);
+  observe({ head }, 'rejected', attempted.attempts, quarantineReason);
   const { attempts, firstAttemptAtMs: firstAttemptAt = lastAttemptAt } = attempted;
   const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
   const own = origin === undefined ? {} : { origin };
-  const letter = { ...made, reason: setAsideReason, ...own, event: lineOf(event) };
+  const letter = { ...made, reason: quarantineReason, ...own, event: lineOf(event) };
   const isKept = await deadLetters.add(letter, head.id, retryLine(readFrom));
   if (!isKept) recordSkipped(options, 'dead_letters_full', head.receivedAtMs, firstAttemptAt);
 }

@@ -68,7 +68,7 @@ const notSent = 'not sent yet: its request was not made';
 
 /**
  * What leaves a dispatcher other than to the destination: events that wait for another attempt go to the retry log, those
- * that are not to be tried again to the dead letters; all are counted in the health window and told of.
+ * that are not to be tried again to the dead letters; all are counted in the health window and reported.
  */
 export class Outbox {
   readonly #options: OutboxOptions;

@@ -49,7 +49,7 @@ type Waiting = {
  */
 export class RetryWriter {
   readonly #options: RetryWriterOptions;
-  /** What waits of each tier that is being written. */
+  /** The records that wait, of each tier that is being written. */
   readonly #tiers = new Map<number, Waiting[]>();
   #bytesWaiting = 0;
   #isRefused = false;

@@ -220,7 +220,7 @@ export class Inbox {
     this.#settle(frame, index);
   }
 
-  /** The event is not for the destination: whoever looks at it again says the same. */
+  /** The event is not for the destination: another look gives the same result. */
   skip({ frame, index }: DispatchItem): void {
     this.#settle(frame, index);
   }
@@ -305,7 +305,7 @@ export class Inbox {
 
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
-    // What is noted as finished is stored before it is acknowledged.
+    // What is finished is stored before it is acknowledged.
     if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();

@@ -63,7 +63,7 @@ test('isolation: it does not wait for ever', async () => {
   await vi.waitFor(() => expect(rig.taken).toEqual(['stuck', 'first']));
 });
 
-test('isolation: where nothing may be sent any more nobody is kept waiting', async () => {
+test('isolation: where nothing may be sent any more no caller waits', async () => {
   let isOpen = true;
   const rig = rigOf({ mayTake: () => isOpen });
   void rig.alone('first');

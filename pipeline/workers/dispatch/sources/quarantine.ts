@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isSetAside, isWatched } from '../../worker/suspicion.ts';
+import { isQuarantined, isWatched } from '../../worker/suspicion.ts';
 import type { Suspicion } from '../../worker/suspicion.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
 import type { Inbox } from './inbox.ts';
@@ -41,12 +41,12 @@ export class Quarantine {
 
   /** Whether a frame of the account's log goes to the dead letters, since threads died twice with it. */
   holdsFrame(seq: number): boolean {
-    return isSetAside(this.#options.suspicion.log, seq);
+    return isQuarantined(this.#options.suspicion.log, seq);
   }
 
   /** The same of a frame of the retry log, or of one of its lines. */
   holdsRetry(seq: number, line?: number): boolean {
-    return isSetAside(this.#options.suspicion.retry, seq, line);
+    return isQuarantined(this.#options.suspicion.retry, seq, line);
   }
 
   /** Whether a frame of the retry log is opened by itself. */

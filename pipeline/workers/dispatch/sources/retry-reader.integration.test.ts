@@ -104,7 +104,7 @@ test('retry reader: hand back: a frame that comes back while the next one is bei
   });
 });
 
-test('retry reader: unreadable: a record of another version, or none at all, is told of and passed over', async () => {
+test('retry reader: unreadable: a record of another version, or none at all, is reported and skipped', async () => {
   const destinationId = randomUUID();
   const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
   for (const text of strange) {

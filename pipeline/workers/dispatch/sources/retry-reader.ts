@@ -57,13 +57,13 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   readonly events: ReferencedEvents;
   readonly references: HeldReferences;
-  /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
+  /** Whether parked events are read like those that wait for a time: a destination without order sends them at once. */
   readonly isParkedDue: boolean;
   /** What is finished of a tier, and stands behind a frame that is still held, takes no more of the log than this. */
   readonly finishedBytesMax: () => number;
   /** Called with the bytes of frames that have left the log, of those that failed. */
   readonly onRemoved?: (bytes: number) => void;
-  /** Told of an error of the log; what failed is done again. */
+  /** Called with an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
 
@@ -349,7 +349,7 @@ function waitOf(tier: Tier): number {
   if (!hasRoom(tier)) return Infinity;
   const nowMs = performance.now();
   if (tier.head !== undefined) return Math.max(0, tier.head.dueAtMs - nowMs);
-  // A replay goes on writing to its tier for a while, and nobody tells of each frame.
+  // A replay writes to its tier for a while, without an announcement of each frame.
   if (!tier.isReplay || nowMs - tier.lastFrameMs > replayLingerMs) return Infinity;
   tier.maybeMore = true;
   return replayLookEveryMs;

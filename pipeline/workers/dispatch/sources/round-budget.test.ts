@@ -6,7 +6,7 @@ import { CostBudget } from '../../../../shared/limits/index.ts';
 
 const unhurried = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1e9 });
 
-test('round budget: an account that spent its budget waits for the next round, and nobody else', async () => {
+test('round budget: an account that spent its budget waits for the next round, and no other', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const went: string[] = [];
   const busy = budgets.join('busy', () => went.push('busy'));
@@ -30,7 +30,7 @@ test('round budget: what one of an account spends is gone for the others of it',
   expect(other?.mayWork()).toBe(false);
 });
 
-/** Dispatchers of one account that work in each round they are let, a moment after they are told, and then wait again. */
+/** Dispatchers of one account that work in each round they are let, a moment after they are notified, and then wait again. */
 function workers(budgets: RoundBudgets, names: readonly string[], units: number, told: string[]): RoundBudget[] {
   return names.map((name) => {
     const budget: RoundBudget = budgets.join('busy', () => {
@@ -44,7 +44,7 @@ function workers(budgets: RoundBudgets, names: readonly string[], units: number,
   });
 }
 
-test('round budget: those of an account are told in turn, and no more of them than have something to spend', async () => {
+test('round budget: those of an account are notified in turn, and no more of them than have something to spend', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: string[] = [];
   for (const budget of workers(budgets, ['a', 'b', 'c', 'd', 'e'], 50, told)) budget.wait();
@@ -56,7 +56,7 @@ test('round budget: those of an account are told in turn, and no more of them th
   expect(told).toEqual(['a', 'b', 'c', 'd', 'e', 'a']);
 });
 
-test('round budget: all that wait are told in one round where they spend nothing', async () => {
+test('round budget: all that wait are notified in one round where they spend nothing', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: number[] = [];
   const waiting = Array.from({ length: 50 }, (_, index) => budgets.join('busy', () => told.push(index)));
@@ -65,7 +65,7 @@ test('round budget: all that wait are told in one round where they spend nothing
   expect(told).toEqual(waiting.map((_, index) => index));
 });
 
-test('round budget: one that waits twice is told once', async () => {
+test('round budget: one that waits twice is notified once', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   let told = 0;
   const budget = budgets.join('busy', () => {
@@ -78,7 +78,7 @@ test('round budget: one that waits twice is told once', async () => {
   expect(told).toBe(1);
 });
 
-test('round budget: one that has ended holds up nobody behind it', async () => {
+test('round budget: one that has ended delays no other', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: string[] = [];
   const ended = budgets.join('busy', () => told.push('ended'));
@@ -90,7 +90,7 @@ test('round budget: one that has ended holds up nobody behind it', async () => {
   expect(told).toEqual(['ended', 'other']);
 });
 
-test('round budget: one that is ahead of its pace is told when it may go on, and holds up nobody meanwhile', async () => {
+test('round budget: one that is ahead of its pace is notified when it may go on, and delays no other meanwhile', async () => {
   let nowMs = 0;
   const pace = new CostBudget({ unitsPerMs: 10, unitsAtOnce: 10 }, () => nowMs);
   const budgets = new RoundBudgets(100, pace);

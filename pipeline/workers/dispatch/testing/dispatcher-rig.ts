@@ -62,7 +62,7 @@ import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
-/** Nobody else is there to wait for. */
+/** No other account shares it. */
 const mebibyte = 1024 ** 2;
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
@@ -155,7 +155,7 @@ export async function createDispatcherRig(
     /** What a resolver does for a visitor who says something of consent. */
     sayConsent: (visitorId: string, words: Readonly<Record<string, boolean>>, atMs = Date.now()) =>
       announceWithdrawals(connection, [{ accountId, visitorIds: [visitorId], words, atMs }]),
-    /** Outcomes the dispatchers told of. */
+    /** Outcomes the dispatchers reported. */
     notes: notes as readonly OutcomeNote[],
     /** The frames that turns of the dispatchers were about. */
     turns: turns as readonly (FramesAtWork | undefined)[],
@@ -168,7 +168,7 @@ export async function createDispatcherRig(
       for (const dispatcher of running) dispatcher.reconfigured();
       return versionNumber;
     },
-    /** Until the next configuration whoever asks for the rules meets a bug of ours. */
+    /** Until the next configuration every use of the rules throws. */
     breakRules(): void {
       isBroken = true;
       for (const dispatcher of running) dispatcher.reconfigured();
@@ -277,7 +277,7 @@ export async function createDispatcherRig(
     frameSeqs: storedSeqs as readonly number[],
     /** Messages in each tier of the retry log, by subject: one holds many records, and that of a note none. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
-    /** What waits in the retry log, oldest first; parked events leave it with the last one of their frame. */
+    /** The records in the retry log, oldest first; parked events leave it with the last one of their frame. */
     async retryRecords(): Promise<RetryRecord[]> {
       const records: RetryRecord[] = [];
       const noteSubject = retrySubject(destinationId, settledNoteTier);
@@ -312,7 +312,7 @@ export async function createDispatcherRig(
       });
       // A log that came back may have forgotten it: its dispatcher makes it again.
       if (own === undefined) return started.has(ofDestination) && running.size > 0 ? 1 : 0;
-      // What was stored just now may not be counted among what waits yet.
+      // A message that was stored just now may not be counted as pending yet.
       return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
     async close(): Promise<void> {

@@ -19,7 +19,7 @@ export type ParkedFramesOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-/** How often finished frames are removed, and what is settled of the others is noted. */
+/** How often finished frames are removed, and what is settled of the others is recorded. */
 const workEveryMs = 1_000;
 
 type ParkedFrame = { left: number; readonly bytes: number; readonly settled: number[] };

@@ -38,7 +38,7 @@ type RetryLog = {
 };
 
 /**
- * Reads what waits in the retry log of a destination, before anything is sent: the frames of EVENTS it refers to, and where
+ * Reads the retry log of a destination, before anything is sent: the frames of EVENTS it refers to, and where
  * the destination keeps an order, which visitors wait for what.
  */
 export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
@@ -82,7 +82,7 @@ export function takeParkedFrame(
   frames.scanned(seq);
   return lines.map((line, index) => {
     const record = readableRecord(line);
-    // What cannot be read waits for nobody, and is found out when its turn comes.
+    // An unreadable record has no visitor, and is handled when its turn comes.
     const { visitorId, key } = record === undefined ? { visitorId: '', key: `${seq}:${index}` } : eventOfRecord(record);
     const place = { seq, index };
     const isRepeated = record?.origin !== undefined && record.line === undefined && comesAgain(record.origin);

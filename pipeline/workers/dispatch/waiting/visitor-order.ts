@@ -18,7 +18,7 @@ export type OrderLimits = {
 };
 
 export type VisitorOrderOptions = {
-  /** The index of what waits, and the frames of the retry log it points into. */
+  /** The index of waiting events, and the frames of the retry log it points into. */
   readonly waiting: WaitingVisitors;
   readonly frames: ParkedFrames;
   readonly comesAgain: ComesAgain;
@@ -26,7 +26,7 @@ export type VisitorOrderOptions = {
   readonly counts: Record<'order_pauses' | 'parked_lost' | 'retries_lost', number>;
   /** Reads parked events. */
   readonly load: (wanted: readonly WantedEvent[]) => Promise<readonly LoadedEvent[]>;
-  /** Told of an error of the log; what failed is done again. */
+  /** Called with an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
 
@@ -45,7 +45,7 @@ const resumeShare = 0.9;
 /**
  * Keeps the events of every visitor in order over failed attempts: while one waits for its next attempt, the others are
  * parked in the retry log, in a tier of their own, and come from there when their turn has come. This is the account of
- * who waits for what; whoever asks brings the events where they go.
+ * who waits for what; its callers bring the events where they go.
  */
 export class VisitorOrder {
   readonly #options: VisitorOrderOptions;
@@ -101,7 +101,7 @@ export class VisitorOrder {
   }
 
   /**
-   * Where an event that may be sent has its place: it goes `next`, or `behind` what waits of its visitor, or it is
+   * Where an event that may be sent has its place: it goes `next`, or `behind` the waiting events of its visitor, or it is
    * `known`, since it came a second time while it waits. Earlier builds wrote down the id alone.
    */
   placeOf(event: EventOfVisitor & { readonly head: { readonly id: string } }): 'next' | 'behind' | 'known' {
@@ -139,7 +139,7 @@ export class VisitorOrder {
     this.#failed.push(visitorId);
   }
 
-  /** The visitors of what failed or was passed over since this was asked last: what is behind that does not go on. */
+  /** The visitors of events that failed or were skipped since the last call: their later events do not go on. */
   takeFailed(): readonly string[] {
     return this.#failed.length === 0 ? this.#failed : this.#failed.splice(0);
   }

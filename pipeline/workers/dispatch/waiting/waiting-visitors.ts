@@ -66,7 +66,7 @@ const lookThroughMax = 32;
 const holesMax = 256;
 
 /**
- * Which visitors of a destination wait, and what waits of them. A visitor waits from the moment an attempt of one of its
+ * The visitors of a destination that wait, and their waiting events. A visitor waits from the moment an attempt of one of its
  * events fails until that event, its head, and all that were parked behind it are settled. Meanwhile every other event
  * of it is parked. Without a head that waits the parked ones are released, a few at a time and in order; one that fails
  * then is the head, and those released behind it are parked again.

@@ -28,7 +28,7 @@ export type RecentRow = {
   readonly body: { readonly event_properties: unknown };
 };
 
-/** A recorder that is told what the rig sends. */
+/** A recorder that receives what the rig sends. */
 export type TestRecorder = {
   stats(): Readonly<Record<string, number>>;
   /** Ends it with all that waits written. */
