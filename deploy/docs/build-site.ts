@@ -9,7 +9,7 @@ import { writeSiteFiles } from './site-files.ts';
 const inputFolder = 'deploy/docs/site';
 /** Files that pages link to and that are on the site as text; others are in the repository alone. */
 const isShown = (path: string): boolean =>
-  /^deploy\/(?!docs\/).+\.(?:conf|ya?ml|service|tf)$|^deploy\/console\/.+\.png$|^shared\/experiments\/.+\.json$|^deploy\/compare-kinds\/.+\.jsonl$/.test(
+  /^deploy\/(?!docs\/).+\.(?:conf|ya?ml|service|tf)$|^deploy\/console\/.+\.png$|^shared\/experiments\/.+\.json$|^deploy\/cli\/compare-kinds\/.+\.jsonl$/.test(
     path,
   );
 

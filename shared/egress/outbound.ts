@@ -15,6 +15,8 @@ export type OutboundRequest = {
    * so each must be harmless when repeated.
    */
   readonly next?: OutboundRequest;
+  /** The same, made of the answer: for platforms whose later calls name ids that they gave. Undefined: nothing follows. */
+  readonly nextOf?: (answer: OutboundAnswer) => OutboundRequest | undefined;
 };
 
 /** The platform's answer; `body` is bounded by the sender and may be cut. */

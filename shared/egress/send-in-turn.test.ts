@@ -36,6 +36,19 @@ test('send in turn: each request follows one that was accepted, and the last ans
   });
 });
 
+test('send in turn: a request may be made of the answer to the one before it', async () => {
+  const sent: string[] = [];
+  const sender = {
+    send: ({ url }: OutboundRequest): Promise<SendResult> => {
+      sent.push(url);
+      return Promise.resolve({ kind: 'answered', answer: { status: 200, headers: {}, body: `of ${url}` } });
+    },
+  };
+  const nextOf: OutboundRequest['nextOf'] = ({ body }) => ({ ...request(body), nextOf: () => undefined });
+  expect(await sendInTurn(sender, { ...request('one'), nextOf })).toMatchObject({ requests: 2 });
+  expect(sent).toEqual(['one', 'of one']);
+});
+
 test.each([400, 429, 503, 302, 'withdrawn'] as const)(
   'send in turn: after %s nothing follows, and that is the result',
   async (status) => {

@@ -17,10 +17,13 @@ export async function sendInTurn(
   let request = first;
   for (let requests = 1; ; requests += 1) {
     const result = await sender.send(request, mayBegin);
-    if (request.next === undefined || !isAccepted(result)) return { request, result, requests };
-    request = request.next;
+    const next = followerOf(request, result);
+    if (next === undefined) return { request, result, requests };
+    request = next;
   }
 }
 
-const isAccepted = (result: SendResult): boolean =>
-  result.kind === 'answered' && result.answer.status >= 200 && result.answer.status < 300;
+function followerOf(request: OutboundRequest, result: SendResult): OutboundRequest | undefined {
+  const isAccepted = result.kind === 'answered' && result.answer.status >= 200 && result.answer.status < 300;
+  return isAccepted ? (request.next ?? request.nextOf?.(result.answer)) : undefined;
+}

@@ -127,7 +127,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local/libraries',
     'cli/doctor',
     'cli/compare-counts',
-    'compare-kinds',
+    'cli/compare-kinds',
     'cli/upgrade-check',
     'cli/dead-letters',
     'cli/verify-certificate',

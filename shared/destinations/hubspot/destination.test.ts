@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { UnfitEventError } from '../sdk/destination.ts';
-import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, OutboundRequest } from '../sdk/destination.ts';
+import { sendInTurn } from '../../egress/send-in-turn.ts';
+import type { SendResult } from '../../egress/sender.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { hubspot } from './destination.ts';
+import { hubspotPlatform } from './platform.ts';
 
 const settings = { accessToken: 'pat-1', hubId: '123' };
 const track = { resolved: sampleEvent() };
@@ -119,6 +122,38 @@ describe('HubSpot', () => {
     ]);
     expect(prepared.readAnswer?.(answer(200, { results: [] }), events)).toBeUndefined();
     expect(prepared.readAnswer?.(answer(207, { errors }), [track])).toBeUndefined();
+  });
+
+  it('group: the company, its contact, and what ties the two, by the ids that HubSpot gave', async () => {
+    const group = { resolved: sampleEvent({ event: '$group', event_properties: { group_id: 'acme', name: 'Acme' } }) };
+    const prepared = hubspot.prepare({ ...settings, companyIdProperty: 'external_company_id' });
+    const sent: OutboundRequest[] = [];
+    const sender = {
+      send: (request: OutboundRequest): Promise<SendResult> => {
+        sent.push(request);
+        const { answer: given, problems } = hubspotPlatform.judge(request, { nowMs: 0 });
+        expect(problems).toEqual([]);
+        const body = typeof given.body === 'string' ? given.body : JSON.stringify(given.body);
+        return Promise.resolve({ kind: 'answered', answer: { status: given.status, headers: {}, body } });
+      },
+    };
+    await sendInTurn(sender, prepared.buildRequest([group], 0));
+    expect(sent.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/crm/objects/2026-09/companies/batch/upsert',
+      '/crm/objects/2026-09/contacts/batch/upsert',
+      '/crm/associations/2026-09/contacts/companies/batch/associate/default',
+    ]);
+    expect(JSON.parse(sent[1]?.body ?? '').inputs).toMatchObject([{ id: 'ada@example.com', idProperty: 'email' }]);
+    expect(JSON.parse(sent[2]?.body ?? '')).toEqual({ inputs: [{ from: { id: '101' }, to: { id: '101' } }] });
+
+    // No contact is associated with a company that HubSpot refuses: that answer is the outcome.
+    const refused = answer(207, { results: [], errors: [{ category: 'X', context: { objectWriteTraceId: ['0'] } }] });
+    const first = prepared.buildRequest([group], 0);
+    expect(first.nextOf?.(refused)).toBeUndefined();
+    expect(prepared.readAnswer?.(refused, [group])).toMatchObject([{ kind: 'reject' }]);
+    const stranger = visitedBy(group, {});
+    expect(prepared.buildRequest([stranger], 0).nextOf).toBeUndefined();
+    expect(prepared.groupOf?.(stranger)).not.toBe(prepared.groupOf?.(group));
   });
 
   it.each([

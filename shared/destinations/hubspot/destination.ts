@@ -1,11 +1,12 @@
 import { defineDestination } from '../sdk/destination.ts';
-import type { PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { isAboutIds, isGroup, isIdentify, sentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, batchSize, optionalText, SettingError, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { companyInputs, readCompanyAnswer } from './companies.ts';
-import { contactInputs, hubspotEvent, isQualified, readContactAnswer } from './payload.ts';
+import { contactInputs, hubspotEvent, isKnownContact, isQualified, readContactAnswer, recordIdIn } from './payload.ts';
+import type { CrmInput } from './payload.ts';
 import { eraseAtHubspot } from './erase.ts';
 
 const standardUrl = 'https://api.hubapi.com';
@@ -32,6 +33,15 @@ const settings = {
     },
     readHubId,
   ),
+  contactIdProperty: optionalText(
+    {
+      label: 'Contact id property',
+      placeholder: 'customer_id',
+      sublabel:
+        'Internal name of a contact property with unique values, which takes the external id. Without one contacts are known by their e-mail address.',
+    },
+    readPropertyName,
+  ),
   contactProperties: optionalText(
     {
       label: 'Contact properties',
@@ -46,7 +56,7 @@ const settings = {
       label: 'Company id property',
       placeholder: 'external_company_id',
       sublabel:
-        'Internal name of a company property with unique values, which takes the id of a group. Without one groups are skipped.',
+        'Internal name of a company property with unique values, which takes the id of a group, and to whose company its contact is associated. Without one groups are skipped.',
       example: 'external_company_id',
     },
     readPropertyName,
@@ -68,7 +78,7 @@ const settings = {
  * HubSpot, with a service key (https://developers.hubspot.com/changelog/legacy-private-app-creation-sunset): custom events
  * by `POST /events/2026-09/send/batch`
  * (https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences), contacts of
- * $identify by `POST /crm/objects/2026-09/contacts/batch/upsert` by e-mail address
+ * $identify by `POST /crm/objects/2026-09/contacts/batch/upsert` by e-mail address or an id of the account's own
  * (https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts). A UUID made of the
  * event's id is its `uuid`, which HubSpot takes once.
  */
@@ -77,7 +87,8 @@ export const hubspot = defineDestination({
   label: 'HubSpot',
   settings,
   facts: {
-    sends: 'Custom events that are defined in HubSpot; $identify sets the contact, $group the company',
+    sends:
+      'Custom events that are defined in HubSpot; $identify sets the contact, $group the company, and associates the contact with it',
     limits: { events: 500 },
     deduplicatesBy: 'uuid',
     errors: 'contacts row by row, events as a whole',
@@ -99,33 +110,74 @@ export const hubspot = defineDestination({
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { baseUrl, hubId, contactProperties = [], companyIdProperty, companyProperties = [] } = given;
+  const {
+    baseUrl,
+    hubId,
+    contactProperties = [],
+    contactIdProperty,
+    companyIdProperty,
+    companyProperties = [],
+  } = given;
   const headers = { authorization: `Bearer ${given.accessToken}` };
+  const upsert = (type: 'contacts' | 'companies', records: readonly CrmInput[], events: readonly OutboundEvent[]) =>
+    postJson({
+      url: `${baseUrl}/crm/objects/${apiVersion}/${type}/batch/upsert`,
+      headers,
+      body: { inputs: records.map(({ input }) => input) },
+      events,
+    });
+  /** Ties the contact to its company, by the ids that HubSpot gives both. */
+  const associate = (company: string, contact: string, events: readonly OutboundEvent[]) =>
+    postJson({
+      url: `${baseUrl}/crm/associations/${apiVersion}/contacts/companies/batch/associate/default`,
+      headers,
+      body: { inputs: [{ from: { id: contact }, to: { id: company } }] },
+      events,
+    });
+  const contactKey = { idProperty: contactIdProperty, properties: contactProperties };
   return {
     batchEventsMax: given.batchSize,
     accepts: (event) =>
       isIdentify(event) ||
       (isGroup(event) && companyIdProperty !== undefined) ||
       (!isAboutIds(event) && (hubId !== undefined || isQualified(sentEvent(event).name))),
-    groupOf: (event) => (isIdentify(event) ? 'contacts' : isGroup(event) ? 'companies' : 'events'),
+    groupOf(event) {
+      if (isIdentify(event)) return 'contacts';
+      if (!isGroup(event)) return 'events';
+      // What follows is of one contact.
+      return isKnownContact(event, contactIdProperty) ? `company of ${event.resolved.event.id}` : 'companies';
+    },
     buildRequest(events) {
       const [first] = events;
-      if (first !== undefined && isIdentify(first)) {
-        const inputs = contactInputs(events, contactProperties).map(({ input }) => input);
-        const url = `${baseUrl}/crm/objects/${apiVersion}/contacts/batch/upsert`;
-        return postJson({ url, headers, body: { inputs }, events });
-      }
+      if (first !== undefined && isIdentify(first))
+        return upsert('contacts', contactInputs(events, contactKey), events);
       if (first !== undefined && isGroup(first)) {
-        const inputs = companyInputs(events, companyIdProperty ?? '', companyProperties).map(({ input }) => input);
-        const url = `${baseUrl}/crm/objects/${apiVersion}/companies/batch/upsert`;
-        return postJson({ url, headers, body: { inputs }, events });
+        const companies = upsert(
+          'companies',
+          companyInputs(events, companyIdProperty ?? '', companyProperties),
+          events,
+        );
+        if (!isKnownContact(first, contactIdProperty)) return companies;
+        const contact = upsert('contacts', contactInputs(events, { ...contactKey, properties: [] }), events);
+        return {
+          ...companies,
+          nextOf(companyAnswer) {
+            const company = recordIdIn(companyAnswer);
+            if (company === undefined) return undefined;
+            const nextOf = (contactAnswer: OutboundAnswer): OutboundRequest | undefined => {
+              const id = recordIdIn(contactAnswer);
+              return id === undefined ? undefined : associate(company, id, events);
+            };
+            return { ...contact, nextOf };
+          },
+        };
       }
       const inputs = events.map((event) => hubspotEvent(event, hubId));
       return postJson({ url: `${baseUrl}/events/${apiVersion}/send/batch`, headers, body: { inputs }, events });
     },
     readAnswer(answer, events) {
       const [first] = events;
-      if (first !== undefined && isIdentify(first)) return readContactAnswer(answer, events);
+      if (first !== undefined && isIdentify(first)) return readContactAnswer(answer, events, contactIdProperty);
       return first !== undefined && isGroup(first) ? readCompanyAnswer(answer, events) : undefined;
     },
   };

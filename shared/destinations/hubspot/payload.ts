@@ -29,33 +29,54 @@ export type CrmInput = { readonly input: JsonObject; readonly places: readonly n
 
 /**
  * One input a contact: HubSpot refuses a request that names one twice, so that what later events say is put over what
- * earlier ones did. Throws UnfitEventError where there is no e-mail address.
+ * earlier ones did. Throws UnfitEventError where there is no id to know it by.
  */
 export function contactInputs(
   events: readonly OutboundEvent[],
-  contactProperties: readonly string[],
+  { idProperty, properties }: ContactKey,
 ): readonly CrmInput[] {
-  return placesByEmail(events).map(([email, places]) => {
-    const given = places.flatMap((place) => Object.entries(contactPropertiesOf(events[place], contactProperties)));
+  return placesById(events, idProperty).map(([id, places]) => {
+    const given = places.flatMap((place) => Object.entries(contactPropertiesOf(events[place], properties)));
+    const emails = places.flatMap((place) => emailOf(events[place]) ?? []);
     return {
       places,
       input: {
-        idProperty: 'email',
-        id: email,
+        idProperty: idProperty ?? 'email',
+        id,
         // Errors name the inputs they are about by this.
         objectWriteTraceId: String(places[0]),
-        properties: { ...Object.fromEntries(given), email },
+        properties: present({ ...Object.fromEntries(given), email: emails.at(-1), [idProperty ?? 'email']: id }),
       },
     };
   });
+}
+
+/** The property that contacts are known by, which takes the external id, else by e-mail; and the properties to set. */
+export type ContactKey = { readonly idProperty: string | undefined; readonly properties: readonly string[] };
+
+const emailOf = (event: OutboundEvent | undefined): string | undefined =>
+  event === undefined ? undefined : contactIds(event).email?.toLowerCase();
+
+const contactIdOf = (event: OutboundEvent, idProperty: string | undefined): string | undefined =>
+  idProperty === undefined ? emailOf(event) : contactIds(event).externalId;
+
+export const isKnownContact = (event: OutboundEvent, idProperty: string | undefined): boolean =>
+  contactIdOf(event, idProperty) !== undefined;
+
+/** HubSpot's own id of the one record that a request was about. */
+export function recordIdIn(answer: OutboundAnswer): string | undefined {
+  const results = jsonAnswer(answer)?.['results'];
+  const first: unknown = Array.isArray(results) ? results[0] : undefined;
+  return isJsonObject(first) ? textForm(first['id']) : undefined;
 }
 
 /** HubSpot takes the valid contacts of a batch; 207 names the others. */
 export function readContactAnswer(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
+  idProperty: string | undefined,
 ): readonly Outcome[] | undefined {
-  return readInputErrors(answer, events.length, placesByEmail(events));
+  return readInputErrors(answer, events.length, placesById(events, idProperty));
 }
 
 /** The same of records of any kind, by the places of the events each was made of. */
@@ -83,13 +104,19 @@ export function readInputErrors(
   return rowOutcomes(count, refusals);
 }
 
-function placesByEmail(events: readonly OutboundEvent[]): readonly (readonly [string, readonly number[]])[] {
+function placesById(
+  events: readonly OutboundEvent[],
+  idProperty: string | undefined,
+): readonly (readonly [string, readonly number[]])[] {
   const places = new Map<string, number[]>();
   events.forEach((event, place) => {
-    const email = contactIds(event).email?.toLowerCase();
-    if (email === undefined) throw new UnfitEventError('a contact in HubSpot needs an e-mail address');
-    const known = places.get(email);
-    if (known === undefined) places.set(email, [place]);
+    const id = contactIdOf(event, idProperty);
+    if (id === undefined)
+      throw new UnfitEventError(
+        `a contact in HubSpot needs an ${idProperty === undefined ? 'e-mail address' : 'external id'}`,
+      );
+    const known = places.get(id);
+    if (known === undefined) places.set(id, [place]);
     else known.push(place);
   });
   return [...places];

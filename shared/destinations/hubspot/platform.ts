@@ -13,11 +13,18 @@ const event = Type.Object({
   properties: Type.Record(Type.String(), Type.String(), { maxProperties: 50 }),
 });
 
-const contact = Type.Object({
-  idProperty: Type.Literal('email'),
-  id: Type.String({ pattern: '^[^@ ]+@[^@ ]+$' }),
+const record = {
   objectWriteTraceId: someText,
   properties: Type.Record(Type.String(), Type.String()),
+};
+const emailText = Type.String({ pattern: '^[^@ ]+@[^@ ]+$' });
+const contact = Type.Union([
+  Type.Object({ idProperty: Type.Literal('email'), id: emailText, ...record }),
+  Type.Object({ idProperty: Type.String({ pattern: '^(?!email$)[a-z][a-z0-9_]*$' }), id: someText, ...record }),
+]);
+const association = Type.Object({
+  from: Type.Object({ id: Type.String({ pattern: '^\\d+$' }) }),
+  to: Type.Object({ id: Type.String({ pattern: '^\\d+$' }) }),
 });
 
 const company = Type.Object({
@@ -52,9 +59,21 @@ export const hubspotPlatform = definePlatform({
       path: '/crm/objects/{version}/companies/batch/upsert',
       rows: [{ at: 'inputs', schema: company }],
     },
+    {
+      ...common,
+      path: '/crm/associations/{version}/contacts/companies/batch/associate/default',
+      rows: [{ at: 'inputs', schema: association }],
+      rowsMax: 100,
+    },
   ],
   answers: {
-    success: (rows) => ({ status: 200, body: { status: 'COMPLETE', results: rows } }),
+    success: (rows) => ({
+      status: 200,
+      body: {
+        status: 'COMPLETE',
+        results: rows.map((row, index) => ({ ...(row as object), id: String(101 + index) })),
+      },
+    }),
     refusal: ({ field, message }) => failure(400, 'VALIDATION_ERROR', `${field} ${message}`),
     throttled: { ...failure(429, 'RATE_LIMITS', 'You have reached your limit.'), headers: { 'retry-after': '7' } },
     endedToken: failure(401, 'EXPIRED_AUTHENTICATION', 'The OAuth token used to make this call expired.'),

@@ -129,7 +129,7 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
   const request = build(prepared, events);
   if (typeof request !== 'string') {
     const sent =
-      request.next === undefined
+      request.next === undefined && request.nextOf === undefined
         ? sender.send(request, isLive).then((result) => ({ request, result, requests: 1 }))
         : sendInTurn(sender, request, isLive);
     return sent.then((result) => readResult(delivering, events, result, search));

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../shared/runtime/json.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 /** One member in which two payloads differ, by its path: `data[0].custom_data.value`. */
 export type Difference =

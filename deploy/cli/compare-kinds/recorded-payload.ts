@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../shared/runtime/json.ts';
-import type { JsonObject } from '../../shared/runtime/json.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
 
 /**
  * What the other service sent, of a recording's `expected`: the payload itself; a request as RudderStack's transformer
