@@ -17,6 +17,8 @@ import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
 import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
 import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
+import { createProtocolSenders } from '../../shared/egress/protocols/protocol-sender.ts';
+import { protocols } from '../../shared/egress/protocols/registry.ts';
 import { createSenders } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { CostBudget } from '../../shared/limits/index.ts';
@@ -83,6 +85,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   });
   const rules = createEgressRules(settings.egress.allowed, settings.egress.denied);
   const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits: dispatcher.sender });
+  const withProtocols = createProtocolSenders({ protocols, rules, limits: dispatcher.sender });
   const secrets = createSecretBox(...settings.secretKeys);
   const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
@@ -123,7 +126,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     frameQuotas: new FrameQuotas(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),
-    createSender: (accountId) => withOAuth(senders.create(accountId), tokenSource),
+    createSender: (accountId) => withOAuth(withProtocols(senders.create(accountId)), tokenSource),
     async close(deadlineMs) {
       const ending = [erasures.stop(), sourceActivity.stop(), outcomes.close(deadlineMs / 2)];
       await withDeadline(Promise.allSettled(ending), deadlineMs / 2);

@@ -11,7 +11,7 @@ export const creatableDestinationTypes: readonly string[] = words(`
   GoogleAds360 GoogleAdsServerContainer GoogleDataManagerEventIngest GooglePubSub HTTPCustomRequest
   HTTPDestination Hubspot IHeartMediaMagellan Impact Iterable Klaviyo LinkedInAdsCAPI LiveIntent MNTN Mailchimp
   Mixpanel NextdoorAds OpenAIAds Outbrain Partnerize Pinterest Plausible Podscribe PostHog QuantcastCAPI
-  QuoraAds Reddit Rokt RokuCAPI Slack SluiceSyntheticData SnapchatAdsCapi Spotify StackAdaptAPI Taboola Tatari
+  QuoraAds Reddit RedisStreams Rokt RokuCAPI SMTP Slack SluiceSyntheticData SnapchatAdsCapi Spotify StackAdaptAPI Taboola Tatari
   TatariCAPI TheTradeDesk TikTok UniversalAds VWO Viant ViantCAPI Vibe Woopra XAds YelpCAPI Zendesk ZohoCRM
   ZoomInfo
 `);

@@ -49,10 +49,12 @@ import { posthog } from './posthog/destination.ts';
 import { quantcastCapi } from './quantcast-capi/destination.ts';
 import { quoraAds } from './quora-ads/destination.ts';
 import { reddit } from './reddit/destination.ts';
+import { redisStreams } from './redis-streams/destination.ts';
 import { rokt } from './rokt/destination.ts';
 import { rokuCapi } from './roku-capi/destination.ts';
 import { slack } from './slack/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
+import { smtp } from './smtp/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { spotify } from './spotify/destination.ts';
 import { stackAdaptApi } from './stackadapt-api/destination.ts';
@@ -124,10 +126,12 @@ const defined: readonly DestinationKind[] = [
   quantcastCapi,
   quoraAds,
   reddit,
+  redisStreams,
   rokt,
   rokuCapi,
   slack,
   sluiceSyntheticData,
+  smtp,
   snapchatAdsCapi,
   spotify,
   stackAdaptApi,

@@ -26,6 +26,19 @@ describe('egress rules', () => {
     ]);
   });
 
+  test('ports of a protocol: open public addresses to it, and no private ones', () => {
+    const ports = [25, 587];
+    expect([22, 25, 587].map((port) => createEgressRules([]).allows('8.8.8.8', port, ports))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1']) {
+      expect(createEgressRules([]).allows(address, 25, ports)).toBe(false);
+    }
+    expect(createEgressRules([], ['8.8.8.0/24']).allows('8.8.8.8', 25, ports)).toBe(false);
+  });
+
   test('allowed ranges: open their addresses, on every port, and no others', () => {
     const local = createEgressRules(['127.0.0.0/8', '::1/128']);
     expect(local.allows('127.0.0.1', 22)).toBe(true);

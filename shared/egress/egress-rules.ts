@@ -35,8 +35,11 @@ export function readEgressRanges(env: EgressVariables): EgressRanges {
 
 /** Decides which addresses a destination may have. */
 export type EgressRules = {
-  /** Whether a connection to this address and port is allowed. Text that is not an address is refused. */
-  allows(address: string, port: number): boolean;
+  /**
+   * Whether a connection to this address and port is allowed. Text that is not an address is refused. `ports` are those below
+   * 1024 where servers of a protocol other than HTTP listen: a request of HTTP never reaches them.
+   */
+  allows(address: string, port: number, ports?: readonly number[]): boolean;
 };
 
 export class EgressError extends Error {
@@ -57,14 +60,14 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
   const opened = createRangeCheck(allowedRanges);
   const denied = createRangeCheck(deniedRanges);
   return {
-    allows(written, port) {
+    allows(written, port, ports = []) {
       if (!ipaddr.isValid(written)) return false;
       // An IPv4 address may be mapped into IPv6.
       const address = ipaddr.process(written);
       if (denied(address, port)) return false;
       if (opened(address, port)) return true;
       if (deniedAddresses.has(address.toString()) || !isPublic(address)) return false;
-      return port === 80 || port === 443 || port >= 1024;
+      return port === 80 || port === 443 || port >= 1024 || ports.includes(port);
     },
   };
 }

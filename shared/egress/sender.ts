@@ -1,14 +1,13 @@
-import { errors } from 'undici';
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Deadline, Timed } from './deadlines.ts';
 import type { EgressRules } from './egress-rules.ts';
-import { EgressError } from './egress-rules.ts';
 import { createGuardedConnector } from './guarded-lookup.ts';
 import type { createGuardedLookup } from './guarded-lookup.ts';
-import { SilenceError } from './http-connection.ts';
 import { OriginConnections } from './origin-connections.ts';
 import type { Exchange } from './origin-connections.ts';
+import { failureOf, SenderClosedError, SendTimeoutError, WithdrawnError } from './send-result.ts';
+import type { SendResult } from './send-result.ts';
 import { InvalidRequestError, writeRequest } from './write-request.ts';
 import type { WrittenRequest } from './write-request.ts';
 
@@ -21,25 +20,7 @@ export type SenderLimits = {
   readonly totalTimeoutMs: number;
 };
 
-/**
- * Why there is no answer: the rules forbid the address, the request cannot be sent as it is, the destination was too slow,
- * the connection was not made or broke, or the request was withdrawn before any byte of it was sent.
- */
-export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection' | 'withdrawn';
-
-export type SendResult =
-  | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
-  /**
-   * No answer; `permanent` when another attempt would end the same way. `reason` is for people. `refusesAccess`: nothing
-   * was sent, because the platform issues no token to the destination.
-   */
-  | {
-      readonly kind: 'failed';
-      readonly failure: SendFailure;
-      readonly reason: string;
-      readonly permanent: boolean;
-      readonly refusesAccess?: true;
-    };
+export type { SendFailure, SendResult } from './send-result.ts';
 
 /** Sends requests over kept connections. Redirects are not followed. */
 export type Sender = {
@@ -63,18 +44,6 @@ export type Senders = {
    */
   create(group: string): Sender;
 };
-
-export class SendTimeoutError extends Error {
-  readonly code = 'TOTAL_TIMEOUT';
-}
-
-export class SenderClosedError extends Error {
-  readonly code = 'SENDER_CLOSED';
-}
-
-class WithdrawnError extends Error {
-  readonly code = 'WITHDRAWN';
-}
 
 const always = (): boolean => true;
 
@@ -114,7 +83,7 @@ export function createSenders({ rules, lookupFor, limits }: SenderOptions): Send
               if (isClosed) throw new SenderClosedError('sending: the sender is closed');
               if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
               const url = parseUrl(request.url);
-              if (url === undefined) throw new InvalidRequestError('sending: the URL cannot be used');
+              if (url === undefined || !isHttp(url)) throw new InvalidRequestError('sending: the URL cannot be used');
               const written = writeRequest(request, url);
               const connections = group.origins.get(url.origin) ?? open(url, group);
               connections.send(sender, new Sending(written, { deadlines, connections, mayBegin, settle: resolve }));
@@ -194,33 +163,6 @@ class Sending implements Exchange, Timed {
   }
 }
 
-function failureOf(error: unknown): SendResult {
-  if (error instanceof EgressError) return { kind: 'failed', failure: 'blocked', reason: error.code, permanent: true };
-  if (error instanceof InvalidRequestError) {
-    return { kind: 'failed', failure: 'invalid', reason: error.code, permanent: true };
-  }
-  if (error instanceof WithdrawnError) {
-    return { kind: 'failed', failure: 'withdrawn', reason: error.code, permanent: false };
-  }
-  const code = error instanceof Error ? codeOf(error) : 'unknown';
-  return {
-    kind: 'failed',
-    failure: isTimeout(error) ? 'timeout' : 'connection',
-    reason: `network ${code}`,
-    permanent: false,
-  };
-}
-
-function isTimeout(error: unknown): boolean {
-  return (
-    error instanceof SendTimeoutError || error instanceof SilenceError || error instanceof errors.ConnectTimeoutError
-  );
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}
-
 /** The parts of a URL a request is made of, and its connection. */
 type ParsedUrl = {
   readonly origin: string;
@@ -235,7 +177,9 @@ type ParsedUrl = {
 const keptMax = 1_000;
 const kept = new Map<string, ParsedUrl | undefined>();
 
-/** Parses a URL; undefined if it is invalid. A destination's URL is nearly always the same, so answers are kept. */
+const isHttp = ({ protocol }: ParsedUrl): boolean => protocol === 'http:' || protocol === 'https:';
+
+/** Parses a URL of any protocol; undefined if it is invalid or names no host. A destination's URL is nearly always the same, so answers are kept. */
 export function parseUrl(text: string): ParsedUrl | undefined {
   if (kept.has(text)) return kept.get(text);
   if (kept.size >= keptMax) kept.clear();
@@ -245,6 +189,6 @@ export function parseUrl(text: string): ParsedUrl | undefined {
 }
 
 function partsOf({ origin, protocol, hostname, host, port, pathname, search }: URL): ParsedUrl | undefined {
-  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  if (host === '') return undefined;
   return { origin, protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port, path: pathname + search };
 }

@@ -42,6 +42,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'web-snippet',
     'egress',
     'egress/oauth',
+    'egress/protocols',
     'destinations/sdk',
     'destinations/*',
     'destinations',

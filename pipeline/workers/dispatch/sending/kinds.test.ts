@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
 import { secretSettings } from '../../../../shared/destinations/mask-secrets.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
+import { byHttp, prepareToSendTo } from '../../../../shared/destinations/testing/send-to.ts';
 import { sampleEvent, sampleEventFor } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   origin = destination.url;
   const rules = createEgressRules(['127.0.0.0/8']);
   const limits = { connectionsMax: 2, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
-  sender = createSender({ rules, lookupFor: createGuardedLookup(rules), limits });
+  sender = byHttp(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }));
 });
 afterAll(async () => {
   await sender.close();
@@ -35,7 +35,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     destination.answer(() => given);
     const now = Date.now();
     const resolved = sampleEventFor(kind, { time: now, received_at: now });
-    return deliver(prepareFor(kind, `${origin}/to`), sender, [{ resolved }]);
+    return deliver(prepareToSendTo(kind, `${origin}/to`), sender, [{ resolved }]);
   };
 
   test('a good answer: the request arrived whole, and the event is delivered', async () => {
@@ -104,7 +104,7 @@ describe('kinds that say otherwise than by a 401 that the key is no good', () =>
     if (kind === undefined) throw new Error(`there is no ${id}`);
     destination.answer(() => ({ status, body: JSON.stringify(body) }));
     const events = ['1', '2'].map(() => ({ resolved: sampleEvent({ time: Date.now(), received_at: Date.now() }) }));
-    const said = await deliver(prepareFor(kind, `${origin}/to`), sender, events.slice(0, 2));
+    const said = await deliver(prepareToSendTo(kind, `${origin}/to`), sender, events.slice(0, 2));
     expect(said).toMatchObject({ requests: 1, isUp: false, isAccessRefused: true });
     expect(said.attempts.map((attempt) => attempt?.outcome.kind)).toEqual(['retry', 'retry']);
   });
@@ -122,19 +122,7 @@ describe('kinds that say otherwise than by a 429 that too much is asked', () => 
     if (kind === undefined) throw new Error(`there is no ${id}`);
     destination.answer(() => ({ status, body: JSON.stringify(body) }));
     const events = ['1', '2'].map(() => ({ resolved: sampleEvent({ time: Date.now(), received_at: Date.now() }) }));
-    const said = await deliver(prepareFor(kind, `${origin}/to`), sender, events);
+    const said = await deliver(prepareToSendTo(kind, `${origin}/to`), sender, events);
     expect(said).toMatchObject({ requests: 1, isUp, isOverloaded: true });
   });
 });
-
-/** The kind with its example settings, sending to `url`. */
-function prepareFor({ descriptor, exampleSettings, prepare }: OfferedKind, url: string): OfferedDestination {
-  const place = ['baseUrl', 'url', 'httpDestinationUrl'].find((key) =>
-    descriptor.settings.some((setting) => setting.key === key),
-  );
-  if (place === undefined) throw new Error(`${descriptor.id} has no setting for where it sends`);
-  // What the address of a postback says beside its place is kept.
-  const example = exampleSettings[place];
-  const [query = ''] = (place === 'url' && typeof example === 'string' ? /\?.*$/.exec(example) : null) ?? [];
-  return prepare({ ...exampleSettings, [place]: `${url}${query}` });
-}

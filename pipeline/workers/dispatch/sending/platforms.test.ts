@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
+import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
 import type { OutboundEvent, OutboundRequest } from '../../../../shared/destinations/sdk/destination.ts';
 import type {
@@ -8,6 +8,7 @@ import type {
   Platform,
   PlatformCredentials,
 } from '../../../../shared/destinations/sdk/platform.ts';
+import { byHttp, prepareToSendTo } from '../../../../shared/destinations/testing/send-to.ts';
 import { sampleVisit, sampleVisitEvents } from '../../../../shared/destinations/testing/sample-visit.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   server = await startScriptedDestination();
   const rules = createEgressRules(['127.0.0.0/8']);
   const limits = { connectionsMax: 2, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
-  sender = withOAuth(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }), tokens);
+  sender = byHttp(withOAuth(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }), tokens));
 });
 afterAll(async () => {
   await sender.close();
@@ -63,7 +64,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 
   beforeAll(async () => {
     platform = await kind.loadPlatform();
-    prepared = prepareFor(kind, server.url);
+    prepared = prepareToSendTo(kind, server.url);
     const nowMs = Date.now();
     const count = Math.min(eventsMax, prepared.batchEventsMax);
     events = Array.from({ length: count }, (_, nth) => sampleVisit(nowMs, nth + 1));
@@ -199,20 +200,6 @@ function outboundOf({ method, path, headers, body }: DestinationRequest): Outbou
     headers: Object.fromEntries(plain) as Record<string, string>,
     body: body === '' ? undefined : body,
   };
-}
-
-/** The kind with its example settings, sending to `url`. */
-function prepareFor({ descriptor, exampleSettings, prepare }: OfferedKind, url: string): OfferedDestination {
-  const has = (key: string): boolean => descriptor.settings.some((setting) => setting.key === key);
-  const place = ['baseUrl', 'url', 'httpDestinationUrl'].find(has) ?? raise('it has no setting for where it sends');
-  // What the address of a postback says beside its place is kept.
-  const example = exampleSettings[place];
-  const [query = ''] = (place === 'url' && typeof example === 'string' ? /\?.*$/.exec(example) : null) ?? [];
-  return prepare({
-    ...exampleSettings,
-    [place]: `${url}${query}`,
-    ...(has('tokenUrl') ? { tokenUrl: `${url}/oauth/token` } : {}),
-  });
 }
 
 const countInTurn = ({ next }: OutboundRequest): number => 1 + (next === undefined ? 0 : countInTurn(next));

@@ -51,6 +51,8 @@ import type { HealthRecord } from '../../../../shared/contracts/health-record.ts
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
+import { createProtocolSenders } from '../../../../shared/egress/protocols/protocol-sender.ts';
+import { protocols } from '../../../../shared/egress/protocols/registry.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { ReferencedEvents } from '../events/referenced-events.ts';
@@ -200,7 +202,10 @@ export async function createDispatcherRig(
           if (isBroken) throw new TypeError('the rules cannot be compiled');
           return plans.target(accountId, startedId);
         },
-        createSender: () => createSender({ rules, lookupFor, limits: settings.sender }),
+        createSender: () => {
+          const limits = settings.sender;
+          return createProtocolSenders({ protocols, rules, limits })(createSender({ rules, lookupFor, limits }));
+        },
         retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
         sourceActivity,
         timings: createDeliveryTimings(),

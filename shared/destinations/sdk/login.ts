@@ -1,0 +1,39 @@
+import { basicAuthorization } from '../../egress/basic-authorization.ts';
+import type { OutboundEvent, OutboundRequest } from './destination.ts';
+import { identifyingHeaders } from './http.ts';
+import { matching, optionalSecret, optionalText, SettingError } from './settings.ts';
+
+/** User name and password of a server that speaks another protocol than HTTP. */
+export function loginSettings({ label = 'User name' }: { readonly label?: string } = {}) {
+  return {
+    username: optionalText({ label }, matching(/^[^:\p{Cc}]{1,256}$/u, 'must be text without a colon or line break')),
+    password: optionalSecret({ label: 'Password' }, matching(/^[^\p{Cc}]{1,1024}$/u, 'must be one line')),
+  };
+}
+
+type ServerCall = {
+  readonly url: string;
+  readonly login: { readonly username: string | undefined; readonly password: string | undefined };
+  readonly body: unknown;
+  readonly events: readonly OutboundEvent[];
+};
+
+/** A request to such a server: see `shared/egress/protocols/protocol.ts`. */
+export function serverRequest({ url, login, body, events }: ServerCall): OutboundRequest {
+  const { username = '', password } = login;
+  return {
+    method: 'POST',
+    url,
+    headers: {
+      ...identifyingHeaders(events),
+      ...(password === undefined ? {} : { authorization: basicAuthorization(username, password) }),
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+/** A user name says nothing without its password. Throws SettingError. */
+export function checkLogin({ username, password }: ServerCall['login']): void {
+  if (username !== undefined && password === undefined)
+    throw new SettingError('password', 'is required with a user name');
+}

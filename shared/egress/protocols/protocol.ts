@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
+
+/**
+ * A protocol other than HTTP. Kinds describe what they send as for HTTP: the scheme of the URL names the protocol, its host
+ * the server, an Authorization header (Basic) the login, and the body what to do, as JSON. The answer has a status of HTTP,
+ * so that it is classified as any other one, and the server's own words as JSON.
+ */
+export type Protocol = {
+  /** With the colon: `redis:`. */
+  readonly schemes: readonly string[];
+  /** Below 1024, where servers of the protocol listen beside those that every destination may use. */
+  readonly ports: readonly number[];
+  /** Sessions of one destination. */
+  readonly sessionsMax: number;
+  /**
+   * Connects and logs in. Rejects with RefusedError where the server refuses, with any other error where it is not reached.
+   * The caller destroys the sockets where it rejects or is too slow.
+   */
+  open(request: OutboundRequest, network: Network): Promise<Session>;
+};
+
+/** Serves one request at a time. */
+export type Session = {
+  /** False once its connection ended. */
+  readonly isUsable: boolean;
+  /** Rejects where there is no whole answer; the session is then closed. */
+  exchange(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Ends its connections at once. */
+  close(): void;
+};
+
+export type ConnectTarget = {
+  /** A name, or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+};
+
+/** Connects to an address that the egress rules allow; secure: with TLS, to a server that proves its name. */
+export type Connect = (target: ConnectTarget) => Promise<Socket>;
+
+export type Network = {
+  readonly connect: Connect;
+  /** Whom certificates are checked against; undefined: the authorities of the system. */
+  readonly trusted: SecureContext | undefined;
+};
+
+/** The server was reached and refused the session. */
+export class RefusedError extends Error {
+  readonly code = 'SESSION_REFUSED';
+  readonly answer: OutboundAnswer;
+  constructor(answer: OutboundAnswer) {
+    super('opening a session: the server refused it');
+    this.answer = answer;
+  }
+}
+
+export function protocolAnswer(status: number, body: unknown): OutboundAnswer {
+  return { status, headers: {}, body: JSON.stringify(body) };
+}
+
+/** Host and port of a request's URL. */
+export function serverOf(
+  { url }: OutboundRequest,
+  standardPort: number,
+): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? standardPort : Number(port) };
+}
+
+export type Login = { readonly user: string; readonly password: string };
+
+/** The login of a request; undefined where it has none. */
+export function loginOf({ headers }: OutboundRequest): Login | undefined {
+  const [, encoded] = /^Basic (\S+)$/.exec(headers['authorization'] ?? '') ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}

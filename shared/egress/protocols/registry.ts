@@ -1,0 +1,6 @@
+import type { Protocol } from './protocol.ts';
+import { redisProtocol } from './redis.ts';
+import { smtpProtocol } from './smtp.ts';
+
+/** Every protocol beside HTTP. */
+export const protocols: readonly Protocol[] = [redisProtocol, smtpProtocol];
