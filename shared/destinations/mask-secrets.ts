@@ -160,7 +160,15 @@ export function secretSettings(kind: Pick<DestinationKind, 'descriptor'>, settin
     const leaves = parsed === undefined ? [value] : membersOf(parsed);
     return [value, ...leaves, ...leaves.flatMap(literalsOf)];
   });
-  return [...new Set(texts.flatMap(withParts))];
+  return [...new Set([...texts, ...texts.flatMap(pathsOf)].flatMap(withParts))];
+}
+
+/** The path of a secret address, which stays secret behind another host. */
+function pathsOf(text: string): string[] {
+  if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) return [];
+  const { pathname, search } = new URL(text);
+  const path = `${pathname}${search}`.slice(1);
+  return path.length >= base64Min ? [path] : [];
 }
 
 /** The headers that come from a secret setting, and whether a literal text stands in their template. By lower-case name. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createRequestMasker } from '../mask-secrets.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { slack } from './destination.ts';
@@ -47,6 +48,14 @@ describe('Slack', () => {
     expect(slack.prepare(webhook).buildRequest(events, 0)).toMatchObject({ url: webhookUrl });
     const proxied = slack.prepare({ ...webhook, baseUrl: 'https://proxy.example.net/to/' });
     expect(proxied.buildRequest(events, 0).url).toBe('https://proxy.example.net/to/services/T0/B0/secret');
+  });
+
+  it('secrets: the URL of a webhook is masked, also behind a proxy', () => {
+    const settings = { webhookUrl, baseUrl: 'https://proxy.example.net' };
+    for (const given of [{ webhookUrl }, settings]) {
+      const request = slack.prepare(given).buildRequest(events, 0);
+      expect(createRequestMasker(slack, given)(request).url(request.url)).not.toContain('T0/B0');
+    }
   });
 
   it.each([
