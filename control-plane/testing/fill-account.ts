@@ -104,6 +104,10 @@ async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
     `insert into violations values ($1, date_trunc('hour', now()), 'r', 'Signup', 's', '', 'Report', 'Info', 1, now(), now(), '')`,
     [accountId],
   );
+  await pool.query(
+    `insert into personal_data values ($1, 'Signup', 'event_properties.email', 'email', 'both', 3, 3, now(), now(), 'a@a.aa')`,
+    [accountId],
+  );
   await pool.query(`insert into identity_counts values ($1, date_trunc('hour', now()), 's', 'r', 1, now())`, [
     accountId,
   ]);

@@ -103,6 +103,9 @@ POST   /quarantine/delete             quarantine:delete
 
 GET    /violations             violation:list
 POST   /tracking-plan/try      event:list
+GET    /personal-data           violation:list
+PATCH  /personal-data           dataGovernanceRules:update   {"event":"Signup","property":"event_properties.email","isPersonal":false}
+POST   /personal-data/propose   dataGovernanceRules:create   {"event":"Signup","property":"event_properties.email"}
 
 GET    /account             account:find
 PATCH  /account             account:update

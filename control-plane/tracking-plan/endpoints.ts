@@ -12,6 +12,7 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import { eventPosition } from '../events/event-view.ts';
 import { listRecentEvents } from '../events/recent-events.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
+import { personalDataEndpoints } from './personal-data-endpoints.ts';
 import { readViolations, ruleNames } from './read-violations.ts';
 import type { ViolationGroup } from './read-violations.ts';
 import { compileTrial, emptyTrial, isSpent, tryPlan } from './try-plan.ts';
@@ -207,7 +208,7 @@ const anyEvent = {
 };
 
 /** What the tracking plan finds, and would find. */
-export const trackingPlanEndpoints = [listViolations, tryTrackingPlan];
+export const trackingPlanEndpoints = [listViolations, tryTrackingPlan, ...personalDataEndpoints];
 
 type Times = {
   readonly range?: keyof typeof rangeMs | undefined;

@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { csvLines } from '../api/csv.ts';
 
 /** How a property is changed on its way to a destination. */
 export const treatments = ['plain', 'hashed', 'redacted', 'encrypted', 'reduced', 'omitted', 'stopped'] as const;
@@ -235,18 +236,10 @@ const columns = [
 /** The report as CSV (RFC 4180): what is new, what is the same, then what the version before had. */
 export function reportCsv(rows: readonly ReportRow[], { added, removed }: ReportChanges): string {
   const isAdded = new Set(added);
-  const lines = [
+  return csvLines(columns, [
     ...rows.map((row) => ({ ...row, change: isAdded.has(row) ? 'added' : '' })),
     ...removed.map((row) => ({ ...row, change: 'removed' })),
-  ].map((row) => columns.map((name) => csvCell(row[name])).join(','));
-  return [columns.join(','), ...lines, ''].join('\r\n');
-}
-
-function csvCell(value: string | boolean | readonly string[] | undefined): string {
-  const text = typeof value === 'object' ? value.join(' ') : String(value ?? '');
-  // A spreadsheet would run what begins so.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
+  ]);
 }
 
 const listOf = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);

@@ -45,6 +45,7 @@ export type EventExchange = OneOf<Of<'listEventExchanges'>>;
 export type Way = Of<'getEventWays'>['ways'][number];
 
 export type Violations = Of<'listViolations'>;
+export type PersonalFinding = OneOf<Of<'listPersonalData'>>;
 export type PlanTrialResult = Of<'tryTrackingPlan'>;
 export type QuarantinedEvent = OneOf<Of<'listQuarantine'>>;
 

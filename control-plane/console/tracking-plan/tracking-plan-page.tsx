@@ -6,12 +6,14 @@ import { Page } from '../design/page.tsx';
 import { ViolationsTab } from './violations-tab.tsx';
 
 const QuarantineTab = lazy(async () => ({ default: (await import('./quarantine-tab.tsx')).QuarantineTab }));
+const PersonalDataTab = lazy(async () => ({ default: (await import('./personal-data-tab.tsx')).PersonalDataTab }));
 const PlanTab = lazy(async () => ({ default: (await import('./plan-tab.tsx')).PlanTab }));
 
 const tabs = [
   ['', 'Violations'],
   ['/quarantine', 'Quarantine'],
   ['/rules', 'Rules'],
+  ['/personal-data', 'Personal data'],
 ] as const;
 
 /** What events should carry, what breaks that, and what is held for it. */
@@ -33,6 +35,7 @@ export function TrackingPlanPage(): ReactElement {
           <Route index element={<ViolationsTab />} />
           <Route path="quarantine" element={<QuarantineTab />} />
           <Route path="rules" element={<PlanTab />} />
+          <Route path="personal-data" element={<PersonalDataTab />} />
         </Routes>
       </Suspense>
     </Page>

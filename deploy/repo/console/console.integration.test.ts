@@ -93,6 +93,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/tracking-plan', '9999 9999'],
   ['/tracking-plan/quarantine', 'Payment Failed'],
   ['/tracking-plan/rules', 'Not in the plan'],
+  ['/tracking-plan/personal-data', 'Redact it in the draft'],
   [`/tracking-plan/rules/${account.planRuleId}`, 'Save in the draft'],
   ['/events/held-event-0', 'It was quarantined'],
   ['/experiments', 'Banner for free shipping'],

@@ -32,6 +32,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'admission',
     'routing/values',
     'routing/modifications',
+    'routing/personal-data',
     'routing/predicate',
     'routing/mapping',
     'routing/consent',

@@ -65,6 +65,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           settings: settings.resolver,
           violationStore: { write: () => Promise.resolve(), deleteOld: () => Promise.resolve() },
           identityStore: { write: () => Promise.resolve(), deleteOld: () => Promise.resolve() },
+          personalDataStore: { write: () => Promise.resolve() },
           openRecorder: () => Promise.resolve(noRecorder),
         });
       case 'dispatcher': {

@@ -21,6 +21,7 @@ import type { StoredFrame } from './waiting-events.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import { AccountCounts } from './account-counts.ts';
+import { PersonalData } from './personal-data.ts';
 import { createPlanFigures } from './plan-figures.ts';
 import { VisitorRateLimit } from './visitor-rate-limit.ts';
 import { noReads } from './visitor-reads.ts';
@@ -66,6 +67,7 @@ function createContext(): StepContext {
     visitorsFull: new AccountCounts('visitors_full'),
     identity: new IdentityFigures(),
     plan: createPlanFigures(),
+    personalData: new PersonalData(),
     costBudget: { recordActivity: () => undefined },
     ...createWriters(),
     counts: createResolverCounts(),

@@ -24,6 +24,7 @@ import { drops, leave, letterOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
+import { samplePersonalData } from './personal-data.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { Part, WaitingEvent } from './waiting-events.ts';
 
@@ -217,7 +218,9 @@ async function writeLines(
       consents.push(...context.withdrawals.changesOf(candidate, outcome));
       if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch, outcome.leftOut);
     }
-    const leaving = write(candidate, writer.stretchOf(candidate.json), outcome, outgoing);
+    const json = writer.stretchOf(candidate.json);
+    samplePersonalData(context.personalData, candidate.touch, json);
+    const leaving = write(candidate, json, outcome, outgoing);
     if (leaving !== undefined) leave(counts, leaving, deadLetters);
     const over = turns.spend(eventUnits + bytesOf(candidate.json));
     if (over !== undefined) await over;

@@ -12,6 +12,7 @@ import type { AccountCounts } from './account-counts.ts';
 import type { Deduplication } from './deduplication.ts';
 import type { IdentityFigures } from './identity-figures.ts';
 import type { PartitionWriter } from './partition-writer.ts';
+import type { PersonalData } from './personal-data.ts';
 import type { PlanFigures } from './plan-figures.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
@@ -41,6 +42,10 @@ export const resolverCounters = {
     'Violations of tracking plans that are missing in the table of violations: too many groups of them came at a time, or the database was away for long',
   violation_write_retries: 'Times writing violations to the database failed and was tried again',
   plan_units: 'Units of work, as in DISPATCH_EVENT_WORK_MAX, that judging events by tracking plans took',
+  personal_data_skipped:
+    'Values that were not looked at for personal data: an account has more than 2,000 properties, a resolver more than 20,000, or an event could not be parsed',
+  personal_data_write_failures:
+    'Times writing properties that look personal to the database failed; what was found is lost',
   dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
   output_frames: 'Frames written to the logs of accounts',
   output_bytes: 'Bytes of the frames written to the logs of accounts, before any compression',
@@ -150,6 +155,8 @@ export type ResolverContext = {
   /** What of identifiers and merges was left out, by source and reason. */
   readonly identity: IdentityFigures;
   readonly plan: PlanFigures;
+  /** Finds properties that look personal. */
+  readonly personalData: PersonalData;
   /** Of the thread: learns which accounts are active. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;
   readonly counts: ResolverCounts;

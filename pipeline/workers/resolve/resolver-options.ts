@@ -2,6 +2,7 @@ import type { RecorderContext } from '../recent/recorder-context.ts';
 import type { Recorder } from '../recent/recorder.ts';
 import type { IdentityStore } from './identity-writer.ts';
 import type { ResolverContext } from './resolver-context.ts';
+import type { PersonalDataStore } from './personal-data-writer.ts';
 import type { ViolationStore } from './violation-writer.ts';
 
 export type ResolverOptions = Omit<
@@ -12,6 +13,7 @@ export type ResolverOptions = Omit<
   | 'visitorsCut'
   | 'visitorsFull'
   | 'identity'
+  | 'personalData'
   | 'plan'
   | 'counts'
   | 'signal'
@@ -21,6 +23,7 @@ export type ResolverOptions = Omit<
   readonly violationStore: ViolationStore;
   /** Where counts of identifiers are kept. */
   readonly identityStore: IdentityStore;
+  readonly personalDataStore: PersonalDataStore;
   /** Opens what puts its events into the view of recent events. */
   openRecorder(
     resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,

@@ -26,6 +26,8 @@ import { createPlanFigures } from './plan-figures.ts';
 import { IdentityFigures } from './identity-figures.ts';
 import { startIdentityWriter } from './identity-writer.ts';
 import type { FigureWriter } from './identity-writer.ts';
+import { PersonalData } from './personal-data.ts';
+import { startPersonalDataWriter } from './personal-data-writer.ts';
 import { startViolationWriter } from './violation-writer.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
@@ -110,6 +112,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     visitorsFull: new AccountCounts('visitors_full'),
     identity: new IdentityFigures(),
     plan: createPlanFigures(),
+    personalData: new PersonalData(),
     ...createWriters(),
     counts,
     signal,
@@ -123,6 +126,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     const figureWriters = [
       startViolationWriter(context, options.violationStore),
       startIdentityWriter(context, options.identityStore),
+      startPersonalDataWriter(context, options.personalDataStore),
     ];
     const made = new Resolver(context, reader, { rebuilt, recorder, figureWriters, failed, beginTurnOf });
     await made.open();

@@ -17,6 +17,7 @@ import { createWithdrawals } from './withdrawals.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import { createIdentityStore } from './identity-writer.ts';
+import { createPersonalDataStore } from './personal-data-writer.ts';
 import { createViolationStore } from './write-violations.ts';
 import { startResolver } from './resolver.ts';
 
@@ -67,6 +68,7 @@ export const resolverWorker = defineWorker({
       withdrawals: createWithdrawals({ ...host, plans: (accountId) => plans.resolvePlan(accountId) }),
       violationStore: createViolationStore(host.pool),
       identityStore: createIdentityStore(host.pool),
+      personalDataStore: createPersonalDataStore(host.pool),
       isOnlyAccount: (accountId) => plans.isOnly(accountId),
       settings: settings.resolver,
       openRecorder: (resolver) =>

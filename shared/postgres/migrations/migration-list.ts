@@ -24,6 +24,7 @@ import { RecordErasures } from './0021-record-erasures.ts';
 import { RecordViolations } from './0024-record-violations.ts';
 import { MaskPersonalData } from './0029-mask-personal-data.ts';
 import { ExplainConsentStops } from './0030-explain-consent-stops.ts';
+import { FindPersonalData } from './0031-find-personal-data.ts';
 import { NameVersionsOfOutcomes } from './0028-name-versions-of-outcomes.ts';
 import { CountIdentity } from './0023-count-identity.ts';
 import { TimeProperties } from './0023-time-properties.ts';
@@ -80,4 +81,5 @@ export const migrationList: MigrationList = [
   { name: '0030-explain-consent-stops', class: ExplainConsentStops },
   { name: '0032-keep-exchanges', class: KeepExchanges },
   { name: '0033-index-exchanges', class: IndexExchanges },
+  { name: '0031-find-personal-data', class: FindPersonalData },
 ];

@@ -33,6 +33,7 @@ export const serviceRights = {
     identity_counts: read,
     migrations: read,
     outbox: all,
+    personal_data: ['select', 'update', 'delete'],
     recent_events: ['select', 'delete'],
     sessions: ['select', 'insert', 'delete'],
     sign_in_links: ['select', 'insert', 'delete'],
@@ -56,6 +57,7 @@ export const serviceRights = {
     identity_counts: all,
     // For the doctor.
     migrations: read,
+    personal_data: ['select', 'insert', 'update'],
     recent_events: all,
     recent_places: ['select', 'insert', 'update'],
     // A trigger writes it, with the owner's rights.

@@ -120,7 +120,12 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
       event: names[index % names.length] ?? '',
       externalId: `customer-${person}`,
       distinctId: `demo-event-${index}`,
-      eventProperties: { order_id: `A-${1_000 + index}`, total: 10 + index, currency: 'EUR' },
+      eventProperties: {
+        order_id: `A-${1_000 + index}`,
+        total: 10 + index,
+        currency: 'EUR',
+        contact_email: `${person}@example.com`,
+      },
       userProperties: { email: `${person}@example.com`, first_name: person, consent: { advertising: true } },
       defaultProperties: { current_url: 'https://shop.example.com/checkout', utm_source: 'newsletter' },
     });

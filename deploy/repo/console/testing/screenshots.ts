@@ -63,6 +63,7 @@ const shots = ({
   { name: 'violations', path: '/tracking-plan', until: '9999 9999' },
   { name: 'quarantine', path: '/tracking-plan/quarantine', until: 'Payment Failed' },
   { name: 'plan-rules', path: '/tracking-plan/rules', until: 'Not in the plan' },
+  { name: 'personal-data', path: '/tracking-plan/personal-data', until: 'Redact it in the draft' },
   { name: 'plan-rule', path: `/tracking-plan/rules/${planRuleId}`, until: 'Save in the draft' },
   { name: 'event-held', path: '/events/held-event-0', until: 'It was quarantined' },
   { name: 'experiments', path: '/experiments', until: 'Banner for free shipping' },

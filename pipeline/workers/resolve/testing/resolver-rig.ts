@@ -32,6 +32,7 @@ import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver-options.ts';
 import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
 import { createIdentityStore } from '../identity-writer.ts';
+import { createPersonalDataStore } from '../personal-data-writer.ts';
 import { createViolationStore } from '../write-violations.ts';
 import { noWithdrawals } from './no-withdrawals.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
@@ -90,6 +91,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         plans: () => undefined,
         violationStore: createViolationStore(pool),
         identityStore: createIdentityStore(pool),
+        personalDataStore: createPersonalDataStore(pool),
         isOnlyAccount: () => false,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),

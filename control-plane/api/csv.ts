@@ -1,0 +1,17 @@
+type Cell = string | number | boolean | readonly string[] | undefined;
+
+/** Rows as CSV (RFC 4180), the names of the columns first. A list is written with spaces between its members. */
+export function csvLines<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
+): string {
+  const lines = rows.map((row) => columns.map((name) => csvCell(row[name])).join(','));
+  return [columns.join(','), ...lines, ''].join('\r\n');
+}
+
+function csvCell(value: Cell): string {
+  const text = typeof value === 'object' ? value.join(' ') : String(value ?? '');
+  // A spreadsheet would run what begins so.
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,128 @@
+import type { Snapshot } from '../../shared/collections/registry.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import type { PersonalKind } from '../../shared/routing/personal-data/personal-kinds.ts';
+import { privacyReport } from '../versions/privacy-report.ts';
+
+/** A property that looks personal, as resolvers found it. */
+export type FoundProperty = {
+  readonly event: string;
+  readonly property: string;
+  readonly kind: PersonalKind;
+  readonly basis: 'name' | 'shape' | 'both';
+  readonly seen: number;
+  readonly matched: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  readonly shape: string;
+  readonly dismissedAt: Date | null;
+};
+
+/** Counts come as texts. */
+type StoredProperty = Omit<FoundProperty, 'seen' | 'matched'> & { readonly seen: string; readonly matched: string };
+
+/** Stands for every event. */
+export const everyEvent = '*';
+
+const columns = `event, property, kind, basis, seen::int8, matched::int8, first_at as "firstAt", last_at as "lastAt", shape,
+  dismissed_at as "dismissedAt"`;
+
+/** At most what an account may have, the last seen first. */
+export async function readPersonalData(db: Queryable, accountId: string): Promise<readonly FoundProperty[]> {
+  const { rows } = await db.query<StoredProperty>(
+    `select ${columns} from personal_data where account_id = $1 order by last_at desc, event, property limit 2000`,
+    [accountId],
+  );
+  return rows.map((row) => ({ ...row, seen: Number(row.seen), matched: Number(row.matched) }));
+}
+
+export type FindingKey = { readonly event: string; readonly property: string };
+
+export async function findPersonalData(
+  db: Queryable,
+  accountId: string,
+  { event, property }: FindingKey,
+): Promise<FoundProperty | undefined> {
+  const { rows } = await db.query<FoundProperty>(
+    `select ${columns} from personal_data where account_id = $1 and event = $2 and property = $3`,
+    [accountId, event, property],
+  );
+  return rows[0];
+}
+
+/** Says of a property that it is not personal, or takes that back. Returns whether it is there. */
+export async function dismissPersonalData(
+  db: Queryable,
+  accountId: string,
+  { event, property }: FindingKey,
+  by: { readonly keyId: string; readonly at: Date } | undefined,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update personal_data set dismissed_at = $4, dismissed_by = $5 where account_id = $1 and event = $2 and property = $3`,
+    [accountId, event, property, by?.at ?? null, by?.keyId ?? null],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Which properties a version covers: a rule of its tracking plan omits, redacts, holds or drops what they are in, or every
+ * enabled destination gets them hashed, encrypted, redacted or not at all.
+ */
+export function compileCoverage(snapshot: Snapshot): (key: FindingKey) => boolean {
+  const rules = snapshot.dataGovernanceRules
+    .map((rule) => rule as unknown as JsonObject)
+    .filter((rule) => rule['isEnabled'] !== false && rule['type'] === 'Forbidden' && rule['action'] !== 'Report');
+  const treatments = new Map<string, boolean>();
+  const destinationIds = new Set<string>();
+  for (const { event, property, destinationId, treatment, isConditional } of privacyReport(snapshot)) {
+    destinationIds.add(destinationId);
+    const key = `${destinationId}\n${event.toLowerCase()}\n${property}`;
+    const isOpen = treatment === 'plain' || treatment === 'reduced' || isConditional;
+    treatments.set(key, (treatments.get(key) ?? true) && !isOpen);
+  }
+  return ({ event, property }) => {
+    const isRuled = rules.some(
+      (rule) =>
+        pathOf(String(rule['property'])) === property &&
+        (typeof rule['eventName'] !== 'string' || rule['eventName'].toLowerCase() === event.toLowerCase()),
+    );
+    if (isRuled) return true;
+    const own = /^event_properties\.(.+)$/.exec(property)?.[1];
+    if (own === undefined || destinationIds.size === 0) return false;
+    return [...destinationIds].every((id) => {
+      for (const name of [event.toLowerCase(), everyEvent]) {
+        const found = treatments.get(`${id}\n${name}\n${own}`) ?? treatments.get(`${id}\n${name}\n*`);
+        if (found !== undefined) return found;
+      }
+      return false;
+    });
+  };
+}
+
+const pathOf = (property: string): string => property.trim().replace(/^\$?(event\.)?/, '');
+
+/** What a click proposes: Omit for what no analysis needs, Redact for the rest. */
+export function proposedAction(kind: PersonalKind): 'Omit' | 'Redact' {
+  return kind === 'card' || kind === 'secret' || kind === 'national_id' || kind === 'health' ? 'Omit' : 'Redact';
+}
+
+/** How platforms that match people by it expect a kind to be hashed. */
+export function hashFor(kind: PersonalKind): string {
+  switch (kind) {
+    case 'email':
+      return 'HashedNormalized';
+    case 'phone':
+      return 'HashedPhone';
+    case 'birth_date':
+      return 'HashedDateOfBirth';
+    case 'ip':
+    case 'card':
+    case 'iban':
+    case 'national_id':
+    case 'name':
+    case 'address':
+    case 'health':
+    case 'secret':
+      return 'Hash';
+  }
+}
