@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
+import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import { eventsSubject } from '../../shared/contracts/subjects.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
+import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
+import { readStateOfAccount } from '../../shared/testing/state-of-account.ts';
+import type { StateOfAccount } from '../../shared/testing/state-of-account.ts';
+import { idsOf } from '../../shared/testing/scripted-destination.ts';
+import type { DestinationAnswer, ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import { httpEntity } from './account-config.ts';
+import type { PipelineRig } from './pipeline-rig.ts';
+import { until } from './until.ts';
+
+/** An event of a resolved frame. */
+export type ResolvedTestEvent = { readonly id: string; readonly visitor: string; readonly receivedAtMs?: number };
+
+/** One of two accounts that hold the same: its destinations `well`, which accepts everything, and `fails`. */
+export type Twin = {
+  readonly accountId: string;
+  readonly well: string;
+  readonly fails: string;
+  /** Publishes its configuration: the same rules, consent settings and names as its twin's. */
+  publish(): Promise<unknown>;
+  /** Publishes it without destinations. */
+  remove(): Promise<unknown>;
+  /** Puts events into a frame of EVENTS, with ids of visitors that the twin has too. */
+  resolved(events: readonly ResolvedTestEvent[]): Promise<void>;
+  /** Ids that a destination accepted. */
+  taken(of: 'well' | 'fails'): string[];
+  /** What `fails` answers to an event. */
+  answer(script: (eventId: string) => DestinationAnswer): void;
+};
+
+/** An id of a rule, which is the same in both accounts. */
+export const ruleId = 'rule-of-both';
+
+export function openTwin(rig: PipelineRig, sink: ScriptedDestination, scripts: Map<string, Script>): Twin {
+  const [accountId, well, fails] = [randomUUID(), randomUUID(), randomUUID()];
+  const pathOf = (id: string): string => `/${accountId}/${id}`;
+  const settings = { batchSize: '1' };
+  const rules = {
+    dataGovernanceRules: [
+      {
+        id: ruleId,
+        name: 'No secrets',
+        description: null,
+        isEnabled: true,
+        severity: 'Warning',
+        eventName: null,
+        property: 'event.event_properties.secret',
+        type: 'Forbidden',
+        expected: null,
+        action: 'Quarantine',
+      },
+    ],
+    consentSettings: [
+      {
+        id: 'consent-of-both',
+        name: 'advertising',
+        description: null,
+        isEnabled: true,
+        defaultState: 'Granted',
+        regions: null,
+        destinationIds: [well],
+        signals: null,
+      },
+    ],
+  };
+  return {
+    accountId,
+    well,
+    fails,
+    publish: () =>
+      rig.configure(accountId, {
+        ...rules,
+        destinations: [well, fails].map((id) => httpEntity(id, `${sink.url}${pathOf(id)}`, { settings })),
+      }),
+    remove: () => rig.configure(accountId, rules),
+    async resolved(events) {
+      const writer = new FrameWriter();
+      for (const { id, visitor, receivedAtMs = Date.now() } of events) {
+        const own = { id, event: 'Order', time: Date.now(), source_id: 'source-1', received_at: receivedAtMs };
+        const sample = sampleEvent({ ...own, account_id: accountId, test: false });
+        writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
+      }
+      const subject = eventsSubject(accountId, 0);
+      const message = { subject, payload: writer.bytes(), msgId: randomUUID() };
+      await publishWithRetry(rig.connection, message, { attemptsMax: 6 });
+    },
+    taken: (of) => sink.taken(pathOf(of === 'well' ? well : fails)),
+    answer: (script) => scripts.set(pathOf(fails), script),
+  };
+}
+
+type Script = (eventId: string) => DestinationAnswer;
+
+/** Two accounts on one pipeline. */
+export function openTwins(rig: PipelineRig, sink: ScriptedDestination): readonly [Twin, Twin] {
+  const scripts = new Map<string, Script>();
+  sink.answer(({ path, body }) => scripts.get(path)?.(idsOf(body)[0] ?? '') ?? 200);
+  return [openTwin(rig, sink, scripts), openTwin(rig, sink, scripts)];
+}
+
+/** Streams and buckets of processes and of partitions: what they hold of an account is checked by what it leads to. */
+const ofProcesses: ReadonlySet<string> = new Set(['KV_LEASES', 'DEDUPLICATION']);
+
+/** All that is stored of an account, once nothing of it changes any more. */
+export async function settledState(pool: Pool, rig: PipelineRig, twin: Twin): Promise<StateOfAccount> {
+  const read = async (): Promise<StateOfAccount> => {
+    const state = await readStateOfAccount({ pool, log: rig.connection }, twin.accountId, [twin.well, twin.fails]);
+    return Object.fromEntries(Object.entries(state).filter(([name]) => !ofProcesses.has(name)));
+  };
+  let state = await read();
+  let same = 0;
+  await until('nothing of the account changes', async () => {
+    const now = await read();
+    same = JSON.stringify(now) === JSON.stringify(state) ? same + 1 : 0;
+    state = now;
+    return same >= 5;
+  });
+  return state;
+}
