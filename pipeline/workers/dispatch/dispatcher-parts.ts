@@ -10,7 +10,7 @@ import { openRetryLog } from './open-retry-log.ts';
 import type { RetryLog } from './open-retry-log.ts';
 import { Sending } from './sending/sending.ts';
 import { DeadLetterWriter } from './settlement/dead-letter-writer.ts';
-import type { DeadLetterWriterOptions } from './settlement/dead-letter-writer.ts';
+import type { LogWriterOptions } from './settlement/log-writer.ts';
 import { createKeepUntried } from './settlement/keep-untried.ts';
 import type { KeepUntried } from './settlement/keep-untried.ts';
 import { createOutcomeObserver } from './settlement/outcome-observer.ts';
@@ -166,7 +166,7 @@ function writingTo(
   { connection, destinationId, logger }: DispatcherOptions,
   counts: DispatcherCounts,
   signal: AbortSignal,
-): DeadLetterWriterOptions {
+): LogWriterOptions {
   return {
     connection,
     destinationId,

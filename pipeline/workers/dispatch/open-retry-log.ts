@@ -17,7 +17,7 @@ import type { HeldReferences } from './events/held-references.ts';
 import { RetryQuota, retryLimits } from './settlement/retry-quota.ts';
 import type { RetryLimits, RetryQuotaOptions } from './settlement/retry-quota.ts';
 import { RetryWriter } from './settlement/retry-writer.ts';
-import type { RetryWriterOptions } from './settlement/retry-writer.ts';
+import type { LogWriterOptions } from './settlement/log-writer.ts';
 import { RetryReader } from './sources/retry-reader.ts';
 import { watchLostHeads } from './waiting/lost-heads.ts';
 import { ParkedFrames } from './waiting/parked-frames.ts';
@@ -40,7 +40,7 @@ type Opening = {
   readonly keepsOrder: boolean;
   readonly references: HeldReferences;
   readonly comesAgain: ComesAgain;
-  readonly writing: Pick<RetryWriterOptions, 'connection' | 'destinationId' | 'signal' | 'onRetry'>;
+  readonly writing: LogWriterOptions;
   readonly warn: (error: unknown) => void;
 };
 

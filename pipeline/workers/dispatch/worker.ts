@@ -25,24 +25,17 @@ export type DispatcherSpec = {
   readonly publishedAtMs: number;
 };
 
-type Shared =
-  | 'connection'
-  | 'health'
-  | 'positions'
-  | 'sourceActivity'
-  | 'timings'
-  | 'roundBudgets'
-  | 'frameQuotas'
-  | 'openedFrames'
-  | 'referencedEvents'
-  | 'retryUse'
-  | 'erasures'
-  | 'regions'
-  | 'logger'
-  | 'beginTurn'
-  | 'suspicion';
+/** What is of one dispatcher. */
+type Own =
+  | keyof Omit<DispatcherSpec, 'kind'>
+  | 'instanceId'
+  | 'createSender'
+  | 'target'
+  | 'retryPolicy'
+  | 'noteOutcome'
+  | 'settings';
 
-type DispatcherHost = Pick<DispatcherOptions, Shared> & {
+type DispatcherHost = Omit<DispatcherOptions, Own> & {
   createSender(accountId: string): Sender;
   readonly plans: { target(accountId: string, destinationId: string): DispatchTarget | undefined };
   readonly outcomes: { record(note: OutcomeNote): void };
@@ -98,41 +91,27 @@ export const dispatcherWorker = defineWorker({
   framesRead: { frames: 'frames', events: 'frame_events' },
   start(
     { accountId, destinationId, publishedAtMs }: DispatcherSpec,
-    { plans, outcomes, settings, ...host }: DispatcherHost,
+    { plans, outcomes, settings, createSender: senderOf, ...host }: DispatcherHost,
   ) {
+    const { partitions, instanceId, dispatcher } = settings;
     const { connection } = host;
-    const { partitions } = settings;
     const fetch = plans.target(accountId, destinationId)?.fetch;
     const createSender = (): Sender => {
-      const sender = host.createSender(accountId);
+      const sender = senderOf(accountId);
       if (fetch === undefined) return sender;
       return storeFetched(sender, { fetch, accountId, sourceId: destinationId, partitions, connection });
     };
     return startDispatcher({
+      ...host,
       accountId,
       destinationId,
       publishedAtMs,
-      instanceId: settings.instanceId,
-      connection,
-      health: host.health,
-      positions: host.positions,
+      instanceId,
       createSender,
-      sourceActivity: host.sourceActivity,
-      timings: host.timings,
-      roundBudgets: host.roundBudgets,
-      frameQuotas: host.frameQuotas,
-      openedFrames: host.openedFrames,
-      referencedEvents: host.referencedEvents,
-      retryUse: () => host.retryUse(),
-      erasures: host.erasures,
-      regions: host.regions,
-      logger: host.logger,
-      suspicion: host.suspicion,
-      beginTurn: (frames) => host.beginTurn(frames),
       target: () => plans.target(accountId, destinationId),
-      retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs, settings.dispatcher.accessRetry.minMs),
+      retryPolicy: createRetryPolicy(dispatcher.retryWindowMs, dispatcher.accessRetry.minMs),
       noteOutcome: (note) => outcomes.record(note),
-      settings: settings.dispatcher,
+      settings: dispatcher,
     });
   },
 });

@@ -1,23 +1,14 @@
 import { createHash } from 'node:crypto';
 import { encodeDeadLetter, encodeUnreadable } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
-import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
-import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
 import { batchMessagesMin, publishBatch } from '../../../../shared/nats/publish/publish-batch.ts';
-import { PublishError, limitTries, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
+import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
-import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
+import { LogWriter } from './log-writer.ts';
+import type { LogWriterOptions } from './log-writer.ts';
 
-export type DeadLetterWriterOptions = {
-  readonly connection: LogConnection;
-  readonly destinationId: string;
-  readonly signal: AbortSignal;
-  onRetry(reason: PublishFailure, tries: number): void;
-};
-
-/** A full stream is given more time than it takes retention to make room there; otherwise as for retries. */
-const tries = { fullMax: 10, othersMax: 24 };
-const triesOnceRefused = { fullMax: 1, othersMax: 1 };
+/** A full stream is given more time than it takes retention to make room there. */
+const triesWhileFull = 10;
 const batchTimeoutMs = 5_000;
 /** What stands in a message beside the bytes that could not be read, at most. */
 const headBytesMax = 4_096;
@@ -27,8 +18,7 @@ const bytesAtOnceMax = 4 * 1024 ** 2;
 type Waiting = {
   readonly payload: Uint8Array;
   readonly msgId: string;
-  resolve(isStored: boolean): void;
-  reject(error: unknown): void;
+  resolve(isStored: boolean | Promise<boolean>): void;
 };
 
 /**
@@ -37,14 +27,15 @@ type Waiting = {
  * in one batch.
  */
 export class DeadLetterWriter {
-  readonly #options: DeadLetterWriterOptions;
+  readonly #options: LogWriterOptions;
   readonly #subject: string;
   readonly #waiting: Waiting[] = [];
+  readonly #writer: LogWriter;
   #isDraining = false;
-  #isRefused = false;
 
-  constructor(options: DeadLetterWriterOptions) {
+  constructor(options: LogWriterOptions) {
     this.#options = options;
+    this.#writer = new LogWriter(options, triesWhileFull);
     this.#subject = deadLetterSubject(options.destinationId);
   }
 
@@ -76,8 +67,8 @@ export class DeadLetterWriter {
   #store(payload: Uint8Array, identity: string): Promise<boolean> {
     const named = `dead\n${this.#options.destinationId}\n${identity}`;
     const msgId = createHash('sha256').update(named).digest('base64url');
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ payload, msgId, resolve, reject });
+    return new Promise((resolve) => {
+      this.#waiting.push({ payload, msgId, resolve });
       if (!this.#isDraining) void this.#drain();
     });
   }
@@ -92,29 +83,17 @@ export class DeadLetterWriter {
 
   /** Settles each of them; never rejects. */
   async #storeLetters(letters: readonly Waiting[]): Promise<void> {
-    const { connection, signal, onRetry } = this.#options;
     if (letters.length >= batchMessagesMin && (await this.#isStoredTogether(letters))) {
-      this.#isRefused = false;
+      this.#writer.accepted();
       for (const { resolve } of letters) resolve(true);
       return;
     }
-    const limits = this.#isRefused ? triesOnceRefused : tries;
-    await Promise.all(
-      letters.map(({ payload, msgId, resolve, reject }) => {
-        const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
-        return publishWithRetry(connection, { subject: this.#subject, payload, msgId }, policy).then(
-          () => {
-            this.#isRefused = false;
-            resolve(true);
-          },
-          (error: unknown) => {
-            this.#isRefused = error instanceof PublishError;
-            if (this.#isRefused) resolve(false);
-            else reject(error);
-          },
-        );
-      }),
-    );
+    const storing = letters.map(({ payload, msgId, resolve }) => {
+      const stored = this.#writer.write({ subject: this.#subject, payload, msgId }).then((seq) => seq !== undefined);
+      resolve(stored);
+      return stored;
+    });
+    await Promise.allSettled(storing);
   }
 
   /** One try. What it did not store, or may have, is published by itself: the ids say what is there already. */

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
-import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
-import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
-import { PublishError, limitTries, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
-import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 import { encodeRetryRecord, parkedTier, retryHeadBytes } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { StoredRecord } from '../waiting/waiting-visitors.ts';
+import { LogWriter } from './log-writer.ts';
+import type { LogWriterOptions } from './log-writer.ts';
 
-export type RetryWriterOptions = {
-  readonly connection: LogConnection;
-  readonly destinationId: string;
-  readonly signal: AbortSignal;
+export type RetryWriterOptions = LogWriterOptions & {
   /** Whether the destination may have so many bytes more in the log, beside those of `bytesWaiting`. */
   hasRoom(bytes: number, isReplacement: boolean): boolean;
-  onRetry(reason: PublishFailure, tries: number): void;
   /** Called with each frame the log has stored. */
   onStored(
     tier: number,
@@ -23,10 +17,8 @@ export type RetryWriterOptions = {
   ): void;
 };
 
-/** Together with their pauses these last 2 s, where the log is full, and a minute and a half or more. */
-const tries = { fullMax: 5, othersMax: 24 };
-/** While the log refuses what it is given, all that waits would otherwise be tried as long, one frame after the other. */
-const triesOnceRefused = { fullMax: 1, othersMax: 1 };
+/** Together with their pauses these last 2 s. */
+const triesWhileFull = 5;
 
 /** What the events of a frame take when they are read back, in bytes. */
 const frameBytesMax = 256 * 1024;
@@ -38,8 +30,7 @@ type Waiting = {
   readonly line: string;
   /** With its line end. */
   readonly bytes: number;
-  resolve(stored: StoredRecord | undefined): void;
-  reject(error: unknown): void;
+  resolve(stored: Promise<StoredRecord | undefined>): void;
 };
 
 /**
@@ -51,11 +42,12 @@ export class RetryWriter {
   readonly #options: RetryWriterOptions;
   /** The records that wait, of each tier that is being written. */
   readonly #tiers = new Map<number, Waiting[]>();
+  readonly #writer: LogWriter;
   #bytesWaiting = 0;
-  #isRefused = false;
 
   constructor(options: RetryWriterOptions) {
     this.#options = options;
+    this.#writer = new LogWriter(options, triesWhileFull);
   }
 
   /** Bytes of records on their way to the log. */
@@ -73,8 +65,8 @@ export class RetryWriter {
     const bytes = Buffer.byteLength(line) + 1;
     if (!this.#options.hasRoom(bytes + retryHeadBytes, isReplacement)) return Promise.resolve(undefined);
     this.#bytesWaiting += bytes;
-    return new Promise((resolve, reject) => {
-      const own = { record, line, bytes, resolve, reject };
+    return new Promise((resolve) => {
+      const own = { record, line, bytes, resolve };
       const waiting = this.#tiers.get(tier);
       if (waiting !== undefined) {
         waiting.push(own);
@@ -89,34 +81,23 @@ export class RetryWriter {
   async #drain(tier: number, waiting: Waiting[]): Promise<void> {
     while (waiting.length > 0) {
       const frame = takeFrame(waiting, tier === parkedTier ? parkedFrameBytesMax : frameBytesMax);
-      try {
-        const stored = await this.#store(tier, frame);
-        this.#isRefused = false;
-        for (const [index, { resolve }] of frame.entries()) resolve({ ...stored, index });
-      } catch (error) {
-        this.#isRefused = error instanceof PublishError;
-        for (const { resolve, reject } of frame) {
-          if (this.#isRefused) resolve(undefined);
-          else reject(error);
-        }
+      const storing = this.#store(tier, frame).finally(() => {
+        for (const { bytes } of frame) this.#bytesWaiting -= bytes;
+      });
+      for (const [index, { resolve }] of frame.entries()) {
+        resolve(storing.then((stored) => stored && { ...stored, index }));
       }
-      for (const { bytes } of frame) this.#bytesWaiting -= bytes;
+      await storing.catch(() => undefined);
     }
     this.#tiers.delete(tier);
   }
 
-  async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'>> {
-    const { connection, destinationId, signal, onRetry, onStored } = this.#options;
+  /** Undefined where the log refused it. */
+  async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'> | undefined> {
+    const { destinationId, onStored } = this.#options;
     const payload = bytesOf(frame);
-    const msgId = randomUUID();
-    const subject = retrySubject(destinationId, tier);
-    const policy = {
-      signal,
-      onRetry,
-      backoff: crowdBackoff,
-      mayTry: limitTries(this.#isRefused ? triesOnceRefused : tries),
-    };
-    const { seq } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
+    const seq = await this.#writer.write({ subject: retrySubject(destinationId, tier), payload, msgId: randomUUID() });
+    if (seq === undefined) return undefined;
     const bytes = payload.length + retryHeadBytes;
     onStored(tier, { seq, bytes, records: frame.map(({ record }) => record) });
     return { seq, records: frame.length, bytes };

@@ -1,0 +1,51 @@
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
+import { PublishError, limitTries, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
+import type { OutgoingMessage } from '../../../../shared/nats/publish/publisher.ts';
+import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
+
+export type LogWriterOptions = {
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  /** Ends all tries: the dispatcher has ended. */
+  readonly signal: AbortSignal;
+  onRetry(reason: PublishFailure, tries: number): void;
+};
+
+/** Tries at other failures than a full stream: with their pauses a minute and a half, or more. */
+const othersMax = 24;
+
+/** Writes messages of one kind until the log has them, or has refused them again and again. */
+export class LogWriter {
+  readonly #options: LogWriterOptions;
+  readonly #fullMax: number;
+  #isRefused = false;
+
+  /** `fullMax`: tries while the stream is full. */
+  constructor(options: LogWriterOptions, fullMax: number) {
+    this.#options = options;
+    this.#fullMax = fullMax;
+  }
+
+  /** The log has accepted another message. */
+  accepted(): void {
+    this.#isRefused = false;
+  }
+
+  /** Returns the sequence; undefined where the log refused it. Rejects when the dispatcher ended before that. */
+  async write(message: OutgoingMessage): Promise<number | undefined> {
+    const { connection, signal, onRetry } = this.#options;
+    // After a refusal all that waits would otherwise be tried as long, one message after the other.
+    const limits = this.#isRefused ? { fullMax: 1, othersMax: 1 } : { fullMax: this.#fullMax, othersMax };
+    const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
+    try {
+      const { seq } = await publishWithRetry(connection, message, policy);
+      this.#isRefused = false;
+      return seq;
+    } catch (error) {
+      if (!(error instanceof PublishError)) throw error;
+      this.#isRefused = true;
+      return undefined;
+    }
+  }
+}
