@@ -169,7 +169,7 @@ test('twin account: whatever an account does, another one with the same ids keep
   await own.resolved([{ id: 'left', visitor: 'left-of-both' }]);
   await until('it waits', async () => (await retriesOf(own)) > 0);
   await own.remove();
-  await until('what waits goes with the destination', async () => (await retriesOf(own)) === 0);
+  await until('waiting events go with the destination', async () => (await retriesOf(own)) === 0);
   await isUntouched('removal of destinations');
 
   // Its deliveries go on: of visitors that were erased there, that withdrew their consent there, and that wait.
