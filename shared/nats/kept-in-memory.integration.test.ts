@@ -56,13 +56,13 @@ async function leaveFinished(consumer: DurableConsumer, takes: number, acks: num
   return finished;
 }
 
-test('kept in memory: on a single server only of a reader that restores its place itself', async () => {
+test('kept in memory: only of a reader that restores its position or recognises what comes again', async () => {
   const inMemory = async (consumer: DurableConsumer) => {
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
     return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
   };
   expect(await inMemory(consumerOfNumbers('by-reader', 'by-reader'))).toBe(true);
-  expect(await inMemory(consumerOfNumbers('by-ids', 'by-ids'))).toBe(false);
+  expect(await inMemory(consumerOfNumbers('by-ids', 'by-ids'))).toBe(true);
   expect(await inMemory(consumerOfNumbers('nobody', 'nobody'))).toBe(false);
 });
 
@@ -147,4 +147,20 @@ test('kept in memory: where the last that was finished has left the log, the nex
   const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
   expect(textsOf(await takeAll(next, 3))).toEqual(['3', '4', '5']);
   await next.close();
+});
+
+test('kept in memory: a consumer that an earlier release kept on disk is moved to memory, where it was', async () => {
+  await put('moved', 0, 6);
+  const onDisk = consumerOfNumbers('moved', 'nobody');
+  const before = await openPullConsumer(connection, { consumer: onDisk, bufferedMax: 10 });
+  for (const message of (await takeAll(before, 4)).slice(0, 2)) expect(await message.ackConfirmed(2_000)).toBe(true);
+  const consumer = consumerOfNumbers('moved', 'by-ids');
+  const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
+  await expect(before.take(10)).rejects.toThrow('taken over');
+  expect(textsOf(await takeAll(reader, 4))).toEqual(['2', '3', '4', '5']);
+  const { config } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
+  expect(config.mem_storage).toBe(true);
+  const handedOut = await connection[client].jsm.streams.getMessage(consumer.stream, { seq: reader.handedOutSeq });
+  expect(Buffer.from(handedOut.data).toString()).toBe('5');
+  await reader.close();
 });

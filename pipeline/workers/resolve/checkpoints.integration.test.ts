@@ -311,6 +311,8 @@ describe('checkpoints of frames that the log lost', () => {
     const rig = await createResolverRig(server.url, database.url);
     const restart = async (change?: () => Promise<void>): Promise<void> => {
       const { port } = server;
+      // What was resolved is removed, as retention does: otherwise the next resolver reads it again.
+      await rig.connection[client].jsm.streams.purge(streams.ingest);
       const back = [rig.connection, rig.pipelineConnection].map((connection) => ({
         connection,
         reconnects: connection.reconnects,

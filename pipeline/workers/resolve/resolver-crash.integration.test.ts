@@ -98,6 +98,31 @@ test('resolver: goes on by itself when nats-server is killed and comes back', as
   await second.stop();
 });
 
+test('resolver: restarted together with the only log server, its successor reads INGEST again and doubles nothing', async () => {
+  const storeDir = await createNatsFolder();
+  const first = await startTestNats({ storeDir });
+  const rig = await createResolverRig(first.url, database.url);
+  await fill(rig);
+  const connection = await connectLog({ url: asLogUser(first.url, 'pipeline'), name: 'cut off' });
+  const cutOff = await rig.start(0, { connection, settings });
+  await vi.waitFor(() => expect(cutOff.stats()['output_frames']).toBeGreaterThan(2), { timeout: 45_000, interval: 1 });
+  await connection[client].nc.close();
+  cutOff.done.catch(() => undefined);
+  void cutOff.stop(0);
+  await first.kill();
+  const second = await startTestNats({ storeDir, port: first.port });
+  await vi.waitFor(() => expect(rig.pipelineConnection.connected).toBe(true), { timeout: 45_000 });
+  const survivor = await rig.start(0, { settings });
+  const done = (): number => (survivor.stats()['resolved'] ?? 0) + (survivor.stats()['duplicates'] ?? 0);
+  await vi.waitFor(() => expect(done()).toBe(frames * perFrame), { timeout: 45_000 });
+  expect(survivor.stats()['duplicates']).toBeGreaterThan(0);
+  await survivor.stop(5_000);
+  await vi.waitFor(() => expect(rig.connection.connected).toBe(true), { timeout: 45_000 });
+  await expectExactlyOnce(rig);
+  await rig.close();
+  await second.stop();
+});
+
 test('resolver: goes on by itself when PostgreSQL ends its connections in the middle of a batch', async () => {
   const nats = await startTestNats();
   const rig = await createResolverRig(nats.url, database.url);

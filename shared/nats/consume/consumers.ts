@@ -28,9 +28,8 @@ export type DurableConsumer = {
 
 /**
  * 'by-reader': the reader stores its position before it acknowledges anything, and restores it. 'by-ids': messages that
- * come again are recognised, at some cost. The servers keep what is acknowledged in memory then, of the second kind on a
- * replicated stream only: on disk each consumer would be synced up to ten times a second, on a replicated stream each
- * server would sync twice for each message. After a restart of the only server, or the loss of most at once, the consumer
+ * come again are recognised, at some cost. The servers keep what is acknowledged in memory then: on disk each consumer would
+ * be synced up to twenty times a second, on a replicated stream each server would sync twice for each message. After a restart of the only server, or the loss of most at once, the consumer
  * is gone, and is created again.
  */
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
@@ -104,7 +103,11 @@ export async function claimConsumer(connection: LogConnection, wanted: DurableCo
   try {
     const { info, isNew } = await findOrMake(connection, wanted, group, undefined);
     if (isNew) return { ...ownedAs(info, group), isNew };
-    return await resetConsumer(connection, await fence(connection, wanted, info, group), group);
+    const fenced = await fence(connection, wanted, info, group);
+    const isOnDisk = isInMemory(wanted) && fenced.config.mem_storage !== true;
+    return await (isOnDisk
+      ? moveToMemory(connection, wanted, fenced, group)
+      : resetConsumer(connection, fenced, group));
   } catch (error) {
     throw new ConsumerError(`taking over consumer ${wanted.name}`, { cause: error });
   }
@@ -138,6 +141,20 @@ export async function claimConsumerAt(
     if (error instanceof ConsumerTakenError) throw error;
     throw new ConsumerError(`taking over consumer ${wanted.name}`, { cause: error });
   }
+}
+
+/** Creates a consumer that an earlier release kept on disk again, in memory, behind what is acknowledged. */
+async function moveToMemory(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  found: ConsumerInfo,
+  group: string,
+): Promise<OwnedConsumer> {
+  await deleteConsumer(connection, wanted.stream, wanted.name);
+  const made = await makeConsumer(connection, wanted, group, { seq: found.ack_floor.stream_seq + 1 });
+  if (made === undefined) throw new ConsumerTakenError(`consumer ${wanted.name} was taken over by another reader`);
+  const { handedOutSeq, wasUnfinished } = ownedAs(found, group);
+  return { ...ownedAs(made, group), handedOutSeq, wasUnfinished };
 }
 
 const newGroup = (): string => randomBytes(9).toString('base64url');
@@ -318,7 +335,7 @@ async function makeConsumer(
     ...limitsOf(wanted),
     ...startConfig(startFrom),
     priority_groups: [group],
-    mem_storage: await isInMemory(connection, wanted),
+    mem_storage: isInMemory(wanted),
   };
   try {
     return await connection[client].jsm.consumers.add(wanted.stream, config);
@@ -328,13 +345,7 @@ async function makeConsumer(
   }
 }
 
-async function isInMemory(
-  { [client]: { jsm } }: LogConnection,
-  { stream, placeIsKept = 'nobody' }: DurableConsumer,
-): Promise<boolean> {
-  if (placeIsKept !== 'by-ids') return placeIsKept === 'by-reader';
-  return (await jsm.streams.info(stream)).config.num_replicas > 1;
-}
+const isInMemory = ({ placeIsKept = 'nobody' }: DurableConsumer): boolean => placeIsKept !== 'nobody';
 
 /**
  * Resets a consumer to what is acknowledged, until nothing is handed out and no request waits. A request that was made before
