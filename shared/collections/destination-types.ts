@@ -9,7 +9,7 @@ export const creatableDestinationTypes: readonly string[] = words(`
   AppLovin ArtsAI Attentive Audiohook AzureEventHubs BasisPostback BeeswaxPostback BingAds BingAdsWeb Braze ConvertABTestingEvent Customerio
   Everflow Facebook FloodlightSGTM FullContact G4Analytics GA4MeasurementProtocol GA4ServerProxy Google
   GoogleAds360 GoogleAdsServerContainer GoogleDataManagerEventIngest GooglePubSub HTTPCustomRequest
-  HTTPDestination Hubspot IHeartMediaMagellan Impact Iterable Klaviyo LinkedInAdsCAPI LiveIntent MNTN Mailchimp
+  HTTPDestination Hubspot IHeartMediaMagellan Impact Iterable Kafka Klaviyo LinkedInAdsCAPI LiveIntent MNTN Mailchimp
   Mixpanel NextdoorAds OpenAIAds Outbrain Partnerize Pinterest Plausible Podscribe PostHog QuantcastCAPI
   QuoraAds Reddit RedisStreams Rokt RokuCAPI SMTP Slack SluiceSyntheticData SnapchatAdsCapi Spotify StackAdaptAPI Taboola Tatari
   TatariCAPI TheTradeDesk TikTok UniversalAds VWO Viant ViantCAPI Vibe Woopra XAds YelpCAPI Zendesk ZohoCRM

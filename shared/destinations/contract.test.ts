@@ -35,6 +35,7 @@ const canonical: ReadonlySet<string> = new Set([
   'AzureEventHubs',
   'GooglePubSub',
   'HTTPDestination',
+  'Kafka',
   'RedisStreams',
 ]);
 /** Platforms that take no time: an event counts when it arrives. */
@@ -302,7 +303,9 @@ function flawsOf({ method, url, headers, body, next }: OutboundRequest): readonl
   const must = (holds: boolean, flaw: string): void => void (holds || flaws.push(flaw));
   must(['GET', 'POST', 'PUT', 'PATCH'].includes(method), `method ${method}`);
   must(
-    /^(https?|rediss?|smtps?|smtp\+starttls):\/\/[\x21-\x7e]+$/.test(url) && URL.canParse(url) && url.length <= 16_384,
+    /^(https?|kafkas?|rediss?|smtps?|smtp\+starttls):\/\/[\x21-\x7e]+$/.test(url) &&
+      URL.canParse(url) &&
+      url.length <= 16_384,
     `URL ${url}`,
   );
   for (const [name, value] of Object.entries(headers)) {

@@ -33,6 +33,7 @@ import { hubspot } from './hubspot/destination.ts';
 import { iHeartMediaMagellan } from './iheartmedia-magellan/destination.ts';
 import { impact } from './impact/destination.ts';
 import { iterable } from './iterable/destination.ts';
+import { kafka } from './kafka/destination.ts';
 import { klaviyo } from './klaviyo/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
 import { liveIntent } from './liveintent/destination.ts';
@@ -110,6 +111,7 @@ const defined: readonly DestinationKind[] = [
   iHeartMediaMagellan,
   impact,
   iterable,
+  kafka,
   klaviyo,
   linkedinAdsCapi,
   liveIntent,

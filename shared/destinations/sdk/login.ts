@@ -4,12 +4,24 @@ import { identifyingHeaders } from './http.ts';
 import { matching, optionalSecret, optionalText, SettingError } from './settings.ts';
 
 /** User name and password of a server that speaks another protocol than HTTP. */
-export function loginSettings({ label = 'User name' }: { readonly label?: string } = {}) {
+export function loginSettings({ label = 'User name', example }: LoginLabels = {}) {
   return {
-    username: optionalText({ label }, matching(/^[^:\p{Cc}]{1,256}$/u, 'must be text without a colon or line break')),
-    password: optionalSecret({ label: 'Password' }, matching(/^[^\p{Cc}]{1,1024}$/u, 'must be one line')),
+    username: optionalText(
+      { label, ...(example === undefined ? {} : { example: example.username }) },
+      matching(/^[^:\p{Cc}]{1,256}$/u, 'must be text without a colon or line break'),
+    ),
+    password: optionalSecret(
+      { label: 'Password', ...(example === undefined ? {} : { example: example.password }) },
+      matching(/^[^\p{Cc}]{1,1024}$/u, 'must be one line'),
+    ),
   };
 }
+
+type LoginLabels = {
+  readonly label?: string;
+  /** For a kind whose example logs in. */
+  readonly example?: { readonly username: string; readonly password: string };
+};
 
 type ServerCall = {
   readonly url: string;

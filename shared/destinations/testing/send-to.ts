@@ -9,7 +9,11 @@ export function prepareToSendTo(
 ): OfferedDestination {
   const has = (key: string): boolean => descriptor.settings.some((setting) => setting.key === key);
   const { host, hostname, port } = new URL(url);
-  const elsewhere = { RedisStreams: { url: `redis://${host}` }, SMTP: { host: hostname, port } }[descriptor.id];
+  const elsewhere = {
+    Kafka: { brokers: host },
+    RedisStreams: { url: `redis://${host}` },
+    SMTP: { host: hostname, port },
+  }[descriptor.id];
   if (elsewhere !== undefined) return prepare({ ...exampleSettings, ...elsewhere });
   const place = ['baseUrl', 'url', 'httpDestinationUrl'].find(has);
   if (place === undefined) throw new Error(`${descriptor.id} has no setting for where it sends`);

@@ -1,6 +1,7 @@
+import { kafkaProtocol } from './kafka.ts';
 import type { Protocol } from './protocol.ts';
 import { redisProtocol } from './redis.ts';
 import { smtpProtocol } from './smtp.ts';
 
 /** Every protocol beside HTTP. */
-export const protocols: readonly Protocol[] = [redisProtocol, smtpProtocol];
+export const protocols: readonly Protocol[] = [kafkaProtocol, redisProtocol, smtpProtocol];

@@ -1,0 +1,156 @@
+import type { Socket } from 'node:net';
+import type { Producer, SASLOptions } from 'kafkajs';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { EgressError } from '../egress-rules.ts';
+import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
+import { PendingSocket } from './pending-socket.ts';
+import { loginOf, protocolAnswer, RefusedError } from './protocol.ts';
+import type { Network, Protocol, Session } from './protocol.ts';
+
+/** What the body of a request says: messages for one topic, in their order. */
+const Produce = Type.Object({
+  topic: Type.String({ minLength: 1 }),
+  messages: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      value: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+    }),
+    { minItems: 1 },
+  ),
+});
+const produce = Compile(Produce);
+
+const standardPort = 9_092;
+const mechanisms: ReadonlySet<string> = new Set(['plain', 'scram-sha-256', 'scram-sha-512']);
+/** Within one request: a new leader is found, and the broker recognises what it has by the producer's sequence. */
+const retry = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
+
+/**
+ * Apache Kafka: an idempotent producer, which waits for all replicas in sync. The host of the URL is the first broker to
+ * ask, `brokers` of its query are others, `sasl` is the mechanism of the login. The answer is `{"stored": 3}`, or
+ * `{"error": "MESSAGE_TOO_LARGE"}` where not all were stored. https://kafka.apache.org/protocol.html
+ */
+export const kafkaProtocol: Protocol = {
+  schemes: ['kafka:', 'kafkas:'],
+  ports: [],
+  sessionsMax: 1,
+  open: openSession,
+};
+
+async function openSession(request: OutboundRequest, { connect }: Network): Promise<Session> {
+  const { CompressionTypes, Kafka, logLevel, Partitioners } = await import('kafkajs');
+  const url = new URL(request.url);
+  const isSecure = url.protocol === 'kafkas:';
+  const sockets = new Set<PendingSocket>();
+  let forbidden: EgressError | undefined;
+  let isUsable = true;
+  const socketFactory = ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket => {
+    const socket = new PendingSocket(connect({ host, port, isSecure }), onConnect);
+    sockets.add(socket);
+    socket.on('error', (error) => {
+      if (error instanceof EgressError) forbidden = error;
+    });
+    socket.once('close', () => {
+      sockets.delete(socket);
+      isUsable = false;
+    });
+    // The client uses of a socket what this has of one.
+    return socket as unknown as Socket;
+  };
+  const sasl = saslOf(request, url);
+  const kafka = new Kafka({
+    clientId: 'sluice',
+    brokers: [url.host, ...(url.searchParams.get('brokers')?.split(',') ?? [])].map(withPort),
+    ...(sasl === undefined ? {} : { sasl }),
+    socketFactory,
+    retry,
+    logLevel: logLevel.NOTHING,
+  });
+  const producer: Producer = kafka.producer({
+    idempotent: true,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    // That of the clients in Java: a key has the same partition for every producer of the topic.
+    createPartitioner: Partitioners.DefaultPartitioner,
+    retry,
+  });
+  const close = (): void => {
+    isUsable = false;
+    producer.disconnect().catch(() => undefined);
+    for (const socket of sockets) socket.destroy();
+  };
+  try {
+    await producer.connect();
+  } catch (error) {
+    close();
+    const answer = forbidden === undefined ? answerOf(error) : undefined;
+    throw answer === undefined ? (forbidden ?? error) : new RefusedError(answer);
+  }
+  return {
+    get isUsable() {
+      return isUsable;
+    },
+    close,
+    async exchange({ body = '' }) {
+      const given: unknown = JSON.parse(body);
+      if (!produce.Check(given)) return protocolAnswer(400, { error: 'the messages are not as described' });
+      try {
+        await producer.send({ ...given, acks: -1, compression: CompressionTypes.GZIP });
+        return protocolAnswer(200, { stored: given.messages.length });
+      } catch (error) {
+        // The next session has a producer id of its own: after a failure the sequence of this one has a gap.
+        isUsable = false;
+        if (forbidden !== undefined) throw forbidden;
+        const answer = answerOf(error);
+        if (answer === undefined) throw error;
+        return answer;
+      }
+    },
+  };
+}
+
+function withPort(broker: string): string {
+  return /:\d+$/.test(broker) ? broker : `${broker}:${standardPort}`;
+}
+
+function saslOf(request: OutboundRequest, url: URL): SASLOptions | undefined {
+  const login = loginOf(request);
+  const mechanism = url.searchParams.get('sasl') ?? 'plain';
+  if (login === undefined || !mechanisms.has(mechanism)) return undefined;
+  return { mechanism, username: login.user, password: login.password } as SASLOptions;
+}
+
+/** Types of errors about the login, its rights or the topic's name. https://kafka.apache.org/protocol.html#protocol_error_codes */
+const ofAccess: ReadonlySet<string> = new Set([
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'ILLEGAL_SASL_STATE',
+  'INVALID_TOPIC_EXCEPTION',
+  'SASL_AUTHENTICATION_FAILED',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
+  'UNSUPPORTED_SASL_MECHANISM',
+]);
+const tooLarge: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+/** Types of errors about a message. */
+const ofMessage: ReadonlySet<string> = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP', 'POLICY_VIOLATION']);
+
+/** What a broker said; undefined where the error is none of a broker. */
+function answerOf(error: unknown): OutboundAnswer | undefined {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    if (cause.name === 'KafkaJSSASLAuthenticationError') {
+      return protocolAnswer(401, { error: 'SASL_AUTHENTICATION_FAILED' });
+    }
+    const type = 'type' in cause && typeof cause.type === 'string' ? cause.type : undefined;
+    if (type !== undefined) return protocolAnswer(statusOf(type), { error: type });
+  }
+  return undefined;
+}
+
+function statusOf(type: string): number {
+  if (ofAccess.has(type)) return 401;
+  if (tooLarge.has(type)) return 413;
+  if (ofMessage.has(type)) return 422;
+  return type === 'THROTTLING_QUOTA_EXCEEDED' ? 429 : 503;
+}
