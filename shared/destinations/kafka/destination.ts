@@ -9,7 +9,7 @@ import { address, choice, matching, requiredText, SettingError } from '../sdk/se
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 500;
-/** A broker takes 1,048,588 bytes a batch unless it is told otherwise (`message.max.bytes`). */
+/** A broker takes 1,048,588 bytes a batch by default (`message.max.bytes`). */
 const bodyBytesMax = 1_000_000;
 const brokersMax = 10;
 const keyCharactersMax = 256;

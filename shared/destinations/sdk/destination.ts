@@ -67,6 +67,8 @@ export type PreparedDestination = {
    * one event of a visitor at most, where the destination keeps their order.
    */
   readonly retriesRows?: true;
+  /** The platform's rate limit, where it is one of few requests: a request begins at least so many ms after the one before. */
+  readonly requestEveryMs?: number;
   /**
    * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of the attempt, in ms
    * since the epoch, for signatures. Throws UnfitEventError where an event lacks what the platform demands.

@@ -83,6 +83,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const target = targetOf(given);
   return {
     batchEventsMax: 1,
+    requestEveryMs: 1_000,
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
       const text = template

@@ -6,7 +6,7 @@ import { startKafkaBroker } from '../testing/kafka-broker.ts';
 import { kafkaProtocol } from './kafka.ts';
 import { createProtocolSenders } from './protocol-sender.ts';
 
-// Against a scripted broker: there is no Kafka to be had for tests.
+// Against a scripted broker: a Kafka would need a Java runtime, which the tests do not bring.
 
 function senderFor(allowed: readonly string[], totalTimeoutMs = 30_000): Sender {
   const http = { send: () => Promise.reject(new Error('this is no HTTP')), close: async () => undefined };

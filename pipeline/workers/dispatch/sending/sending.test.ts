@@ -82,3 +82,26 @@ test('sending: what finds out whether a destination is back takes one event', ()
     vi.useRealTimers();
   }
 });
+
+test('sending: a platform with a rate limit gets its next request when that allows it, and is asked for then', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const sending = open(64);
+    const prepared = destination({ batchEventsMax: 1, requestEveryMs: 1_000 });
+    for (const id of ['1', '2', '3']) sending.add(itemOf(id));
+    const startedMs = performance.now();
+    expect(sending.nextAtMs).toBe(Infinity);
+    expect(sending.next(prepared, next)?.items).toHaveLength(1);
+    for (const waitedMs of [0, 999]) {
+      vi.advanceTimersByTime(waitedMs);
+      expect(sending.next(prepared, next)).toBeUndefined();
+      expect(sending.nextAtMs).toBe(startedMs + 1_000);
+    }
+    vi.advanceTimersByTime(1);
+    expect(sending.nextAtMs).toBe(Infinity);
+    expect(sending.next(prepared, next)?.items).toHaveLength(1);
+    expect(sending.next(prepared, next)).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});

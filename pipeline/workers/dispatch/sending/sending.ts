@@ -59,6 +59,8 @@ export class Sending {
   /** Until when a batch that is not full waits for more, and whether one does. */
   #lingerUntilMs: number | undefined;
   #isLingering = false;
+  /** When the platform's rate limit allows the next request, by performance.now(). */
+  #allowedAtMs = -Infinity;
 
   constructor(options: SendingOptions) {
     this.#options = options;
@@ -98,7 +100,8 @@ export class Sending {
 
   /** When to ask for the next batch though nothing happens, by performance.now(). */
   get nextAtMs(): number {
-    return Math.min(this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity, this.#gate.moreAtMs);
+    const lingerMs = this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity;
+    return Math.min(lingerMs, this.#gate.moreAtMs, this.#isRateLimited ? this.#allowedAtMs : Infinity);
   }
 
   /** Whether too few fresh events are ready for the next request: those of later ones are read when these are sent. */
@@ -115,7 +118,7 @@ export class Sending {
   /** Sends the next batch if one may be sent now. */
   next(prepared: OfferedDestination, { isPatient, turnOf, isLive }: NextOptions): Batch | undefined {
     for (;;) {
-      const lane = this.#gate.room > 0 ? this.#nextLane() : undefined;
+      const lane = this.#gate.room > 0 && !this.#isRateLimited ? this.#nextLane() : undefined;
       const max = this.#eventsMax(prepared);
       this.#isLingering = isPatient && lane !== undefined && this.#shouldLinger(lane, max);
       if (lane === undefined || this.#isLingering) return undefined;
@@ -141,6 +144,7 @@ export class Sending {
     const { sender } = this.#options;
     const isProbe = !this.#gate.isBreakerClosed;
     const startedMs = this.#gate.started(lane);
+    if (prepared.requestEveryMs !== undefined) this.#allowedAtMs = startedMs + prepared.requestEveryMs;
     for (const { frame } of items) frame.isStarted = true;
     const delivered = deliver(prepared, sender, items, () => items.every(isLive));
     let bytes = 0;
@@ -178,6 +182,10 @@ export class Sending {
   /** Of a request: what finds out whether the destination is back is likely to fail, with all that travels in it. */
   #eventsMax({ batchEventsMax }: OfferedDestination): number {
     return this.#gate.isBreakerClosed ? batchEventsMax : 1;
+  }
+
+  get #isRateLimited(): boolean {
+    return this.#allowedAtMs !== -Infinity && performance.now() < this.#allowedAtMs;
   }
 
   #nextLane(): LaneClass | undefined {
