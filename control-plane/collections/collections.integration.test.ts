@@ -148,7 +148,7 @@ const samples: Readonly<Record<string, () => { body: Record<string, unknown>; ch
       description: null,
       status: 'Approved',
       owner: 'Shop team',
-      properties: [{ name: 'total', type: 'number', isRequired: true, description: null }],
+      properties: [{ name: 'total', type: 'number', isRequired: true, description: null, allowedValues: [1, 2.5] }],
       action: 'Drop',
     },
     change: { status: 'Deprecated', owner: null },
@@ -328,6 +328,14 @@ test.each([
     'dataGovernanceRules',
     { name: 'x', property: 'visitor.email', type: 'Forbidden', action: 'Redact' },
     /action must be Omit for an identifier/,
+  ],
+  [
+    'dataGovernanceEvents',
+    {
+      name: 'x',
+      properties: [{ name: 'p', type: 'number', isRequired: false, description: null, allowedValues: ['1'] }],
+    },
+    /properties\[0\]\.allowedValues must be values of the type number/,
   ],
   ['experiments', { name: 'x', key: 'not a key' }, /key must be/],
   ['experiments', { name: 'x', key: 'x', status: 'Running' }, /status is not a known field/],

@@ -39,6 +39,14 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['rules/purposes/:id', page(async () => (await import('./rules/purpose-page.tsx')).PurposePage)],
   ['tracking-plan/*', page(async () => (await import('./tracking-plan/tracking-plan-page.tsx')).TrackingPlanPage)],
   ['tracking-plan/new-rule', page(async () => (await import('./tracking-plan/plan-rule-page.tsx')).PlanRulePage)],
+  [
+    'tracking-plan/new-event',
+    page(async () => (await import('./tracking-plan/planned-event-page.tsx')).PlannedEventPage),
+  ],
+  [
+    'tracking-plan/events/:id',
+    page(async () => (await import('./tracking-plan/planned-event-page.tsx')).PlannedEventPage),
+  ],
   ['tracking-plan/rules/:id', page(async () => (await import('./tracking-plan/plan-rule-page.tsx')).PlanRulePage)],
   ['experiments', page(async () => (await import('./experiments/experiments-page.tsx')).ExperimentsPage)],
   ['experiments/:id', page(async () => (await import('./experiments/experiment-page.tsx')).ExperimentPage)],

@@ -19,6 +19,16 @@ const eventProperty = Type.Object(
     type: Type.Enum(['string', 'number', 'boolean', 'object', 'array', 'any']),
     isRequired: Type.Boolean(),
     description: descriptionField,
+    allowedValues: Type.Optional(
+      nullable(
+        Type.Array(Type.Union([Type.String({ maxLength: 250 }), Type.Number(), Type.Boolean()]), {
+          minItems: 1,
+          maxItems: 200,
+          uniqueItems: true,
+          description: 'The only values that it may have, compared as they are; of a list, its members. Null: any.',
+        }),
+      ),
+    ),
   },
   { additionalProperties: false },
 );
@@ -38,7 +48,9 @@ const eventBody = Type.Object({
   /** Who answers for it. */
   owner: nullable(Type.String({ maxLength: 250 })),
   properties: Type.Array(eventProperty, { maxItems: 500 }),
-  action: actionField('What becomes of an event whose properties are not of the types listed.'),
+  action: actionField(
+    'What becomes of an event whose properties are not of the types listed, or not among their allowed values.',
+  ),
 });
 
 type DataGovernanceEventBody = Static<typeof eventBody>;
@@ -51,11 +63,24 @@ export const dataGovernanceEvents = defineCollection({
   body: eventBody,
   defaults: { description: null, status: 'Proposed', owner: null, properties: [], action: 'Report' },
   filters: ['status'],
+  check: (event) => checkProperties((event as DataGovernanceEventBody).properties),
   describe: (event) => {
     const { status, properties } = event as DataGovernanceEventBody;
     return { type: status, summary: `${properties.length} properties` };
   },
 });
+
+function checkProperties(properties: DataGovernanceEventBody['properties']): readonly FieldProblem[] {
+  return properties.flatMap(({ type, allowedValues }, index): readonly FieldProblem[] => {
+    if (allowedValues === null || allowedValues === undefined) return [];
+    const isOther = (value: unknown): boolean => type !== 'any' && type !== 'array' && typeof value !== type;
+    if (type !== 'object' && !allowedValues.some(isOther)) return [];
+    const field = `properties[${index}].allowedValues`;
+    return [
+      { field, problem: type === 'object' ? 'must be left out for an object' : `must be values of the type ${type}` },
+    ];
+  });
+}
 
 const ruleBody = Type.Object({
   name: nameField,

@@ -63,12 +63,22 @@ export type RuleFields = {
   readonly action: 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
 };
 
-/** An event of the tracking plan, as far as the console shows it. */
+/** An event of the tracking plan. */
 export type EventFields = {
   readonly name: string;
+  readonly description: string | null;
   readonly status: 'Proposed' | 'Approved' | 'Deprecated';
+  readonly owner: string | null;
   readonly action: RuleFields['action'];
-  readonly properties: readonly unknown[];
+  readonly properties: readonly PlannedProperty[];
+};
+
+export type PlannedProperty = {
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array' | 'any';
+  readonly isRequired: boolean;
+  readonly description: string | null;
+  readonly allowedValues?: readonly (string | number | boolean)[] | null;
 };
 
 /** What speaks for a purpose where neither an event nor its visitor does. */

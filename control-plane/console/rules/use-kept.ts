@@ -4,7 +4,13 @@ import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Kept } from './rule.ts';
 
-type Collection = 'mappings' | 'globalDispatchCenters' | 'allowedEvents' | 'consentSettings' | 'dataGovernanceRules';
+type Collection =
+  | 'mappings'
+  | 'globalDispatchCenters'
+  | 'allowedEvents'
+  | 'consentSettings'
+  | 'dataGovernanceRules'
+  | 'dataGovernanceEvents';
 
 export type KeptRule<Fields> = {
   readonly query: UseQueryResult<Kept<Fields>>;

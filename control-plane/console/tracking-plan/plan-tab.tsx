@@ -15,6 +15,7 @@ export function PlanTab(): ReactElement {
   const rules = useList<Kept<RuleFields>>('/collections/dataGovernanceRules?limit=100');
   const events = useList<Kept<EventFields>>('/collections/dataGovernanceEvents?limit=100');
   const mayCreate = useScope('dataGovernanceRules:create');
+  const mayCreateEvents = useScope('dataGovernanceEvents:create');
   return (
     <>
       <PlanTrial />
@@ -80,14 +81,21 @@ export function PlanTab(): ReactElement {
         )}
         <More query={rules} />
       </Card>
-      <Card title="Planned events" isFlush>
+      <Card
+        title="Planned events"
+        isFlush
+        aside={
+          mayCreateEvents ? (
+            <Link className="button" to="/tracking-plan/new-event">
+              Add a planned event
+            </Link>
+          ) : null
+        }
+      >
         <Waiting query={events} />
         {events.isSuccess && events.entities.length === 0 ? (
           <Empty title="No planned events.">
-            <p>
-              List the events you want in the collection <code>dataGovernanceEvents</code>. Once one is Approved, other
-              events are unknown.
-            </p>
+            <p>List the events you want with their properties. Once one is Approved, other events are unknown.</p>
           </Empty>
         ) : null}
         {events.entities.length === 0 ? null : (
@@ -98,10 +106,10 @@ export function PlanTab(): ReactElement {
             columns={[
               {
                 title: 'Event',
-                cell: ({ name }) => (
-                  <span className="clip" dir="auto">
+                cell: ({ id, name }) => (
+                  <Link className="clip" dir="auto" to={`/tracking-plan/events/${encodeURIComponent(id)}`}>
                     {name}
-                  </span>
+                  </Link>
                 ),
               },
               {

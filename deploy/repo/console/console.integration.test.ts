@@ -93,6 +93,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/tracking-plan', '9999 9999'],
   ['/tracking-plan/quarantine', 'Payment Failed'],
   ['/tracking-plan/rules', 'Not in the plan'],
+  ['/tracking-plan/new-event', 'Add a property'],
   ['/tracking-plan/personal-data', 'Redact it in the draft'],
   [`/tracking-plan/rules/${account.planRuleId}`, 'Save in the draft'],
   ['/events/held-event-0', 'It was quarantined'],
@@ -483,6 +484,28 @@ test('tracking plan: the draft is tried on recent events, and what a rule holds 
   await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
   await waitForText(page, 'released 1 time before');
   expect(await showsText(page, 'Payment Failed')).toBe(true);
+});
+
+test('tracking plan: a planned event is written with its properties, tried, and refused where a value is of another type', async () => {
+  const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
+  await open('/tracking-plan/new-event', 'Add a property');
+  await field('Name').fill('Order Completed');
+  await field('Status').selectOption('Approved');
+  await press('Add a property');
+  await field('Property 1').fill('currency');
+  await field('Allowed values').fill('USD, CHF');
+  await press('Add a property');
+  await field('Property 2').fill('total');
+  await field('Type', 1).selectOption('number');
+  await field('Allowed values', 1).fill('ten');
+  await press('Save in the draft');
+  await waitForText(page, 'properties[1].allowedValues must be values of the type number');
+  await field('Allowed values', 1).fill('');
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft.');
+  await press('Try on recent events');
+  await waitForText(page, 'the draft would have');
+  expect(await showsText(page, 'event_properties.currency: AAA')).toBe(true);
 });
 
 test('rules: a purpose keeps the signals that speak for it, and an allowed event says whom it keeps an event from', async () => {

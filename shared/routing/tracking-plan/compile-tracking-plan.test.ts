@@ -66,6 +66,11 @@ describe('tracking plan: what breaks a rule', () => {
     [{ type: 'Type', expected: 'boolean' }, ['true', 1], [true, false, null]],
     [{ type: 'Type', expected: 'object' }, [[], 'a', 1], [{}, null]],
     [{ type: 'Type', expected: 'array' }, [{}, 'a', 1], [[], null]],
+    [
+      { type: 'OneOf', expected: '["EUR",1,true]' },
+      ['USD', '1', 'eur', {}, ['EUR', 'USD']],
+      ['EUR', 1, true, ['EUR', 1], [], null, undefined],
+    ],
     [{ type: 'Pattern', expected: '^[0-9]+$' }, ['a', '', true, {}, '1'.repeat(5_000)], ['12', 12, null, undefined]],
   ];
   test.each(cases)('tracking plan: %j', (own, broken, kept) => {
@@ -181,6 +186,13 @@ describe('tracking plan: which events', () => {
       planOf({ rules: [rule({ isEnabled: false })] }),
       planOf({ events: [planned({ status: 'Proposed' })] }),
     ]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('tracking plan: a planned property with allowed values takes no other', () => {
+    const properties = [{ name: 'x', type: 'string', isRequired: false, allowedValues: ['a', 'b'] }];
+    const events = [planned({ action: 'Redact', properties })];
+    expect(judge({ events }, withX('a'))?.hits).toEqual([]);
+    expect(judge({ events }, withX('c'))?.changed?.body.eventProperties).toEqual({ x: 'REDACTED' });
   });
 
   test('tracking plan: events and properties are unknown once an event is Approved; Deprecated is reported', () => {

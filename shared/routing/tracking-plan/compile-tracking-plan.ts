@@ -29,7 +29,12 @@ export type PlannedEvent = {
   readonly name: string;
   readonly status: string;
   readonly action: string;
-  readonly properties: readonly { readonly name: string; readonly type: string; readonly isRequired: boolean }[];
+  readonly properties: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly isRequired: boolean;
+    readonly allowedValues?: readonly (string | number | boolean)[] | null | undefined;
+  }[];
 };
 
 /** What becomes of an event or a property that breaks a rule. */
@@ -251,9 +256,10 @@ function ofPlannedEvent(event: PlannedEvent, { events, settings }: TrackingPlanR
     const check = compileRule(rule);
     if (check !== undefined) checks.push(check);
   };
-  for (const { name: property, type, isRequired } of properties) {
+  for (const { name: property, type, isRequired, allowedValues } of properties) {
     const path = `event_properties.${property}`;
     if (type !== 'any') addRule(path, 'Type', type, action);
+    if (allowedValues) addRule(path, 'OneOf', JSON.stringify(allowedValues), action);
     // What is not there can neither be omitted nor redacted.
     if (isRequired) addRule(path, 'Required', null, rankOf[action] === rankOf.Omit ? 'Report' : action);
   }

@@ -34,6 +34,8 @@ export function compileRuleType({ type, expected }: Expectation): Broken {
       return wrongValues(hasType(expected));
     case 'Pattern':
       return wrongValues(hasPattern(expected));
+    case 'OneOf':
+      return wrongValues(isOneOf(expected));
     default:
       throw new PlanError('type', `is ${type}, which this build does not know`);
   }
@@ -59,6 +61,16 @@ function hasType(expected: string | null): IsRight {
   const isRight = Object.hasOwn(valueTypes, expected ?? '') ? valueTypes[expected ?? ''] : undefined;
   if (isRight === undefined) throw new PlanError('expected', `must be one of ${valueTypeNames.join(', ')}`);
   return isRight;
+}
+
+/** `expected`: a list as JSON, of a planned event. Of a list each member is one of them. */
+function isOneOf(expected: string | null): IsRight {
+  const allowed = new Set(JSON.parse(expected ?? '[]') as readonly unknown[]);
+  return (value, work) => {
+    if (!Array.isArray(value)) return allowed.has(value);
+    work.spend(value.length);
+    return value.every((member) => allowed.has(member));
+  };
 }
 
 /** A text that is longer than what is searched does not match: its end was not looked at. */
