@@ -48,7 +48,7 @@ function bothWays(whose: string, dialect: Dialect, text: string): MicroTask[] {
 
 function writePlain(dialect: Dialect, given: Buffer, reader: PlainBatchReader, out: JsonWriter): number {
   const bytes = out.begin(given);
-  const read = reader.read(bytes);
+  const read = reader.read(bytes, false);
   const context = { member: -1, start: 0, end: 0 };
   let written = 0;
   for (const message of read?.messages ?? []) {

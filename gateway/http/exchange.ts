@@ -16,7 +16,12 @@ export type ExchangeOwner = {
 };
 
 /** The answers of a request with one event: once the log has it, and when the log does not take it. */
-export type StoredAnswers = { readonly stored: Reply; readonly lost: Reply };
+export type StoredAnswers = {
+  readonly stored: Reply;
+  readonly lost: Reply;
+  /** To an event that is none. Default: what is wrong with it, 400. */
+  readonly refused?: Reply;
+};
 
 /** Counts events by result. */
 type StoredTally = { stored: number; lost: number };

@@ -162,7 +162,7 @@ class ServerState implements ExchangeOwner {
     const refusal = this.#refusalOf(exchange);
     if (refusal !== undefined) return refuseUnread(response, exchange, refusal);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
-    const query = named || route.readsQuery ? request.getQuery() : '';
+    const query = named || route.readsQuery ? queryOf(request) : '';
     const body = new IncomingBody(exchange, route, this.#options.budget, parameter, query);
     // Without this the engine ends the process when the client goes away.
     response.onAborted(() => {
@@ -197,7 +197,7 @@ class ServerState implements ExchangeOwner {
     const refusal = this.#refusalOf(exchange);
     if (refusal !== undefined) return refuseUnread(response, exchange, refusal);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
-    const query = request.getQuery();
+    const query = queryOf(request);
     response.onAborted(() => exchange.abort());
     exchange.attempt(() => route.accept(exchange, parameter, query));
   }
@@ -262,4 +262,10 @@ async function listen(
     throw new ListenError(`port ${options.port} on ${options.host} is in use: set GATEWAY_PORT to a free one`);
   }
   return socket;
+}
+
+/** The engine's types do not say that an address without a `?` has none. */
+function queryOf(request: HttpRequest): string {
+  const query: string | undefined = request.getQuery();
+  return query ?? '';
 }

@@ -8,6 +8,7 @@ import { BodyScan, scanBody } from '../payload/scan-body.ts';
 import { describeProblem } from '../payload/describe-problem.ts';
 import { identifyPayload, trackPayload } from '../payload/payloads.ts';
 import type { IdentifyPayload, TrackPayload } from '../payload/payloads.ts';
+import { replaceNulls } from '../payload/replace-nulls.ts';
 import { isWithinWindow } from '../payload/time-window.ts';
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { Admitted } from './admission.ts';
@@ -77,12 +78,9 @@ export class MadeEvents {
     if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
     scanBody(this.#scan, body);
     // A service cannot correct what a visitor typed into its form, and no store takes a null character.
-    return this.#scan.facts.nulls ? Buffer.from(body.toString('utf8').replaceAll(escapedNull, '$1\\ufffd')) : body;
+    return this.#scan.facts.nulls ? replaceNulls(body) : body;
   }
 }
-
-/** An escaped null character, and not an escaped backslash before the same letters. */
-const escapedNull = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /** Answers once all events of a request are decided. */
 class AllStored implements FrameWaiter {

@@ -6,12 +6,14 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { Exchange, StoredAnswers } from '../http/exchange.ts';
 import { invalid, unavailable } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
 import { readJson } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
 import { readPlainTrack } from '../payload/read-plain-track.ts';
 import { PlainEvent, BodyScan, scanBody } from '../payload/scan-body.ts';
 import { describeProblem } from '../payload/describe-problem.ts';
 import { identifyPayload, trackPayload } from '../payload/payloads.ts';
+import { replaceNulls } from '../payload/replace-nulls.ts';
 import { isWithinWindow } from '../payload/time-window.ts';
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
@@ -75,12 +77,13 @@ export class SingleEvent {
    */
   made(exchange: Exchange, admitted: Admitted, payload: TrackPayload, answers?: StoredAnswers): void {
     const { source } = admitted;
-    if (!trackPayload.Check(payload)) return refuse(exchange, source, describeProblem(trackPayload, payload));
-    if (!this.#isTimely(exchange, admitted, payload)) return;
-    const body = Buffer.from(stringifyExact(payload, payload.eventProperties));
-    scanBody(this.#scan, body);
-    // A query or a form can say it too, and PostgreSQL would not take it of any of them.
-    if (this.#scan.facts.nulls) return refuse(exchange, source, 'the event holds a null character');
+    if (!trackPayload.Check(payload)) {
+      return refuse(exchange, source, describeProblem(trackPayload, payload), answers?.refused);
+    }
+    if (!this.#isTimely(exchange, admitted, payload, answers?.refused)) return;
+    const made = Buffer.from(stringifyExact(payload, payload.eventProperties));
+    scanBody(this.#scan, made);
+    const body = this.#scan.facts.nulls ? replaceNulls(made) : made;
     this.#storeTrack(exchange, admitted, payload, body, answers);
   }
 
@@ -108,10 +111,11 @@ export class SingleEvent {
     exchange: Exchange,
     { source, atMs }: Admitted,
     { time }: { readonly time?: number | null | undefined },
+    refused: Reply = outsideWindow,
   ): boolean {
     if (isWithinWindow(time, atMs, this.#limits.timeWindow)) return true;
     source.tally.invalid += 1;
-    exchange.send(outsideWindow);
+    exchange.send(refused);
     return false;
   }
 
@@ -168,7 +172,7 @@ class OneEvent {
   }
 }
 
-function refuse(exchange: Exchange, source: PublishedSource, problem: string): void {
+function refuse(exchange: Exchange, source: PublishedSource, problem: string, reply = invalid(problem)): void {
   source.tally.invalid += 1;
-  exchange.send(invalid(problem));
+  exchange.send(reply);
 }

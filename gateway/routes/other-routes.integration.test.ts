@@ -335,17 +335,41 @@ test.each(Object.entries(segments))('addresses: a key %s is a 4xx at every route
 });
 
 test.each([
-  ['a null character in the query', `/pixel/${testSources.web.token}.gif?event=a&externalId=a%00b`, undefined],
-  ['a null character among the properties', `/pixel/${testSources.web.token}.gif?event=a&note=%00`, undefined],
-  ['a null character in a form', `/webhook/${testSources.hook.token}`, 'note=%00'],
-])('addresses: %s is a 400', async (_case, path, form) => {
+  [
+    'in the query',
+    `/pixel/${testSources.web.token}.gif?event=nulls&externalId=a%00b`,
+    undefined,
+    { externalId: 'a\ufffdb' },
+  ],
+  [
+    'among the properties',
+    `/pixel/${testSources.web.token}.gif?event=nulls&note=%00`,
+    undefined,
+    { eventProperties: { note: '\ufffd' } },
+  ],
+  ['in a form', `/webhook/${testSources.hook.token}?event=nulls`, 'note=%00', { eventProperties: { note: '\ufffd' } }],
+])('addresses: a null character %s is replaced, and the event stored', async (_case, path, form, expected) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const answer = await fetch(
-    `${rig.gateway.url}${path}`,
-    form === undefined ? {} : { method: 'POST', body: form, headers },
-  );
-  expect(answer.status).toBe(400);
-  expect(await answer.json()).toEqual({ success: false, error: 'the event holds a null character' });
+  const before = (await rig.log.envelopes()).length;
+  const init = form === undefined ? {} : { method: 'POST', body: form, headers };
+  expect((await fetch(`${rig.gateway.url}${path}`, init)).status).toBe(200);
+  const stored = await rig.log.envelopes();
+  expect(stored).toHaveLength(before + 1);
+  expect(stored.filter(({ body }) => body['event'] === 'nulls').at(-1)?.body).toMatchObject(expected);
+});
+
+test('redirect: a link leads to its page whatever its query says; what is no event is not stored', async () => {
+  const before = (await rig.log.envelopes()).length;
+  for (const query of ['time=yesterday', 'time=1', `userId=${'x'.repeat(401)}`]) {
+    const address = `${rig.gateway.url}/redirect/${testSources.link.token}?${query}`;
+    const answer = await fetch(address, { redirect: 'manual' });
+    expect([query, answer.status, answer.headers.get('location')]).toEqual([
+      query,
+      302,
+      'https://example.com/landing?a=b',
+    ]);
+  }
+  expect(await rig.log.envelopes()).toHaveLength(before);
 });
 
 test('addresses: a query longer than a head may be is a 431, bytes that are not UTF-8 are replaced', async () => {

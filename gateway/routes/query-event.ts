@@ -36,7 +36,8 @@ export function readQueryEvent(query: string): QueryEvent {
   const defaultProperties: Record<string, string> = Object.create(null) as Record<string, string>;
   const own: Record<string, string> = Object.create(null) as Record<string, string>;
   let parameters = 0;
-  for (const [name, value] of new URLSearchParams(query)) {
+  // No store takes a null character.
+  for (const [name, value] of new URLSearchParams(query.replaceAll('%00', '%EF%BF%BD'))) {
     parameters += 1;
     if (parameters > parametersMax) break;
     if (value === '' || name === '' || name === '__proto__') continue;

@@ -21,8 +21,8 @@ export type RedirectParts = {
 
 /**
  * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource, and the way leads to that
- * source's own redirectUrl only. Who follows a link gets there even while the log takes nothing, or the source sends more
- * than it may: the event is then lost, and counted as such.
+ * source's own redirectUrl only. A person who follows a link gets there even while the log stores nothing, the source sends
+ * more than it may, or the query is no event: the event is then lost, and counted as such.
  */
 export function createRedirectRoute({ admission, sources, intake, events, isSecure }: RedirectParts): GetRoute {
   return {
@@ -46,7 +46,7 @@ export function createRedirectRoute({ admission, sources, intake, events, isSecu
       const { fields, identified } = readQueryEvent(query);
       const identity = identified ? {} : { userId: visitorId };
       const payload = { token: madeToken, event: source.name, ...fields, ...identity };
-      events.made(exchange, admitted, payload, { stored: reply, lost: reply });
+      events.made(exchange, admitted, payload, { stored: reply, lost: reply, refused: reply });
     },
   };
 }

@@ -1,5 +1,3 @@
-import { BodyScan } from '../payload/scan-body.ts';
-import { startOfJson } from '../../shared/json/scan-json.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
 import { isSame } from '../../shared/sources/sdk/signature.ts';
@@ -27,7 +25,6 @@ import type { MadeEvents } from '../ingest/made-events.ts';
 import type { PublishedSource } from '../ingest/published-sources.ts';
 import { answer, identityParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
-import { readJson } from '../payload/read-json.ts';
 import type { EventLimits, SingleEvent } from '../ingest/single-event.ts';
 import { refuseUnsigned } from '../webhook/check-signature.ts';
 import { payloadOf } from '../webhook/provider-payload.ts';
@@ -112,7 +109,6 @@ function answerChallenge(
 class Webhooks {
   readonly #parts: WebhookParts;
   readonly #inflater: Inflater;
-  readonly #scan = new BodyScan();
   #multipartInFlight = 0;
 
   constructor(parts: WebhookParts) {
@@ -150,13 +146,12 @@ class Webhooks {
     const unsigned = refuseUnsigned(source, exchange, body, time);
     if (unsigned !== undefined) return refuse(exchange, source, unsigned);
     if (mediaTypeOf(exchange) === multipartType) return this.#readMultipart(exchange, admitted, body, query);
-    this.#take(exchange, admitted, this.#read(exchange, source, body), query);
+    this.#take(exchange, admitted, this.#read(exchange, body), query);
   }
 
-  #read(exchange: Exchange, { kind }: PublishedSource, body: Buffer): ReadBody {
+  #read(exchange: Exchange, body: Buffer): ReadBody {
     if (mediaTypeOf(exchange) === formType) return { value: readForm(body) };
     const { limits, settings } = this.#parts;
-    if (kind === undefined && !isArray(body)) return readJson(this.#scan, body, limits);
     return readProviderJson(body, { ...limits, arrayKeysMax: settings.arrayKeysMax });
   }
 
@@ -174,6 +169,7 @@ class Webhooks {
   #take(exchange: Exchange, admitted: Admitted, read: ReadBody, query: string): void {
     const { source } = admitted;
     if (read.refusal !== undefined) return refuse(exchange, source, read.refusal);
+    source.tally.invalid += read.leftOut ?? 0;
     if (source.kind !== undefined)
       return this.#takeEvents(exchange, admitted, source.kind.readEvents(read.value), query);
     const { value } = read;
@@ -212,8 +208,6 @@ class Webhooks {
 }
 
 const malformedGzip = invalid('the body is not valid gzip');
-
-const isArray = (body: Buffer): boolean => body[startOfJson(body)] === 0x5b;
 
 /** A member of an array that a source of no kind we know sends: it says nothing of a visitor that we could read. */
 const anyEvent = (member: unknown): ProviderEvent => ({

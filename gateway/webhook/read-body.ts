@@ -1,49 +1,83 @@
-import { parseExact } from '../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import { Busboy } from '@fastify/busboy';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { failure, forbiddenKey, malformedJson, notUtf8 } from '../http/reply.ts';
+import { failure, malformedJson, notUtf8 } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
-import { hasForbiddenKey, tooManyKeys } from '../payload/read-json.ts';
+import { readLenientValue } from '../payload/lenient-value.ts';
+import { tooManyKeys } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
-import { JsonFacts, scanValue, startOfJson } from '../../shared/json/scan-json.ts';
+import { JsonFacts, ascii, scanValue, skipJsonSpace, startOfJson } from '../../shared/json/scan-json.ts';
 
 /** What a body says, or the answer to one that cannot be read. */
-export type ReadBody = { readonly value: unknown; readonly refusal?: undefined } | { readonly refusal: Reply };
+export type ReadBody =
+  | {
+      readonly value: unknown;
+      /** Members of an array that cannot be read, and are not in it. */
+      readonly leftOut?: number;
+      readonly refusal?: undefined;
+    }
+  | { readonly refusal: Reply };
 
 export type ProviderJsonLimits = JsonLimits & { readonly arrayKeysMax: number };
 
+const { comma, closeBracket } = ascii;
 const parametersMax = 1_000;
 const notAContainer = failure(400, 'the body must be a JSON object or an array of them');
 const malformedForm = failure(400, 'the body is not a valid form');
 
 const facts = new JsonFacts();
 
-/** Reads a provider's JSON: an object, or an array of them, which may have more keys. */
+/** Reads a provider's JSON: an object, or an array of them, which may have more keys. What its sender cannot correct is repaired. */
 export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): ReadBody {
-  const { depthMax } = limits;
   const start = startOfJson(body);
   const opening = String.fromCharCode(body[start] ?? 0);
   if (opening !== '{' && opening !== '[') return { refusal: start >= body.length ? malformedJson : notAContainer };
-  const keysMax = opening === '[' ? limits.arrayKeysMax : limits.keysMax;
+  if (opening === '[') return readMembers(body, start, limits);
   facts.reset();
   scanValue(facts, body, start);
-  if (facts.depth > depthMax) return { refusal: failure(400, `the body nests deeper than ${depthMax} levels`) };
-  if (facts.keys > keysMax) return { refusal: tooManyKeys(keysMax) };
-  if (!isUtf8(body)) return { refusal: notUtf8 };
-  const value = parse(body.toString('utf8'));
-  if (value === undefined) return { refusal: malformedJson };
-  if (facts.suspicious && hasForbiddenKey(value)) return { refusal: forbiddenKey };
-  return { value };
+  const problem = problemOf(body, limits);
+  if (problem !== undefined) return { refusal: problem };
+  return readValue(body) ?? { refusal: malformedJson };
 }
 
-function parse(text: string): object | undefined {
-  try {
-    return parseExact(text) as object;
-  } catch {
-    return undefined;
+/** The members of an array, one by one: one that cannot be read is left out, unless all are such. */
+function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): ReadBody {
+  const values: unknown[] = [];
+  let leftOut = 0;
+  let keys = 0;
+  let problem: Reply | undefined;
+  let at = skipJsonSpace(body, start + 1);
+  while (body[at] !== closeBracket) {
+    facts.reset();
+    const end = scanValue(facts, body, at);
+    keys += facts.keys;
+    if (keys > limits.arrayKeysMax) return { refusal: tooManyKeys(limits.arrayKeysMax) };
+    const bytes = body.subarray(at, end);
+    // The array is a level of its own.
+    const found = problemOf(bytes, { depthMax: limits.depthMax - 1, keysMax: limits.arrayKeysMax }, limits.depthMax);
+    problem ??= found;
+    const read = found === undefined ? readValue(bytes) : undefined;
+    if (read !== undefined) values.push(read.value);
+    else if (found === undefined) return { refusal: malformedJson };
+    else leftOut += 1;
+    at = skipJsonSpace(body, end);
+    if (body[at] === comma) at = skipJsonSpace(body, at + 1);
+    else if (body[at] !== closeBracket) return { refusal: problem ?? malformedJson };
   }
+  if (skipJsonSpace(body, at + 1) < body.length) return { refusal: malformedJson };
+  return problem !== undefined && values.length === 0 ? { refusal: problem } : { value: values, leftOut };
 }
+
+/** Why bytes that were scanned are not read. */
+function problemOf(bytes: Buffer, { depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): Reply | undefined {
+  if (facts.depth > depthMax) return failure(400, `the body nests deeper than ${depthAllowed} levels`);
+  if (facts.keys > keysMax) return tooManyKeys(keysMax);
+  return isUtf8(bytes) ? undefined : notUtf8;
+}
+
+/** A null character stays: it is replaced where the event is written. */
+const readValue = (bytes: Buffer) =>
+  readLenientValue(bytes, { bits: facts.bits, suspicious: facts.suspicious, nulls: false });
 
 /** A form's fields by name; one that comes several times is an array. */
 export function readForm(body: Buffer): JsonObject {

@@ -1,7 +1,9 @@
+import { copyMember, numberText, setNumber } from '../json/exact-numbers.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
 /**
- * JSON as PostgreSQL's jsonb takes it: NUL characters taken out and lone surrogates replaced, in names and values.
+ * JSON as PostgreSQL's jsonb takes it: NUL characters taken out and lone surrogates replaced, in names and values. Numbers
+ * keep their digits.
  * Returns the object itself when there are none, which a look at its text decides.
  */
 export function cleanJson(value: JsonObject): JsonObject {
@@ -11,9 +13,18 @@ export function cleanJson(value: JsonObject): JsonObject {
 
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return cleanString(value);
-  if (Array.isArray(value)) return value.map(clean);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [cleanString(name), clean(member)]));
+  const from = value as Readonly<Record<string, unknown>>;
+  const made = Array.isArray(value) ? [] : {};
+  for (const name of Object.keys(from)) {
+    const text = numberText(from, name);
+    const cleaned = cleanString(name);
+    if (cleaned === '__proto__') continue;
+    const to = made as Record<string, unknown>;
+    if (text === undefined) copyMember(to, cleaned, { member: clean(from[name]) }, 'member');
+    else setNumber(to, cleaned, text);
+  }
+  return made;
 }
 
 function cleanString(text: string): string {

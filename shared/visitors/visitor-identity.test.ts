@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseExact, stringifyExact } from '../json/exact-numbers.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { cleanJson } from './clean-json.ts';
 import { anonymousVisitorId, cleanEmail, cleanText, storedIdentity } from './visitor-identity.ts';
 
@@ -39,4 +41,10 @@ test('visitor identity: cleanJson: takes out what jsonb refuses, in names and va
   expect(cleanJson(given)).toEqual({ a: ['xy', { b: '\ufffd' }], c: '\\u0000 as text', d: 1 });
   const fine = { a: 'plain' };
   expect(cleanJson(fine)).toBe(fine);
+});
+
+test('visitor identity: cleanJson: numbers keep their digits', () => {
+  const given = parseExact('{"a":"x\\u0000","n":9007199254740993,"l":[{"m":1.50}]}') as JsonObject;
+  const cleaned = cleanJson(given);
+  expect(stringifyExact(cleaned, cleaned)).toBe('{"a":"x","n":9007199254740993,"l":[{"m":1.50}]}');
 });

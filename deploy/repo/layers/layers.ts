@@ -119,6 +119,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'repo/layers',
     'repo/contributing',
     'repo/mutants',
+    'repo/fuzz',
     'grafana',
     'prometheus',
     'repo/destinations',

@@ -3,7 +3,7 @@ import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { startRouteRig } from '../../testing/route-rig.ts';
 import type { RouteRig } from '../../testing/route-rig.ts';
 import { testSources } from '../../testing/test-sources.ts';
-import { nullBareNumbers } from './read-lenient-json.ts';
+import { nullBareNumbers } from '../../payload/lenient-value.ts';
 import { capturedRequests } from './testing/captured-request.ts';
 
 let rig: RouteRig;

@@ -169,8 +169,12 @@ export class CompatIntake {
   #read(exchange: Exchange, given: Buffer, dialect: Dialect): ReadMessages | undefined {
     // Events are written behind the request they are made from.
     const bytes = this.#out.begin(dialect.writePlain === undefined ? undefined : given);
-    const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes);
-    if (plain !== undefined) return { body: plain.top, bytes, messages: plain.messages };
+    const mayBeList = dialect.takesListsAndForms === true;
+    const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes, mayBeList);
+    if (plain !== undefined) {
+      if (plain.mended) this.counts.mended += 1;
+      return { body: plain.top, bytes, messages: plain.messages };
+    }
     const read = readLenientJson(given, this.#settings.limits);
     if (read.refusal !== undefined) {
       exchange.send(read.refusal);
@@ -179,7 +183,7 @@ export class CompatIntake {
     if (read.mended) this.counts.mended += 1;
     const { value } = read;
     if (isJsonObject(value)) return { body: value, bytes, messages: dialect.messagesOf(value) };
-    if (dialect.takesListsAndForms === true) return { body: {}, bytes, messages: value };
+    if (mayBeList) return { body: {}, bytes, messages: value };
     exchange.send(malformedJson);
     return undefined;
   }

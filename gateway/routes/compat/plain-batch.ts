@@ -1,4 +1,3 @@
-import { parseExact } from '../../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
@@ -14,6 +13,7 @@ import {
   startOfJson,
   standsAt,
 } from '../../../shared/json/scan-json.ts';
+import { readLenientValue } from '../../payload/lenient-value.ts';
 import { PlainRow } from '../../payload/scan-body.ts';
 
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
@@ -47,8 +47,10 @@ export class UnreadableMessage {
 
 /** A body with many messages of which most need no parsing. */
 export type PlainBatch = {
-  /** The body with an empty array for its messages. */
+  /** The body with an empty array for its messages; empty where the body is an array itself. */
   readonly top: JsonObject;
+  /** Whether something in it had to be repaired. */
+  readonly mended: boolean;
   /** Plain messages and unreadable ones, and of all others their values. */
   readonly messages: readonly unknown[];
 };
@@ -58,8 +60,12 @@ export class PlainBatchReader {
   /** Of the messages of the body read last. */
   readonly index: MemberIndex;
   readonly #limits: JsonLimits & { readonly rowsMax: number };
+  /** Of what stands around the messages: each message is judged by itself. */
   readonly #facts = new JsonFacts();
   readonly #pool: PlainMessage[] = [];
+  /** Of the messages of the body read last. */
+  #bits = 0;
+  #mended = false;
   /** What surrounds the events of a server is mostly the same. */
   readonly #context = new RepeatedObject('context');
 
@@ -69,19 +75,31 @@ export class PlainBatchReader {
   }
 
   /** Undefined says nothing about a body: it is to be parsed as a whole, and may be wrong. */
-  read(body: Buffer): PlainBatch | undefined {
+  read(body: Buffer, mayBeList: boolean): PlainBatch | undefined {
     const facts = this.#facts;
     facts.reset();
     this.index.reset();
     this.#context.forget();
+    this.#mended = false;
+    this.#bits = 0;
     const messages: unknown[] = [];
-    const places = this.#findMessages(body, messages);
-    if (places === undefined) return undefined;
-    if (!this.#isWithinLimits()) return undefined;
-    if (facts.bits >= firstNonAscii && !isUtf8(body) && !this.#refuseNonUtf8(body, places, messages)) return undefined;
-    const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
-    const top = parse(body.toString(encoding, 0, places.start) + body.toString(encoding, places.end));
-    return isJsonObject(top) ? { top, messages } : undefined;
+    const start = startOfJson(body);
+    const isList = mayBeList && body[start] === openBracket;
+    const places = isList ? this.#findList(body, start, messages) : this.#findMessages(body, messages);
+    if (places === undefined || facts.depth > this.#limits.depthMax || facts.keys > this.#limits.keysMax)
+      return undefined;
+    const bits = facts.bits | this.#bits;
+    if (bits >= firstNonAscii && !isUtf8(body) && !this.#refuseNonUtf8(body, places, messages)) return undefined;
+    const around = Buffer.concat([body.subarray(0, places.start), body.subarray(places.end)]);
+    const top = isList ? { value: {}, mended: false } : readLenientValue(around, facts);
+    if (!isJsonObject(top?.value)) return undefined;
+    return { top: top.value, messages, mended: top.mended || this.#mended };
+  }
+
+  /** The elements of a body that is an array. */
+  #findList(body: Buffer, start: number, messages: unknown[]): Places | undefined {
+    const end = this.#readMessages(body, start + 1, messages);
+    return end < 0 || skipJsonSpace(body, end + 1) < body.length ? undefined : { start: start + 1, end };
   }
 
   /** Where the elements of `batch` stand, from behind its `[` to its `]`; undefined where it is not found once. */
@@ -149,28 +167,29 @@ export class PlainBatchReader {
       plain.start = start;
       plain.end = end;
       plain.last = index.count;
-      messages.push(plain);
-      this.#note(facts);
+      messages.push(facts.keys > this.#limits.keysMax ? tooManyKeys(this.#limits.keysMax) : plain);
+      this.#bits |= facts.bits;
       return end;
     }
     facts.reset();
     const valueEnd = scanValue(facts, body, start);
-    if (facts.depth + levelsAround > this.#limits.depthMax) {
-      // Not recorded: the other messages are within the limit. The bytes count all the same.
-      this.#facts.keys += facts.keys;
-      this.#facts.bits |= facts.bits;
-      this.#keepPlace(messages.length, start, valueEnd);
-      messages.push(
-        new UnreadableMessage(`a message nests deeper than ${this.#limits.depthMax - levelsAround} levels`),
-      );
-      return valueEnd;
-    }
-    this.#note(facts);
-    const value = this.#isWithinLimits() ? parse(body.toString('utf8', start, valueEnd)) : undefined;
-    if (value === undefined) return -1;
+    const message = this.#readValue(body.subarray(start, valueEnd), facts);
+    if (message === undefined) return -1;
+    this.#bits |= facts.bits;
     this.#keepPlace(messages.length, start, valueEnd);
-    messages.push(value);
+    messages.push(message);
     return valueEnd;
+  }
+
+  /** A message that has to be parsed; undefined where it is no JSON, and what stands behind it is anybody's guess. */
+  #readValue(bytes: Buffer, facts: JsonFacts): unknown {
+    const { depthMax, keysMax } = this.#limits;
+    const deepest = depthMax - levelsAround;
+    if (facts.depth > deepest) return new UnreadableMessage(`a message nests deeper than ${deepest} levels`);
+    if (facts.keys > keysMax) return tooManyKeys(keysMax);
+    const read = readLenientValue(bytes, facts);
+    if (read?.mended === true) this.#mended = true;
+    return read?.value;
   }
 
   #keepPlace(index: number, start: number, end: number): void {
@@ -190,23 +209,10 @@ export class PlainBatchReader {
     }
     return true;
   }
-
-  #note({ keys, bits, depth, nulls, suspicious }: JsonFacts): void {
-    const facts = this.#facts;
-    facts.keys += keys;
-    facts.bits |= bits;
-    facts.nulls ||= nulls;
-    facts.suspicious ||= suspicious;
-    // Around a message stand the array and the body.
-    facts.depth = Math.max(facts.depth, depth + 1);
-  }
-
-  /** Also whether nothing in it has to be repaired. */
-  #isWithinLimits(): boolean {
-    const { keys, depth, nulls, suspicious } = this.#facts;
-    return !nulls && !suspicious && keys <= this.#limits.keysMax && depth + 1 <= this.#limits.depthMax;
-  }
 }
+
+const tooManyKeys = (keysMax: number): UnreadableMessage =>
+  new UnreadableMessage(`a message has more than ${keysMax} keys`);
 
 /** Around a message stand the array and the body. */
 const levelsAround = 2;
@@ -215,12 +221,3 @@ type Places = { readonly start: number; readonly end: number };
 
 // One body is read at a time.
 const rowFacts = new JsonFacts();
-
-/** The value of a JSON text; undefined where it is none. */
-export function parse(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { JsonWriter } from '../../../shared/json/json-writer.ts';
-import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
+import { stringifyExact } from '../../../shared/json/exact-numbers.ts';
+import { PlainBatchReader, PlainMessage, UnreadableMessage } from './plain-batch.ts';
 import { writtenBytesMax } from './plain-writing.ts';
 import { posthogCapture } from './posthog.ts';
+import { readLenientJson } from './read-lenient-json.ts';
 import { specBatch } from './spec-message.ts';
 import type { Dialect } from './translation.ts';
 
@@ -22,7 +24,7 @@ type Event = { readonly id: string; readonly own: string; readonly body: unknown
 /** What is written of the messages of a body without parsing them; undefined for those that need it. */
 function writePlain(dialect: Dialect, given: Buffer): readonly (Event | undefined)[] | undefined {
   const body = out.begin(given);
-  const read = reader.read(body);
+  const read = reader.read(body, false);
   const context = { member: -1, start: 0, end: 0 };
   return read?.messages.map((message) => {
     if (!(message instanceof PlainMessage)) return undefined;
@@ -289,7 +291,7 @@ test.each([
   );
 });
 
-test('plain messages: a body is taken apart only where it is JSON, into what parsing it would give', () => {
+test('plain messages: a body is taken apart only where it can be read, into what reading it as a whole would give', () => {
   const piece = fc.constantFrom('', ' ', '\n', '"', ',', ']', '[', '}', '{', '1', '\\u0000', 'NaN', '"__proto__":1,');
   const body = fc.record({ batch: fc.array(fc.oneof(specMessage, leaf), { maxLength: 3 }), more: fc.jsonValue() });
   fc.assert(
@@ -298,17 +300,18 @@ test('plain messages: a body is taken apart only where it is JSON, into what par
       const index = at % (json.length + 1);
       const changed = json.slice(0, index) + put + json.slice(index + removed);
       const bytes = Buffer.from(changed);
-      const read = reader.read(bytes);
+      const read = reader.read(bytes, false);
       if (read === undefined) return;
-      const expected = JSON.parse(changed) as JsonObject;
-      expect(isJsonObject(expected)).toBe(true);
-      expect(read.top).toEqual({ ...expected, batch: [] });
+      const whole = readLenientJson(bytes, limits);
+      expect(whole.refusal).toBeUndefined();
+      const expected = cleanJson({ ...(whole.refusal === undefined ? whole.value : {}) });
+      expect(cleanJson(read.top)).toEqual({ ...expected, batch: [] });
       const messages = read.messages.map((message) =>
         message instanceof PlainMessage
           ? (JSON.parse(bytes.toString('utf8', message.start, message.end)) as unknown)
           : message,
       );
-      expect(messages).toEqual(expected['batch']);
+      expect(cleanJson({ messages })).toEqual({ messages: expected['batch'] });
     }),
     { numRuns: 2_000 },
   );
@@ -316,20 +319,37 @@ test('plain messages: a body is taken apart only where it is JSON, into what par
 
 const deep = JSON.parse('[{"a":'.repeat(33) + '1' + '}]'.repeat(33)) as unknown;
 
+test('plain messages: one with too many keys is left out', () => {
+  const wide = Object.fromEntries(Array.from({ length: 5_001 }, (_, key) => [`k${key}`, 1]));
+  const read = reader.read(Buffer.from(JSON.stringify({ batch: [wide, { a: 1 }] })), false);
+  expect(read?.messages).toEqual([{ problem: 'a message has more than 5000 keys' }, { a: 1 }]);
+});
+
 test('plain messages: one with too many levels is left out, with the reason, and the others are read', () => {
-  const read = reader.read(Buffer.from(JSON.stringify({ batch: [{ a: 1 }, deep, { a: 2 }] })));
+  const read = reader.read(Buffer.from(JSON.stringify({ batch: [{ a: 1 }, deep, { a: 2 }] })), false);
   expect(read?.messages.map((message) => message instanceof PlainMessage)).toEqual([true, false, true]);
   expect(read?.messages[1]).toMatchObject({ problem: expect.stringMatching(/nests deeper than \d+ levels/) as string });
 });
 
 test.each([
   ['more messages than are taken', { batch: Array.from({ length: 51 }, () => ({})) }],
-  [
-    'more keys than are taken',
-    { batch: [Object.fromEntries(Array.from({ length: 5_001 }, (_, key) => [`k${key}`, 1]))] },
-  ],
   ['too many levels beside its messages', { batch: [{}], more: deep }],
   ['no batch', { messages: [] }],
 ])('plain messages: a body with %s is left to be parsed', (_, body) => {
-  expect(reader.read(Buffer.from(JSON.stringify(body)))).toBeUndefined();
+  expect(reader.read(Buffer.from(JSON.stringify(body)), false)).toBeUndefined();
+});
+
+test('plain batch: messages that are repaired, too deep or not UTF-8 leave each other as they are', () => {
+  const nested = `${'['.repeat(100)}${']'.repeat(100)}`;
+  const bytes = Buffer.from(
+    `{"sentAt":NaN,"batch":[{"a":"x\\u0000","n":9007199254740993},{"a":NaN},{"a":${nested}},{"a":"?"},{"n":1.50},{"__proto__":1}]}`,
+  );
+  bytes[bytes.indexOf('?')] = 0xfc;
+  const read = reader.read(bytes, false);
+  const [nulls, bare, tooDeep, notUtf8, plain, prototype] = read?.messages ?? [];
+  expect(read).toMatchObject({ mended: true, top: { sentAt: null, batch: [] } });
+  expect(stringifyExact(nulls, nulls)).toBe('{"a":"x","n":9007199254740993}');
+  expect([bare, prototype]).toEqual([{ a: null }, {}]);
+  expect([tooDeep, notUtf8].map((one) => one instanceof UnreadableMessage)).toEqual([true, true]);
+  expect(plain).toBeInstanceOf(PlainMessage);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nullBareNumbers, readLenientJson } from './read-lenient-json.ts';
+import { nullBareNumbers } from '../../payload/lenient-value.ts';
+import { readLenientJson } from './read-lenient-json.ts';
 import { requestKey } from './source-key.ts';
 
 const limits = { depthMax: 8, keysMax: 20 };

@@ -1,11 +1,9 @@
-import { parseExact } from '../../../shared/json/exact-numbers.ts';
 import { isUtf8 } from 'node:buffer';
-import sjson from 'secure-json-parse';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { failure, malformedJson, notUtf8 } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
+import { readLenientValue } from '../../payload/lenient-value.ts';
 import { tooManyKeys } from '../../payload/read-json.ts';
 import type { JsonLimits } from '../../payload/read-json.ts';
 import { JsonFacts, scanValue, startOfJson } from '../../../shared/json/scan-json.ts';
@@ -30,48 +28,9 @@ export function readLenientJson(body: Buffer, limits: JsonLimits): LenientJson {
   if (facts.depth > limits.depthMax) return { refusal: nestsTooDeep(limits.depthMax) };
   if (facts.keys > limits.keysMax) return { refusal: tooManyKeys(limits.keysMax) };
   if (facts.bits >= firstNonAscii && !isUtf8(body)) return { refusal: notUtf8 };
-  const text = body.toString(facts.bits < firstNonAscii ? 'latin1' : 'utf8');
-  const strict = parse(text);
-  const value = strict ?? parse(nullBareNumbers(text));
-  if (!isJsonObject(value) && !Array.isArray(value)) return { refusal: malformedJson };
-  if (facts.suspicious) sjson.scan(value, { protoAction: 'remove', constructorAction: 'remove' });
-  const cleaned = facts.nulls ? (cleanJson({ value })['value'] as typeof value) : value;
-  return { value: cleaned, mended: strict === undefined };
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const bareNumbers = ['NaN', 'Infinity', '-Infinity'] as const;
-
-/** Numbers that JSON does not have, as null, wherever they stand outside of a string. */
-export function nullBareNumbers(text: string): string {
-  let made = '';
-  let copied = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') {
-      at = closingQuote(text, at);
-    } else if (character === 'N' || character === 'I' || character === '-') {
-      const found = bareNumbers.find((word) => text.startsWith(word, at));
-      if (found === undefined) continue;
-      made += `${text.slice(copied, at)}null`;
-      at += found.length - 1;
-      copied = at + 1;
-    }
-  }
-  return made + text.slice(copied);
-}
-
-function closingQuote(text: string, openingQuote: number): number {
-  let at = openingQuote + 1;
-  for (; at < text.length && text[at] !== '"'; at += 1) if (text[at] === '\\') at += 1;
-  return at;
+  const read = readLenientValue(body, facts);
+  if (!isJsonObject(read?.value) && !Array.isArray(read?.value)) return { refusal: malformedJson };
+  return { value: read.value, mended: read.mended };
 }
 
 const nestsTooDeep = (depthMax: number): Reply => failure(400, `the body nests deeper than ${depthMax} levels`);

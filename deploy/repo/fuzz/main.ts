@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { topFolder } from '../../../shared/runtime/compiled-path.ts';
+
+const tests = ['gateway/http/doors', 'gateway/http/fuzz'];
+
+const options = new Command('npm run fuzz --')
+  .description('Sends made-up requests and answers, and compares with what their documentation says')
+  .option('--cases <number>', 'cases of each test', '4000')
+  .option('--seed <number>', 'where the sequence of cases begins; a failed case is printed with its own number', '1')
+  .parse()
+  .opts<{ cases: string; seed: string }>();
+
+const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--no-file-parallelism', ...tests], {
+  cwd: fileURLToPath(topFolder),
+  stdio: 'inherit',
+  env: { ...process.env, FUZZ_CASES: options.cases, FUZZ_SEED: options.seed },
+});
+const [code] = (await once(child, 'exit')) as [number | null];
+process.exitCode = code ?? 1;
