@@ -7,7 +7,9 @@ import { factsOf, toTree, writeTree } from './json-tree.ts';
 import type { Random } from './random.ts';
 import { webhookVerdict } from './verdicts.ts';
 
-const examples = providerExamples(Date.now()).map((example) => ({ ...example, source: providerSource(example.type) }));
+/** Any time will do: what is outside the window is stored as of its arrival. */
+const sentAtMs = Date.parse('2026-11-27T00:00:00Z');
+const examples = providerExamples(sentAtMs).map((example) => ({ ...example, source: providerSource(example.type) }));
 const jsonExamples = examples.filter(({ contentType = 'application/json' }) => contentType === 'application/json');
 const formExamples = examples.filter(
   ({ contentType }) => contentType !== undefined && contentType !== 'application/json',
