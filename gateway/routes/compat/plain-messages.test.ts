@@ -305,9 +305,9 @@ test('plain messages: a body is taken apart only where it can be read, into what
       if (read === undefined) return;
       const whole = readLenientJson(bytes, limits);
       expect(whole.refusal).toBeUndefined();
-      const value = whole.refusal === undefined ? whole.value : undefined;
-      if (!isJsonObject(value)) return expect.unreachable('a body that is taken apart is an object');
-      const expected = cleanJson(value);
+      const wholeValue = whole.refusal === undefined ? whole.value : undefined;
+      if (!isJsonObject(wholeValue)) return expect.unreachable('a body that is taken apart is an object');
+      const expected = cleanJson(wholeValue);
       expect(cleanJson(read.top)).toEqual({ ...expected, batch: [] });
       const messages = read.messages.map((message) =>
         message instanceof PlainMessage
