@@ -39,7 +39,7 @@ export const kafkaProtocol: Protocol = {
   open: openSession,
 };
 
-async function openSession(request: OutboundRequest, { connect }: Network): Promise<Session> {
+async function openSession(request: OutboundRequest, { connect, connectTimeoutMs }: Network): Promise<Session> {
   const { CompressionTypes, Kafka, logLevel, Partitioners } = await import('kafkajs');
   const url = new URL(request.url);
   const isSecure = url.protocol === 'kafkas:';
@@ -65,6 +65,7 @@ async function openSession(request: OutboundRequest, { connect }: Network): Prom
     brokers: [url.host, ...(url.searchParams.get('brokers')?.split(',') ?? [])].map(withPort),
     ...(sasl === undefined ? {} : { sasl }),
     socketFactory,
+    connectionTimeout: connectTimeoutMs,
     retry,
     logLevel: logLevel.NOTHING,
   });

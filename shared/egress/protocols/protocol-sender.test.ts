@@ -89,6 +89,17 @@ test.each(['AUTH', 'ECHO'])(
   },
 );
 
+test('protocols: a name that is resolved after the timeout: its connection is closed at once', async () => {
+  const server = await startRespServer(() => undefined);
+  let resolve: (addresses: Awaited<ReturnType<ResolveName>>) => void = () => undefined;
+  const resolveName: ResolveName = () => new Promise((settle) => (resolve = settle));
+  const sender = senderFor({ resolveName, limits: { ...limits, totalTimeoutMs: 200 } });
+  const result = await sender.send(request(`redis://slow.example:${server.port}`));
+  expect(result).toMatchObject({ kind: 'failed', failure: 'timeout' });
+  resolve([{ address: '127.0.0.1', family: 4 }]);
+  await vi.waitFor(() => expect([server.accepted, server.open]).toEqual([1, 0]));
+});
+
 test('protocols: a connection that breaks fails its request, and the next one has another', async () => {
   let isBroken = true;
   const server = await startRespServer(([name]) => (name === 'ECHO' && isBroken ? 'end' : '+OK\r\n'));

@@ -27,7 +27,8 @@ export function createProtocolSenders(options: ProtocolOptions): (sender: Sender
   for (const protocol of protocols) {
     const { connectTimeoutMs } = limits;
     const connect = createGuardedSockets({ rules, ports: protocol.ports, connectTimeoutMs, resolveName, trusted });
-    for (const scheme of protocol.schemes) speakers.set(scheme, { protocol, network: { connect, trusted } });
+    for (const scheme of protocol.schemes)
+      speakers.set(scheme, { protocol, network: { connect, trusted, connectTimeoutMs } });
   }
   return (sender) => {
     const sessions = new Map<Protocol, Sessions>();
@@ -55,6 +56,11 @@ const always = (): boolean => true;
 
 type Speaker = { readonly protocol: Protocol; readonly network: Network };
 
+/** Connections of a session that is being opened, and whether its request ended before. */
+type Opening = { readonly sockets: Socket[]; isOver: boolean };
+
+const overBefore = (): Error => new SenderClosedError('sending: the request was over before it began');
+
 type Idle = { readonly key: string; readonly session: Session; readonly timer: NodeJS.Timeout };
 
 /** The sessions of one sender. Requests beyond their number wait for one, as many as the sender is given at a time. */
@@ -80,8 +86,10 @@ class Sessions {
     } catch (error) {
       return error instanceof RefusedError ? { kind: 'answered', answer: error.answer } : failureOf(error);
     } finally {
-      this.#busy -= 1;
-      this.#waiting.shift()?.();
+      // The slot goes to the request that waits longest, and is never free in between.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#busy -= 1;
+      else next();
     }
   }
 
@@ -92,16 +100,13 @@ class Sessions {
   }
 
   async #turn(): Promise<void> {
-    if (this.#busy >= this.#speaker.protocol.sessionsMax) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#busy += 1;
+    if (this.#busy < this.#speaker.protocol.sessionsMax) this.#busy += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   async #exchange(request: OutboundRequest, mayBegin: () => boolean): Promise<OutboundAnswer> {
     this.#check(mayBegin);
     let session: Session | undefined;
-    let isOver = false;
     let end: (error: Error) => void = () => undefined;
     const ended = new Promise<never>((_, reject) => {
       end = reject;
@@ -109,12 +114,12 @@ class Sessions {
     const timer = setTimeout(() => end(new SendTimeoutError('sending: no whole answer in time')), this.#totalTimeoutMs);
     this.#ends.add(end);
     const key = keyOf(request);
-    const opening: Socket[] = [];
+    const opening: Opening = { sockets: [], isOver: false };
     const exchanged = async (): Promise<OutboundAnswer> => {
       session = this.#takeIdle(key) ?? (await this.#open(request, opening));
-      if (isOver) {
+      if (opening.isOver) {
         session.close();
-        throw new SenderClosedError('sending: the request was over before it began');
+        throw overBefore();
       }
       this.#check(mayBegin);
       return session.exchange(request);
@@ -126,23 +131,32 @@ class Sessions {
     } catch (error) {
       if (error instanceof WithdrawnError && session !== undefined) this.#keep(key, session);
       else session?.close();
-      if (session === undefined) for (const socket of opening) socket.destroy();
+      if (session === undefined) {
+        opening.isOver = true;
+        for (const socket of opening.sockets) socket.destroy();
+      }
       throw error;
     } finally {
-      isOver = true;
       clearTimeout(timer);
       this.#ends.delete(end);
     }
   }
 
-  #open(request: OutboundRequest, opening: Socket[]): Promise<Session> {
+  async #open(request: OutboundRequest, opening: Opening): Promise<Session> {
     const { protocol, network } = this.#speaker;
     const connect: Network['connect'] = async (target) => {
       const socket = await network.connect(target);
-      opening.push(socket);
+      if (opening.isOver) {
+        socket.destroy();
+        throw overBefore();
+      }
+      opening.sockets.push(socket);
       return socket;
     };
-    return protocol.open(request, { ...network, connect });
+    const session = await protocol.open(request, { ...network, connect });
+    // From here on the session closes them.
+    opening.sockets.length = 0;
+    return session;
   }
 
   #check(mayBegin: () => boolean): void {
@@ -176,7 +190,7 @@ class Sessions {
   }
 }
 
-/** The server with the login and the options of the session: requests of the same ones share sessions. */
+/** The server with its options, and the login: requests of the same ones share sessions. */
 function keyOf({ url, headers }: OutboundRequest): string {
-  return JSON.stringify([url, headers['authorization'], headers['sasl-mechanism']]);
+  return JSON.stringify([url, headers['authorization']]);
 }

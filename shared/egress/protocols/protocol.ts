@@ -45,6 +45,8 @@ export type Network = {
   readonly connect: Connect;
   /** Whom certificates are checked against; undefined: the authorities of the system. */
   readonly trusted: SecureContext | undefined;
+  /** For one connection with its TLS handshake: `connect` keeps to it. */
+  readonly connectTimeoutMs: number;
 };
 
 /** The server was reached and refused the session. */
