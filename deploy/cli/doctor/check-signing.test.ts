@@ -9,7 +9,7 @@ const [own, other] = [key, newConfigSigningKey()].map(
 );
 
 test.each([
-  [{}, 'warn', /whoever writes to the log/],
+  [{}, 'warn', /a process that can write to the log/],
   [{ CONFIG_SIGNING_KEY: key }, 'ok', /is set/],
   [{ CONFIG_PUBLIC_KEYS: own }, 'ok', /is set/],
   [{ CONFIG_SIGNING_KEY: key, CONFIG_PUBLIC_KEYS: `${other}${own}` }, 'ok', /holds the public key/],
