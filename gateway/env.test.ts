@@ -14,7 +14,6 @@ test('gateway environment: defaults are the limits of the contract', () => {
     TIME_AHEAD_MS_MAX: 300_000,
     RATE_LIMIT_EVENTS_PER_S: 10_000,
     RATE_LIMIT_BYTES_PER_S: 16 * 1024 ** 2,
-    RATE_LIMIT_BURST_S: 2,
     TRUSTED_PROXIES: [],
   });
 });

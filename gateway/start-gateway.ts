@@ -27,7 +27,7 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
 import { activityHoursKept } from '../shared/contracts/activity-settings.ts';
-import { Admission } from './ingest/admission.ts';
+import { Admission, rateBurstS } from './ingest/admission.ts';
 import { awaitAccounts } from './ingest/await-accounts.ts';
 import { followBackpressure } from './ingest/backpressure.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
@@ -104,7 +104,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
     {
       eventsPerS: env.RATE_LIMIT_EVENTS_PER_S,
       bytesPerS: env.RATE_LIMIT_BYTES_PER_S,
-      burstS: env.RATE_LIMIT_BURST_S,
+      burstS: rateBurstS,
     },
     createSecretOpener(createSourceSecretBox(env), logger),
   );
@@ -159,7 +159,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   const controlPlane = openControlPlane(env, logger);
   scope.use('control plane', controlPlane, (one) => withDeadline(one?.close() ?? Promise.resolve(), stepMs));
   const tls = readTlsFiles(env);
-  const unpacking = createUnpackingLimit(env);
+  const unpacking = createUnpackingLimit();
   const { routes, compatCounts } = createRoutes({
     admission,
     sources,
@@ -171,7 +171,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget({
     bytesMax: env.BODIES_BYTES_MAX,
-    bytesOfAddressMax: env.BODIES_ADDRESS_BYTES_MAX,
+    bytesOfAddressMax: env.BODIES_BYTES_MAX / 2,
     addressOf: (exchange) => admission.addressOf(exchange),
   });
   const requestLimits = new RequestLimits({

@@ -33,6 +33,7 @@ import type { DestinationWait } from './jobs/backlog/backpressure.ts';
 import { readBackpressureSettings } from './jobs/backlog/backpressure-settings.ts';
 import { createResolveLag } from './jobs/backlog/resolve-lag.ts';
 import { showMetrics } from './status/show-metrics.ts';
+import { metricsDestinationsMax } from './status/status-settings.ts';
 import { tellWork } from './status/tell-work.ts';
 import { checkGeoDatabase } from './workers/dispatch/geo-regions.ts';
 import { followErasures } from '../shared/nats/erasures/follow-erasures.ts';
@@ -293,7 +294,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Sco
     clock,
     configRevision: () => accounts.applied,
     unreadable,
-    destinationsMax: env.METRICS_DESTINATIONS_MAX,
+    destinationsMax: metricsDestinationsMax,
     destinations: () => accounts.destinations(),
   });
   const statusServer = await serveStatus({

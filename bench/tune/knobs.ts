@@ -33,7 +33,6 @@ export const knobs: readonly Knob[] = [
   turn('FRAME_ROUND_MS', [0, 5, 10, 20], 'delivered'),
   turn('RESOLVER_TAKE_EVERY_MS', [0, 4, 8], 'delivered'),
   turn('RESOLVER_ACCOUNT_EVENTS_MAX', [64, 256, 1_024], 'delivered'),
-  turn('DISPATCH_LINGER_MS', [0, 5, 20], 'delivered'),
   {
     name: 'sync',
     values: ['always', 'every two minutes'],

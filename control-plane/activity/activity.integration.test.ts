@@ -14,7 +14,7 @@ let pool: pg.Pool;
 let client: Client;
 
 beforeAll(async () => {
-  plane = await startTestControlPlane({ EVENT_STREAMS_MAX: 2 });
+  plane = await startTestControlPlane({ EVENT_STREAMS_MAX: 5 });
   pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 2 });
 });
 beforeEach(async () => {
@@ -108,21 +108,23 @@ test('streams: say what there is, then what changes', async () => {
 });
 
 test('streams: there are no more than may be, and one that is left makes room', async () => {
-  const opened = [new AbortController(), new AbortController()];
-  const follow = (signal: AbortSignal): Promise<Response> =>
-    fetch(`${plane.baseUrl}/rest/v1/events/stream`, { headers: { authorization: `Bearer ${client.key}` }, signal });
+  const [second, third] = [await plane.newAccount(), await plane.newAccount()];
+  // An account has two of five.
+  const opened = [client, client, second, second, third].map(({ key }) => ({ key, left: new AbortController() }));
+  const follow = (key: string, signal: AbortSignal): Promise<Response> =>
+    fetch(`${plane.baseUrl}/rest/v1/events/stream`, { headers: { authorization: `Bearer ${key}` }, signal });
   const statusOf = async (): Promise<number> => {
-    const third = new AbortController();
-    const { status } = await follow(third.signal);
-    third.abort();
+    const another = new AbortController();
+    const { status } = await follow(third.key, another.signal);
+    another.abort();
     return status;
   };
-  // Those of the tests before are gone once their connections are.
-  for (const { signal } of opened) await expect.poll(async () => (await follow(signal)).status).toBe(200);
+  // Streams of the tests before are gone once their connections are.
+  for (const { key, left } of opened) await expect.poll(async () => (await follow(key, left.signal)).status).toBe(200);
   expect(await statusOf()).toBe(429);
-  opened[0]?.abort();
+  opened[0]?.left.abort();
   await expect.poll(statusOf).toBe(200);
-  opened[1]?.abort();
+  for (const { left } of opened) left.abort();
 });
 
 test('ways: a request is shown to keys that may read the destination, before anything else is looked at', async () => {

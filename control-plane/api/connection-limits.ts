@@ -9,19 +9,16 @@ export type ConnectionLimits = {
   readonly refused: number;
 };
 
+const connections = {
+  CONTROL_PLANE_CONNECTIONS_MAX: count(
+    "Connections of clients, a tenth of them of one address that is not in TRUSTED_PROXIES; more are closed as they come. Below the process's limit of open files",
+    5_000,
+  ),
+};
+
 export const { variables: connectionLimitsEnv, read: readConnectionLimits } = defineSettings({
-  connectionsMax: fromEnv({
-    CONTROL_PLANE_CONNECTIONS_MAX: count(
-      "Connections of clients; more are closed as they come. Below the process's limit of open files",
-      5_000,
-    ),
-  }),
-  ofAddressMax: fromEnv({
-    CONTROL_PLANE_ADDRESS_CONNECTIONS_MAX: count(
-      'Of those, connections of one address that is not in TRUSTED_PROXIES',
-      500,
-    ),
-  }),
+  connectionsMax: fromEnv(connections),
+  ofAddressMax: fromEnv(connections, (env) => Math.ceil(env.CONTROL_PLANE_CONNECTIONS_MAX / 10)),
 });
 
 export type ConnectionLimitsOptions = ReturnType<typeof readConnectionLimits> & {

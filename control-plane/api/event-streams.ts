@@ -31,11 +31,16 @@ export type StreamReader = {
   isValid(): Promise<boolean>;
 };
 
+const streams = {
+  EVENT_STREAMS_MAX: count(
+    'Pages that may follow events or figures live at a time, over all accounts; a quarter of them of one account',
+    200,
+  ),
+};
+
 export const { variables: eventStreamsEnv, read: readEventStreamSettings } = defineSettings({
-  streamsMax: fromEnv({
-    EVENT_STREAMS_MAX: count('Pages that may follow events or figures live at a time, over all accounts', 200),
-  }),
-  streamsOfAccountMax: fromEnv({ ACCOUNT_EVENT_STREAMS_MAX: count('Of those, pages of one account', 50) }),
+  streamsMax: fromEnv(streams),
+  streamsOfAccountMax: fromEnv(streams, (env) => Math.ceil(env.EVENT_STREAMS_MAX / 4)),
   keepAliveMs: fromEnv({
     EVENT_STREAM_KEEP_ALIVE_MS: count(
       'How often a live stream sends a keep-alive for proxies, and checks that its key and its session still hold',

@@ -138,27 +138,26 @@ const costlyBurstMs = 5_000;
 const costlyWaitMaxMs = 10_000;
 /** Keys of one address that are looked up at a time: fewer than there are connections for that. */
 const loginsRunningMax = 2;
+/** Requests of one address whose API key is looked up or waits for it; more get a 429. */
+const loginsMax = 500;
 
 export const requestLimitsEnv = {
-  ACCOUNT_REQUESTS_RUNNING_MAX: count(
-    'Requests of one account worked on at a time, the others wait; below CONTROL_PLANE_DATABASE_CONNECTIONS_MAX, so that no account has all connections',
-    5,
-  ),
   ACCOUNT_COSTLY_PERCENT: count(
     'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait, and one that would wait for over 10 seconds gets a 429 with Retry-After',
     20,
     { unit: '%', maximum: 100 },
   ),
   ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
-  ADDRESS_LOGINS_MAX: count('Requests of one address whose API key is looked up or waits for it; more get a 429', 500),
 };
 
-type RequestLimitVariables = Static<TObject<typeof requestLimitsEnv>>;
+type RequestLimitVariables = Static<TObject<typeof requestLimitsEnv>> & {
+  readonly CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: number;
+};
 
-/** Limits by account, for requests with a known key. */
+/** Limits by account, for requests with a known key. No account has all connections. */
 export function createAccountLimits(env: RequestLimitVariables): RequestLimits {
   return createRequestLimits({
-    runningMax: env.ACCOUNT_REQUESTS_RUNNING_MAX,
+    runningMax: Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2),
     inFlightMax: env.ACCOUNT_REQUESTS_MAX,
     refusal: () => tooMany(`${env.ACCOUNT_REQUESTS_MAX} requests of the account are under way, try again`),
     costly: {
@@ -175,10 +174,10 @@ export function createAccountLimits(env: RequestLimitVariables): RequestLimits {
 }
 
 /** Limits by address, for requests whose key is yet to be looked up. */
-export function createLoginLimits(env: RequestLimitVariables): RequestLimits {
+export function createLoginLimits(): RequestLimits {
   return createRequestLimits({
     runningMax: loginsRunningMax,
-    inFlightMax: env.ADDRESS_LOGINS_MAX,
-    refusal: () => tooMany(`${env.ADDRESS_LOGINS_MAX} requests of this address wait for their API key, try again`),
+    inFlightMax: loginsMax,
+    refusal: () => tooMany(`${loginsMax} requests of this address wait for their API key, try again`),
   });
 }

@@ -14,8 +14,7 @@ import type { RefusedLogins } from '../keys/refused-logins.ts';
 import { authorizationOf } from './session-cookie.ts';
 import type { SessionRoutesOptions } from './session-routes.ts';
 
-type LoginVariables = Parameters<typeof createLoginLimits>[0] &
-  Parameters<typeof readRefusalLimits>[0] & { readonly SYSTEM_FIND_WITH_ALL: boolean };
+type LoginVariables = Parameters<typeof readRefusalLimits>[0] & { readonly SYSTEM_FIND_WITH_ALL: boolean };
 
 export type LoginParts = {
   readonly storage: Storage;
@@ -42,7 +41,7 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
   const refusedLogins = createRefusedLogins({ storage, logger, now });
   scope.use('refused logins', refusedLogins, (one) => one.stop());
   const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
-  const requestLimits = createLoginLimits(env);
+  const requestLimits = createLoginLimits();
   const refusalLimits = createRefusalLimits(readRefusalLimits(env));
   const logIn = createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf });
   const amongLogins = async <Result>(request: IncomingMessage, work: () => Promise<Result>) => {

@@ -2,7 +2,7 @@ import { count, flag } from '../../shared/runtime/variables.ts';
 
 export const databasesEnv = {
   CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(
-    'Connections to PostgreSQL for the configuration. Four more are for looking up API keys, four for visitors and recent events, four for assignments to experiments',
+    'Connections to PostgreSQL for the configuration, half of them for one account at a time. Four more are for looking up API keys, four for visitors and recent events, four for assignments to experiments',
     10,
     { minimum: 2 },
   ),

@@ -12,7 +12,7 @@ export function ingestDocument(): JsonObject {
   const { routes } = createRoutes({
     ...answersNothing,
     isSecure: false,
-    ...readRoutesSettings(env, 1, messageBytesMax, createUnpackingLimit(env)),
+    ...readRoutesSettings(env, 1, messageBytesMax, createUnpackingLimit()),
   });
   return describeOwn(routes) as JsonObject;
 }

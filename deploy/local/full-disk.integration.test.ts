@@ -61,7 +61,6 @@ beforeAll(async () => {
     LOG_RETRY_BYTES_MAX: mebibyte,
     LOG_DEAD_LETTERS_BYTES_MAX: mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: mebibyte,
-    SINK_REQUESTS_MAX: '200000',
     REQUEST_DEADLINE_MS: '2500',
   });
   client = createStackClient(stack.credentials);

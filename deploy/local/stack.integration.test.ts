@@ -24,7 +24,7 @@ beforeAll(async () => {
   folder = await makeStackFolder();
   ports = await chooseStackPorts();
   // The ledger wants every request, not the newest ten thousand.
-  stack = await runStack(folder, ports, { SINK_REQUESTS_MAX: '200000' });
+  stack = await runStack(folder, ports);
   client = createStackClient(stack.credentials);
 }, 240_000);
 
@@ -212,10 +212,10 @@ test('stack: a busy port is an error that names its variable', async () => {
 
 test('stack: a service that cannot start ends it, and is not tried again', async () => {
   const other = await makeStackFolder();
-  const result = await runFailingStack(other, { ...(await chooseStackPorts()), JSON_DEPTH_MAX: 'endless' });
+  const result = await runFailingStack(other, { ...(await chooseStackPorts()), BATCH_ROWS_MAX: 'endless' });
   await rm(other, { recursive: true, force: true });
   expect(result.code).toBe(cannotStartExitCode);
-  expect(result.output).toMatch(/\[gateway\] +- JSON_DEPTH_MAX must be integer/);
+  expect(result.output).toMatch(/\[gateway\] +- BATCH_ROWS_MAX must be integer/);
   expect(result.output).toContain('sluice did not start: gateway cannot start, for the reason above');
   expect(result.output).not.toContain('! gateway ended');
 });

@@ -50,7 +50,7 @@ const intro = `# Metrics
 Each service shows its metrics at \`/metrics\` of its own metrics port, beside Node's own (\`nodejs_…\`, \`process_…\`).
 
 - Series exist from the start, with zero. Series of a destination end when it is no longer published.
-- \`destination_id\` is bounded by \`METRICS_DESTINATIONS_MAX\` (default 1,000); the rest is summed up as \`_other\`.
+- \`destination_id\` has up to 1,000 values; the rest is summed up as \`_other\`.
 - Threads of a pipeline report to its main thread once a second. Counts of a thread stay when it dies. A thread that hangs does not
   block the page: \`sluice_thread_silence_seconds\` grows.
 - Gateways on one machine may share their port (\`GATEWAY_REUSE_PORT=true\`), never the metrics port: set \`GATEWAY_METRICS_PORT\` for each

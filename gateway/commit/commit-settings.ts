@@ -15,9 +15,15 @@ const rounds = {
   replicated: { ms: 15, bytes: 128 * kibibyte },
 } as const;
 
+/**
+ * Least time between two small rounds of frames where this process waits for a processor for more than half of the time in
+ * which it could run: a frame that goes sooner only waits elsewhere.
+ */
+const crowdedRoundMs = 25;
+
 const deadline = {
   REQUEST_DEADLINE_MS: count(
-    'A request is answered within this time after its body arrived. Two tries of a publish, of two fifths each, fit into it',
+    'A request is answered within this time after its body arrived, by the control plane where it is for an experiment. Two tries of a publish, of two fifths each, fit into it',
     2_000,
     { unit: 'ms', minimum: 500 },
   ),
@@ -28,15 +34,8 @@ const settings = defineSettings({
   frameLingerMs: 5,
   roundMs: fromEnv({
     FRAME_ROUND_MS: derivedCount(
-      'Least time between two small rounds of frames; 0 sends a round as soon as the previous one is stored',
+      'Least time between two small rounds of frames; up to 25 where the process waits for a processor. 0 sends a round as soon as the previous one is stored',
       { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} where LOG_REPLICAS is over 1` },
-      { unit: 'ms', minimum: 0 },
-    ),
-  }),
-  crowdedMs: fromEnv({
-    FRAME_ROUND_CROWDED_MS: count(
-      'The same where this process waits for a processor for more than half of the time in which it could run: there a frame that goes sooner only waits elsewhere. FRAME_ROUND_MS or less for no difference',
-      25,
       { unit: 'ms', minimum: 0 },
     ),
   }),
@@ -71,13 +70,13 @@ export function readCommitSettings(
   { partitions, replicas, messageBytesMax }: CommitTarget,
 ) {
   const round = replicas > 1 ? rounds.replicated : rounds.single;
-  const { roundMs = round.ms, crowdedMs, ...others } = settings.read(env);
+  const { roundMs = round.ms, ...others } = settings.read(env);
   return {
     ...others,
     partitions,
     frameBytesMax: Math.min(frameBytesMax, messageBytesMax - headerBytesMax),
     /** With this much to send a round does not wait, with half of it half as long. */
     roundBytes: round.bytes,
-    rounds: { usualMs: roundMs, crowdedMs },
+    rounds: { usualMs: roundMs, crowdedMs: roundMs === 0 ? 0 : Math.max(roundMs, crowdedRoundMs) },
   };
 }

@@ -218,27 +218,30 @@ test('configuration: a log that comes back empty is set up again, and what is pu
 
 test('limits: a source beyond its rate is 429 with the time to wait', async () => {
   const { nats } = await startLog();
-  const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_EVENTS_PER_S: '1', RATE_LIMIT_BURST_S: '5' });
+  const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_EVENTS_PER_S: '2' });
   cleanUps.push(() => gateway.stop());
   const answers: Answer[] = [];
   // On a slow machine a token or two come back meanwhile.
   for (let i = 0; answers.at(-1)?.status !== 429 && i < 100; i += 1) answers.push(await track(gateway, `limited-${i}`));
-  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(5);
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(4);
   expect(answers.at(-1)).toMatchObject({ status: 429, retryAfter: '1' });
   const other = JSON.stringify({ token: testSources.web.token, event: 'a' });
   expect((await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body: other })).status).toBe(200);
   const batch = JSON.stringify({
     token,
-    events: Array.from({ length: 5 }, (_, i) => ({ event: 'a', distinctId: `x${i}` })),
+    events: Array.from({ length: 4 }, (_, i) => ({ event: 'a', distinctId: `x${i}` })),
   });
-  const refused = await fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body: batch });
+  const sendBatch = () => fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body: batch });
+  // The first one is accepted where two seconds have passed meanwhile.
+  let refused = await sendBatch();
+  for (let i = 0; refused.status === 200 && i < 100; i += 1) refused = await sendBatch();
   expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({ success: false, error: expect.any(String) as string });
 });
 
 test('limits: a source that sends too many bytes is 429, and what is packed counts as it is unpacked', async () => {
   const { nats } = await startLog();
-  const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_BYTES_PER_S: '10000', RATE_LIMIT_BURST_S: '1' });
+  const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_BYTES_PER_S: '5000' });
   cleanUps.push(() => gateway.stop());
   const rows = (note: string) =>
     JSON.stringify({

@@ -21,7 +21,6 @@ beforeAll(async () => {
   await log.publishSources(allTestSources);
   gateway = await startGatewayHere(nats.url, {
     BODIES_BYTES_MAX: String(8 * 1024 ** 2),
-    BODIES_ADDRESS_BYTES_MAX: String(4 * 1024 ** 2),
     GATEWAY_CONNECTIONS_MAX: '1200',
     GATEWAY_ADDRESS_REQUESTS_MAX: '60',
     TRUSTED_PROXIES: '127.0.0.1',

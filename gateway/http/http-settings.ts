@@ -16,13 +16,9 @@ export const gatewayHttpEnv = {
   ),
   GATEWAY_TLS_KEY_FILE: optionalText('The key of GATEWAY_TLS_CERT_FILE, a PEM file'),
   GATEWAY_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key'),
-  BODIES_BYTES_MAX: count('Memory for all bodies that are still arriving', 128 * mebibyte, {
-    unit: 'bytes',
-    minimum: mebibyte,
-  }),
-  BODIES_ADDRESS_BYTES_MAX: count(
-    'Part of BODIES_BYTES_MAX for bodies of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
-    64 * mebibyte,
+  BODIES_BYTES_MAX: count(
+    'Memory for all bodies that are still arriving, half of it for those of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+    128 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),
   GATEWAY_ADDRESS_REQUESTS_MAX: count(

@@ -99,12 +99,16 @@ function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: 
 
 const dayMs = 86_400_000;
 
+/** Seconds of a rate limit that may be used at once. */
+export const rateBurstS = 2;
+
 export const admissionEnv = {
-  RATE_LIMIT_EVENTS_PER_S: count('Events per second of one source key', 10_000),
-  RATE_LIMIT_BYTES_PER_S: count('Bytes per second of one source key, of bodies as they are unpacked', 16 * 1024 ** 2, {
-    unit: 'bytes',
-  }),
-  RATE_LIMIT_BURST_S: count('How many seconds of those events and bytes may come at once', 2, { unit: 's' }),
+  RATE_LIMIT_EVENTS_PER_S: count('Events per second of one source key; those of two seconds may come at once', 10_000),
+  RATE_LIMIT_BYTES_PER_S: count(
+    'Bytes per second of one source key, of bodies as they are unpacked; those of two seconds may come at once',
+    16 * 1024 ** 2,
+    { unit: 'bytes' },
+  ),
   TIME_PAST_MS_MAX: count("How far back an event's time may lie", 7 * dayMs, { unit: 'ms' }),
   TIME_AHEAD_MS_MAX: count("How far ahead an event's time may lie", 300_000, { unit: 'ms', minimum: 0 }),
 };

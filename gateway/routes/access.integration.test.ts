@@ -71,7 +71,7 @@ async function statusOf(route: IngestRoute, key: string): Promise<number> {
 
 test('ingest access: the table has every route of the router, and no other', () => {
   const env = readGatewayEnv({});
-  const settings = readRoutesSettings(env, 1, 8 * 1024 ** 2, createUnpackingLimit(env));
+  const settings = readRoutesSettings(env, 1, 8 * 1024 ** 2, createUnpackingLimit());
   const { routes } = createRoutes({
     admission: {},
     sources: {},

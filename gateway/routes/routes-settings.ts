@@ -1,5 +1,4 @@
 import type { Static, TObject } from 'typebox';
-import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
 import { multipartInFlightMax, signatureAgeMsMax } from '../webhook/webhook-settings.ts';
@@ -16,6 +15,10 @@ const envelopeBytesMax = 32 * kibibyte;
 const contextBytesMax = 8 * kibibyte;
 /** A compressed body of a batch or a webhook may grow by this factor. */
 const gzipRatioMax = 200;
+/** How deep arrays and objects of a body, or of one event of a batch, may nest. */
+const depthMax = 64;
+/** Bodies decompressed at a time, by all routes together; half of them of one address, see TRUSTED_PROXIES. */
+const unpackedMax = 16;
 /** Object keys of one event, and of one batch or of a webhook with several events. */
 const keysMax = { event: 10_000, batch: 100_000 };
 
@@ -30,14 +33,6 @@ export const routesEnv = {
   }),
   BATCH_ROWS_MAX: count('Events of one batch, or of one request of a webhook', 1_000),
   ROW_BYTES_MAX: count('Size of one event of a batch', 64 * kibibyte, { unit: 'bytes', minimum: 256 }),
-  GZIP_IN_FLIGHT_MAX: count(
-    'Bodies decompressed at a time: of batches, webhooks and libraries of other services together; half of them of one address, see TRUSTED_PROXIES',
-    16,
-  ),
-  JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
-    minimum: 4,
-    maximum: jsonDepthCeiling,
-  }),
 };
 
 type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
@@ -48,8 +43,8 @@ export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number)
   Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
 
 /** Bodies decompressed at a time, by all routes together. */
-export const createUnpackingLimit = (env: RoutesVariables): ConcurrencyLimit =>
-  new ConcurrencyLimit({ max: env.GZIP_IN_FLIGHT_MAX, ofOwnerMax: Math.ceil(env.GZIP_IN_FLIGHT_MAX / 2) });
+export const createUnpackingLimit = (): ConcurrencyLimit =>
+  new ConcurrencyLimit({ max: unpackedMax, ofOwnerMax: unpackedMax / 2 });
 
 export function readRoutesSettings(
   env: RoutesVariables,
@@ -59,7 +54,7 @@ export function readRoutesSettings(
 ): RoutesSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
   const gzip = { ratioMax: gzipRatioMax, inFlight: unpacking };
-  const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: keysMax.event, timeWindow };
+  const limits = { depthMax, keysMax: keysMax.event, timeWindow };
   const bodyBytesMax = readEventBytesMax(env, messageBytesMax);
   return {
     partitions,
@@ -85,7 +80,7 @@ export function readRoutesSettings(
       rowsMax: compatRowsMax,
       eventBytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax),
       // Two levels stand around each message of a batch.
-      limits: { depthMax: env.JSON_DEPTH_MAX + 2, keysMax: keysMax.batch },
+      limits: { depthMax: depthMax + 2, keysMax: keysMax.batch },
       timeWindow,
       inflate: {
         bytesMax: env.BATCH_BODY_BYTES_MAX,

@@ -58,7 +58,7 @@ export const gatewayMetrics = {
   ),
   roundDistance: gauge(
     'sluice_gateway_round_distance_seconds',
-    'Current time between two small rounds of frames: FRAME_ROUND_MS, up to FRAME_ROUND_CROWDED_MS where the process waits for CPU',
+    'Current time between two small rounds of frames: FRAME_ROUND_MS, up to 25 ms where the process waits for CPU',
   ),
   framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
   framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),

@@ -145,7 +145,7 @@ export const pipelineMetrics = {
   threadDeaths: counter('sluice_thread_deaths_total', 'Worker threads that died'),
   silentDeaths: counter(
     'sluice_thread_silent_deaths_total',
-    'Worker threads among them that were ended because they did not report for PIPELINE_THREAD_SILENT_MS',
+    'Worker threads among them that were ended because they did not report for 8 seconds',
   ),
   threadSilence: gauge('sluice_thread_silence_seconds', 'Time since a thread last reported', ['thread']),
   threadHeap: gauge('sluice_thread_heap_bytes', 'JavaScript heap used by a thread', ['thread']),
@@ -184,7 +184,7 @@ export const pipelineMetrics = {
   cacheBytesLimit: gauge('sluice_visitor_cache_limit_bytes', 'Approximate memory limit of the visitor cache'),
   seriesDropped: counter(
     'sluice_metrics_series_dropped_total',
-    'Series of destinations beyond METRICS_DESTINATIONS_MAX, which are summed up under the destination `_other`',
+    'Series of destinations beyond the first 1,000, which are summed up under the destination `_other`',
   ),
 };
 

@@ -1,7 +1,7 @@
 import { fitThreadHeap, fitToMachine, threadHeapRule, threadsRule } from '../../shared/runtime/fit-to-machine.ts';
 import { readMachine } from '../../shared/runtime/machine.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
-import { count, fittedCount } from '../../shared/runtime/variables.ts';
+import { fittedCount } from '../../shared/runtime/variables.ts';
 
 const threads = {
   PIPELINE_THREADS: fittedCount('Worker threads that resolvers and dispatchers are spread over', threadsRule, {
@@ -27,11 +27,9 @@ export const { variables: poolEnv, read: readPoolSettings } = defineSettings({
   youngHeapMaxMib: 24,
   /** The garbage collector does not mark a smaller heap: that of a busy thread would be marked each second. */
   heapFloorMib: 128,
-  silenceMaxMs: fromEnv({
-    PIPELINE_THREAD_SILENT_MS: count(
-      'A thread reports every second; one that is silent for this long hangs: it is ended and its actors move to other threads. Time in which it waited for a processor, or the whole process was stopped, does not count',
-      8_000,
-      { unit: 'ms', minimum: 5_000 },
-    ),
-  }),
+  /**
+   * A thread reports every second; one that is silent for this long hangs: it is ended and its actors move to other
+   * threads. Time in which it waited for a processor, or the whole process was stopped, does not count.
+   */
+  silenceMaxMs: 8_000,
 });

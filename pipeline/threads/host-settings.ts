@@ -11,7 +11,7 @@ import type { databaseEnv } from '../../shared/postgres/database-access.ts';
 import type { serviceEnv } from '../../shared/runtime/env.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count, optionalText } from '../../shared/runtime/variables.ts';
-import { readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';
+import { framesBytes, readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';
 import type { dispatcherEnv } from '../workers/dispatch/dispatcher-settings.ts';
 import { readFetchUrls } from '../workers/dispatch/fetch-settings.ts';
 import type { fetchEnv } from '../workers/dispatch/fetch-settings.ts';
@@ -51,13 +51,7 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
    * 100,000 occupy the whole thread.
    */
   accountWorkPerMs: 30_000,
-  framesBytesMax: fromEnv({
-    DISPATCH_FRAMES_BYTES_MAX: count(
-      'Bytes of frames that all destinations of one thread hold in memory together, about: of many each holds and fetches less, one frame at least',
-      128 * mebibyte,
-      { unit: 'bytes', minimum: mebibyte },
-    ),
-  }),
+  framesBytesMax: fromEnv(framesBytes),
   /** Opened frames that the thread keeps for a moment: each is opened once for all destinations of its account there. */
   openedFramesBytesMax: 16 * mebibyte,
   geoDatabase: fromEnv({

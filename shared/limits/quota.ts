@@ -8,12 +8,13 @@ export const quotaEnv = {
     50,
     { unit: '%', minimum: 1, maximum: 100 },
   ),
-  LOG_SHARES_PERCENT: count(
-    'How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way. The rest is for those that have little',
-    70,
-    { unit: '%', minimum: 1, maximum: 95 },
-  ),
 };
+
+/**
+ * How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way.
+ * The rest is for those that have little.
+ */
+const allFraction = 0.7;
 
 /** Fractions of a store, from 0 to 1. */
 export type QuotaSettings = {
@@ -22,7 +23,7 @@ export type QuotaSettings = {
 };
 
 export function readQuotaSettings(env: Static<TObject<typeof quotaEnv>>): QuotaSettings {
-  return { account: env.LOG_ACCOUNT_SHARE_PERCENT / 100, all: env.LOG_SHARES_PERCENT / 100 };
+  return { account: env.LOG_ACCOUNT_SHARE_PERCENT / 100, all: allFraction };
 }
 
 /** Fraction of its quota below which an owner that was over it is within it again. */

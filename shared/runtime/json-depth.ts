@@ -1,5 +1,5 @@
 /**
- * How deep the JSON of a client may nest at the most: no JSON_DEPTH_MAX is higher. Code that walks events may recurse once a
+ * How deep the JSON of a client may nest at the most: no limit of a route is higher. Code that walks events may recurse once a
  * level, and the depth of the stack differs from one version of Node to the next.
  */
 export const jsonDepthCeiling = 512;

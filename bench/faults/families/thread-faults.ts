@@ -44,7 +44,7 @@ export const threadOutOfMemory = broken({
 export const threadLooping = broken({
   name: 'thread-looping',
   about: 'a worker thread of the pipeline runs in a loop that never ends',
-  sees: `\`SluiceThreadSilent\`: the thread’s actors stand still, those of other threads go on. After \`PIPELINE_THREAD_SILENT_MS\` (8 s) without a word the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
+  sees: `\`SluiceThreadSilent\`: the thread’s actors stand still, those of other threads go on. After 8 s without a report the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
   does: 'Report what the log calls the suspect; a pattern of a mapping or a rule that takes for ever is the likeliest cause.',
   expression: 'setTimeout(() => { for (;;); }, 0)',
   endDeadlineMs: loopDeadlineMs,

@@ -73,16 +73,9 @@ const pageWorkMax = 2_000_000;
 export const visitorsWaitingMax = 5_000;
 
 export const experimentLimitsEnv = {
-  EXPERIMENT_LOOKUPS_PER_S: count(
-    'Visitors of one account looked up a second for their variants: those not asked for in the last half minute, and every personalization. More get a 429',
-    5_000,
-  ),
-  EXPERIMENT_ASSIGNMENTS_PER_S: count('First assignments of one account a second; more get a 429', 1_000),
-  EXPERIMENT_IMPRESSIONS_PER_S: count('Impressions of one account a second; more get a 429', 20_000),
-  EXPERIMENT_WORK_PER_S: count(
-    'What the experiments of an account may cost of all pages a second, in characters looked at, each some nanoseconds; past this its requests get a 429. One page may cost 2,000,000',
-    20_000_000,
-    { minimum: 100_000 },
+  EXPERIMENT_ASSIGNMENTS_PER_S: count(
+    'First assignments of one account a second. The account may look up five times as many visitors (those not asked for in the last half minute, and every personalization), send 20 times as many impressions, and have its pages evaluated for 20,000 units of work each. More get a 429',
+    1_000,
   ),
   EXPERIMENT_ASSIGNMENTS_MAX: count(
     'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',
@@ -91,11 +84,12 @@ export const experimentLimitsEnv = {
 };
 
 export function readExperimentRates(env: Static<TObject<typeof experimentLimitsEnv>>): ExperimentRates {
+  const assignments = env.EXPERIMENT_ASSIGNMENTS_PER_S;
   return {
-    lookups: env.EXPERIMENT_LOOKUPS_PER_S,
-    assignments: env.EXPERIMENT_ASSIGNMENTS_PER_S,
-    impressions: env.EXPERIMENT_IMPRESSIONS_PER_S,
-    work: env.EXPERIMENT_WORK_PER_S,
+    lookups: assignments * 5,
+    assignments,
+    impressions: assignments * 20,
+    work: assignments * 20_000,
     pageWorkMax,
   };
 }

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { readEnv } from '../../../shared/runtime/env.ts';
-import { optionalSecret, optionalText } from '../../../shared/runtime/variables.ts';
+import { optionalText } from '../../../shared/runtime/variables.ts';
 import { stackFolderEnv } from '../../local/env.ts';
 
 export const compareCountsEnv = {
   CONTROL_PLANE_URL: optionalText(
     'Address of the control plane whose events are counted; that of the local stack by default',
   ),
-  CONTROL_PLANE_KEY: optionalSecret('API key for it, with the scope event:list; that of the local stack by default'),
   ...stackFolderEnv,
 };
 

@@ -13,6 +13,7 @@ type Options = {
   readonly time?: string;
   readonly count?: string;
   readonly tolerance: number;
+  readonly keyFile?: string;
   readonly json?: true;
 };
 
@@ -29,6 +30,10 @@ const program = new Command('compare-counts')
   .option('--time <column>', 'the column with the day or the time; found by its usual names')
   .option('--count <column>', 'the column with how many; without one each row is an event')
   .option('--tolerance <percent>', 'how much of theirs may be missing or too many, in %', readPercent, 0)
+  .option(
+    '--key-file <path>',
+    'file with an API key of CONTROL_PLANE_URL, with the scope event:list; else that of the local stack',
+  )
   .option('--json', 'for programs')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
   .action(async (file: string, options: Options) => {
@@ -40,10 +45,10 @@ const program = new Command('compare-counts')
 
 await program.parseAsync();
 
-async function compare(file: string, { event, time, count, tolerance, json }: Options): Promise<number> {
+async function compare(file: string, { event, time, count, tolerance, keyFile, json }: Options): Promise<number> {
   const theirs = readExport(await readFile(file, 'utf8'), { event, time, count });
   const days = theirs.map(({ day }) => day).toSorted();
-  const ours = await readOurCounts(await readAccess(), { first: days[0] ?? '', last: days.at(-1) ?? '' });
+  const ours = await readOurCounts(await readAccess(keyFile), { first: days[0] ?? '', last: days.at(-1) ?? '' });
   const compared = compareCounts(theirs, ours, tolerance / 100);
   const remarks = findRemarks(compared, tolerance / 100);
   const text =
@@ -54,21 +59,20 @@ async function compare(file: string, { event, time, count, tolerance, json }: Op
   return whole.every(({ verdict }) => verdict === 'same') ? 0 : exitCodes.differs;
 }
 
-/** Where our counts come from: what the environment says, else the local stack. */
-async function readAccess(): Promise<CountsAccess> {
-  const { CONTROL_PLANE_URL, CONTROL_PLANE_KEY, SLUICE_DIR } = readCompareCountsEnv();
-  if (CONTROL_PLANE_URL !== undefined && CONTROL_PLANE_KEY !== undefined) {
-    return { controlPlane: CONTROL_PLANE_URL, apiKey: CONTROL_PLANE_KEY };
-  }
+/** Where our counts come from: CONTROL_PLANE_URL with the key of a file, else the local stack. */
+async function readAccess(keyFile: string | undefined): Promise<CountsAccess> {
+  const { CONTROL_PLANE_URL, SLUICE_DIR } = readCompareCountsEnv();
+  const key = keyFile === undefined ? undefined : (await readFile(keyFile, 'utf8')).trim();
+  if (CONTROL_PLANE_URL !== undefined && key !== undefined) return { controlPlane: CONTROL_PLANE_URL, apiKey: key };
   const stack = credentialsFile(SLUICE_DIR);
   const text = await readFile(stack, 'utf8').catch(() => undefined);
   if (text === undefined) {
     throw new Error(
-      `set CONTROL_PLANE_URL and CONTROL_PLANE_KEY: there is no local stack, whose ${stack} would have both`,
+      `set CONTROL_PLANE_URL and give --key-file: there is no local stack, whose ${stack} would have both`,
     );
   }
   const { controlPlane, apiKey } = JSON.parse(text) as CountsAccess;
-  return { controlPlane: CONTROL_PLANE_URL ?? controlPlane, apiKey: CONTROL_PLANE_KEY ?? apiKey };
+  return { controlPlane: CONTROL_PLANE_URL ?? controlPlane, apiKey: key ?? apiKey };
 }
 
 function readPercent(text: string): number {

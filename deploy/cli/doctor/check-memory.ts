@@ -9,19 +9,21 @@ import { monitorUrls, readMonitor } from '../../../shared/nats/monitor/read-moni
 import { askDatabase } from './ask-database.ts';
 import type { DoctorEnv } from './env.ts';
 import { serviceMemory } from './memory-settings.ts';
+import type { ServiceCounts } from './memory-settings.ts';
 
 const mebibyte = 1024 ** 2;
 const loopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)$/;
 const isHere = (url: string): boolean => loopback.test(new URL(url).hostname);
 
 /** What the configuration lets everything on this machine take: the services, and those servers that are on it. */
-export async function checkMemory(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
+export async function checkMemory(env: DoctorEnv, timeoutMs: number, counts: ServiceCounts): Promise<Finding[]> {
   const servers = await Promise.all([logMemory(env, timeoutMs), databaseMemory(env, timeoutMs)]);
   // What starts the services of this machine gives them the same: by NODE_OPTIONS, else by MAIN_HEAP_MIB or the machine.
   const heapBytes = givesHeap(process.env['NODE_OPTIONS'])
     ? getHeapStatistics().heap_size_limit
     : readMainHeapMib(env) * mebibyte;
-  const services = serviceMemory(env, { heapBytes, partitions: readTopologySettings(env).partitions });
+  const { partitions } = readTopologySettings(env);
+  const services = serviceMemory(env, { heapBytes, partitions }, counts);
   return judgeMemory([...services, ...servers.flat()], readMachine().memoryBytes);
 }
 

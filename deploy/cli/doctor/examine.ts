@@ -9,15 +9,18 @@ import { readDoctorEnv } from './env.ts';
 import type { DoctorEnv } from './env.ts';
 import { checkMemory } from './check-memory.ts';
 import { checkSigning } from './check-signing.ts';
+import { oneOfEach } from './memory-settings.ts';
+import type { ServiceCounts } from './memory-settings.ts';
 import { runChecks } from './run-checks.ts';
 
 /**
  * Looks at this machine, and at the servers its environment names, as a service would meet them. Changes nothing.
- * `deadlineMs` is what each check may take.
+ * `deadlineMs` is what each check may take, `counts` the processes whose memory is added up.
  */
 export async function examine(
   source: Readonly<Record<string, string | undefined>>,
   deadlineMs: number,
+  counts: ServiceCounts = oneOfEach,
 ): Promise<Finding[]> {
   const machine = {
     about: 'machine',
@@ -34,7 +37,7 @@ export async function examine(
     { about: 'durability', advice: adviceOnMonitors, run: () => checkMonitors(env, answerMs) },
     { about: 'signed configuration', advice: adviceOnSigning, run: () => Promise.resolve(checkSigning(env)) },
     { about: 'database', advice: adviceOnDatabase, run: () => checkDatabaseOrSkip(env, answerMs) },
-    { about: 'memory', advice: adviceOnMemory, run: () => checkMemory(env, answerMs) },
+    { about: 'memory', advice: adviceOnMemory, run: () => checkMemory(env, answerMs, counts) },
     { about: 'disk', advice: adviceOnDisks, run: () => checkDisks(env, answerMs) },
   ];
   return [ok('environment', 'is valid'), ...(await runChecks(checks, deadlineMs))];

@@ -7,26 +7,42 @@ export type FindingsCommand = {
   readonly name: string;
   /** What it is for, and what its exit codes 0, 1 and 2 mean. */
   readonly description: string;
-  /** `deadlineMs` is what each check may take. */
-  examine(env: Readonly<Record<string, string | undefined>>, deadlineMs: number): Promise<readonly Finding[]>;
+  /** Options of its own that are counts: the usual value and the meaning of each. */
+  readonly counts?: readonly { readonly flags: string; readonly meaning: string; readonly byDefault: number }[];
+  /** `deadlineMs` is what each check may take; `counts` has the options of `counts`. */
+  examine(
+    env: Readonly<Record<string, string | undefined>>,
+    deadlineMs: number,
+    counts: Readonly<Record<string, number>>,
+  ): Promise<readonly Finding[]>;
 };
 
 const usageExitCode = 64;
 
 /** Runs a command that looks at something and tells what it found, as text or, with `--json`, for programs. */
-export async function runFindingsCommand({ name, description, examine }: FindingsCommand): Promise<void> {
+export async function runFindingsCommand({ name, description, counts = [], examine }: FindingsCommand): Promise<void> {
   const program = new Command(name)
     .description(description)
     .option('--json', 'for programs')
     .option('--deadline <ms>', 'what each check may take', readMs, 10_000)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : usageExitCode))
-    .action(async ({ json, deadline }: { json?: true; deadline: number }) => {
-      const findings = await examine(inheritedEnv(), deadline);
+    .action(async ({ json, deadline, ...given }: Given) => {
+      const findings = await examine(inheritedEnv(), deadline, given);
       process.stdout.write(json === true ? findingsJson(findings) : showFindings(findings));
       // A check that passed its deadline may still hold a connection.
       process.exit(exitCodeOf(findings));
     });
+  for (const { flags, meaning, byDefault } of counts) program.option(flags, meaning, readCount, byDefault);
   await program.parseAsync();
+}
+
+type Given = { readonly json?: true; readonly deadline: number } & Record<string, number>;
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0 || text.trim() === '')
+    throw new InvalidArgumentError('a number, 0 or more');
+  return count;
 }
 
 function readMs(text: string): number {

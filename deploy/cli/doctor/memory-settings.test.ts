@@ -19,7 +19,7 @@ test('memory of services: follows what bounds it', () => {
 });
 
 test('memory of services: those that do not run here are none', () => {
-  const here = serviceMemory({ ...usual, DOCTOR_PIPELINES: 0, DOCTOR_GATEWAYS: 4 }, { heapBytes, partitions: 4 });
+  const here = serviceMemory(usual, { heapBytes, partitions: 4 }, { gateways: 4, pipelines: 0, controlPlanes: 1 });
   expect(here.map(({ of, processes }) => [of, processes])).toEqual([
     ['gateway', 4],
     ['pipeline', 0],

@@ -3,27 +3,26 @@ import { commitEnv } from '../../../gateway/commit/commit-settings.ts';
 import { gatewayHttpEnv } from '../../../gateway/http/http-settings.ts';
 import { poolEnv, readPoolSettings } from '../../../pipeline/supervisor/pool-settings.ts';
 import { hostEnv } from '../../../pipeline/threads/host-settings.ts';
-import { dispatcherEnv } from '../../../pipeline/workers/dispatch/dispatcher-settings.ts';
+import { framesBytes, heldFraction } from '../../../pipeline/workers/dispatch/dispatcher-settings.ts';
 import { resolverEnv } from '../../../pipeline/workers/resolve/resolver-settings.ts';
 import type { MemoryUse } from '../../../shared/doctor/judge-memory.ts';
-import { count } from '../../../shared/runtime/variables.ts';
 
-/** Destinations of one pipeline that hold DISPATCH_BYTES_HELD_MAX at a time; all of a thread hold DISPATCH_FRAMES_BYTES_MAX. */
+/** Destinations of one pipeline that hold all they may at a time; those of a thread hold DISPATCH_FRAMES_BYTES_MAX together. */
 const busyDestinations = 8;
-const none = { minimum: 0 } as const;
 
-/** What memory is bounded by, of the services, and what of them runs on this machine. */
+/** Processes of each service on a machine. */
+export type ServiceCounts = Readonly<Record<'gateways' | 'pipelines' | 'controlPlanes', number>>;
+
+export const oneOfEach: ServiceCounts = { gateways: 1, pipelines: 1, controlPlanes: 1 };
+
+/** What memory of the services is bounded by. */
 export const memoryEnv = {
-  DOCTOR_GATEWAYS: count('Gateways of this machine, whose memory the doctor adds up', 1, none),
-  DOCTOR_PIPELINES: count('Pipelines of this machine', 1, none),
-  DOCTOR_CONTROL_PLANES: count('Control planes of this machine', 1, none),
   BODIES_BYTES_MAX: gatewayHttpEnv.BODIES_BYTES_MAX,
   QUEUE_BYTES_MAX: commitEnv.QUEUE_BYTES_MAX,
   ...poolEnv,
   PIPELINE_VISITOR_CACHE_BYTES_MAX: hostEnv.PIPELINE_VISITOR_CACHE_BYTES_MAX,
   RESOLVER_DEDUPLICATION_IDS_MAX: resolverEnv.RESOLVER_DEDUPLICATION_IDS_MAX,
-  DISPATCH_BYTES_HELD_MAX: dispatcherEnv.DISPATCH_BYTES_HELD_MAX,
-  DISPATCH_FRAMES_BYTES_MAX: hostEnv.DISPATCH_FRAMES_BYTES_MAX,
+  ...framesBytes,
 };
 
 type MemoryVariables = Static<TObject<typeof memoryEnv>>;
@@ -38,19 +37,23 @@ const nodeBytes = 64 * mebibyte;
 const deduplicationBytesAnId = 13;
 
 /** What the services of this machine may take. */
-export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: MemoryOf): MemoryUse[] {
+export function serviceMemory(
+  env: MemoryVariables,
+  { heapBytes, partitions }: MemoryOf,
+  counts: ServiceCounts = oneOfEach,
+): MemoryUse[] {
   const main = [
     { what: 'heap', bytes: heapBytes },
     { what: 'of Node itself', bytes: nodeBytes },
   ];
   const { threads, heapMaxMib, youngHeapMaxMib } = readPoolSettings(env);
   const threadBytes = (heapMaxMib + youngHeapMaxMib) * mebibyte;
-  const heldBytes = Math.min(busyDestinations * env.DISPATCH_BYTES_HELD_MAX, threads * env.DISPATCH_FRAMES_BYTES_MAX);
+  const heldBytes = Math.min(busyDestinations * heldFraction, threads) * env.DISPATCH_FRAMES_BYTES_MAX;
   const idsBytes = partitions * env.RESOLVER_DEDUPLICATION_IDS_MAX * deduplicationBytesAnId;
   return [
     {
       of: 'gateway',
-      processes: env.DOCTOR_GATEWAYS,
+      processes: counts.gateways,
       parts: [
         ...main,
         { what: 'bodies that arrive', bytes: env.BODIES_BYTES_MAX },
@@ -59,7 +62,7 @@ export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: M
     },
     {
       of: 'pipeline',
-      processes: env.DOCTOR_PIPELINES,
+      processes: counts.pipelines,
       parts: [
         ...main,
         { what: `heaps of ${threads} threads`, bytes: threads * threadBytes },
@@ -68,6 +71,6 @@ export function serviceMemory(env: MemoryVariables, { heapBytes, partitions }: M
         { what: `frames for ${busyDestinations} destinations`, bytes: heldBytes },
       ],
     },
-    { of: 'control plane', processes: env.DOCTOR_CONTROL_PLANES, parts: main },
+    { of: 'control plane', processes: counts.controlPlanes, parts: main },
   ];
 }

@@ -25,7 +25,7 @@ let way: FaultyWay;
 
 beforeAll(async () => {
   folder = await makeStackFolder();
-  stack = await runStack(folder, await chooseStackPorts(), { SINK_REQUESTS_MAX: '200000' });
+  stack = await runStack(folder, await chooseStackPorts());
   client = createStackClient(stack.credentials);
   way = await startFaultyWay(stack.credentials.gateway);
 }, 240_000);

@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
-import { count, optionalText, port, text } from '../../../shared/runtime/variables.ts';
+import { optionalText, port, text } from '../../../shared/runtime/variables.ts';
 
 /** Every variable of the demo sink. */
 export const sinkEnv = {
   SINK_PORT: port('The demo sink', 8090),
   SINK_HOST: text('Address the demo sink listens on', { default: '127.0.0.1' }),
-  SINK_REQUESTS_MAX: count('Requests kept, the newest, of 256 MiB together', 10_000),
   SINK_CREDENTIALS_FILE: optionalText(
     '`credentials.json` of the local stack: where the demo site sends to, and with which key',
   ),

@@ -10,7 +10,8 @@ await runService(
   () => readSinkEnv(),
   async (env, logger, scope) => {
     const server = createSink({
-      requestsMax: env.SINK_REQUESTS_MAX,
+      // The newest, of these bytes together.
+      requestsMax: 200_000,
       bytesMax: 256 * mebibyte,
       bodyBytesMax: 16 * mebibyte,
       credentialsFile: env.SINK_CREDENTIALS_FILE,

@@ -46,6 +46,6 @@ test('environment page: what is required, secret, or has a larger unit says so',
 
 test('environment page: variables are few, and none of them is one that was removed', () => {
   const names = new Set([...services, ...tools].flatMap(({ variables }) => Object.keys(variables)));
-  expect(names.size).toBeLessThanOrEqual(180);
+  expect(names.size).toBeLessThanOrEqual(150);
   expect([...names].filter((name) => name in removedVariables)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Static, TObject } from 'typebox';
-import { count, optionalText } from '../../../shared/runtime/variables.ts';
+import { optionalText } from '../../../shared/runtime/variables.ts';
 
 type ControlPlaneSettings = {
   /** Base address, perhaps with a path. */
@@ -35,6 +35,8 @@ export type ControlPlane = {
 };
 
 const connectionsMax = 64;
+/** Requests for experiments on their way to the control plane; more are refused. */
+const requestsMax = 512;
 /** The properties of many variants fit; an answer beyond it is none of the control plane's. */
 const answerBytesMax = 8 * 1024 ** 2;
 
@@ -141,17 +143,12 @@ export const experimentsEnv = {
     'The control plane that serves experiments; without it they are not served under the ingest address',
     { pattern: '^https?://' },
   ),
-  EXPERIMENT_REQUESTS_MAX: count('Requests for experiments on their way to the control plane; more are refused', 512),
-  EXPERIMENT_DEADLINE_MS: count('The control plane answers a request for an experiment within this time', 2_000, {
-    unit: 'ms',
-    minimum: 10,
-  }),
 };
 
 /** Undefined: experiments are not served by this gateway. */
 export function readControlPlaneSettings(
-  env: Static<TObject<typeof experimentsEnv>>,
+  env: Static<TObject<typeof experimentsEnv>> & { readonly REQUEST_DEADLINE_MS: number },
 ): ControlPlaneSettings | undefined {
-  const { CONTROL_PLANE_URL: url, EXPERIMENT_REQUESTS_MAX: requestsMax, EXPERIMENT_DEADLINE_MS: deadlineMs } = env;
+  const { CONTROL_PLANE_URL: url, REQUEST_DEADLINE_MS: deadlineMs } = env;
   return url === undefined ? undefined : { url, requestsMax, deadlineMs };
 }

@@ -12,6 +12,7 @@ import { startGatewayHere } from '../../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-here.ts';
 import { rawPost, sendRaw } from '../../testing/raw-request.ts';
 import { until } from '../../testing/poll.ts';
+import { connectControlPlane } from './control-plane.ts';
 
 type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
 type Answer = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
@@ -45,8 +46,7 @@ beforeAll(async () => {
   gateway = await startGatewayHere(nats.url, {
     CONTROL_PLANE_URL: upstreamUrl,
     TRUSTED_PROXIES: '127.0.0.1',
-    EXPERIMENT_REQUESTS_MAX: '4',
-    EXPERIMENT_DEADLINE_MS: '5000',
+    REQUEST_DEADLINE_MS: '5000',
   });
 });
 afterAll(async () => {
@@ -176,11 +176,14 @@ test('experiments: more at once than are let through are refused, and the others
     await held;
     return { status: 200, body: '{}' };
   };
-  const waiting = Array.from({ length: 4 }, () => post(assignment));
+  const controlPlane = connectControlPlane({ url: upstreamUrl, requestsMax: 4, deadlineMs: 60_000 });
+  const ask = () => controlPlane.post('/experiments', {}, Buffer.from('{}'));
+  const waiting = Array.from({ length: 4 }, ask);
   await until('four requests are on their way', () => Promise.resolve(asked.length === 4));
-  expect((await post(assignment)).status).toBe(503);
+  expect(await ask()).toEqual({ kind: 'failed', reason: 'busy' });
   release();
-  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await Promise.all(waiting)).map(({ kind }) => kind)).toEqual(Array(4).fill('answered'));
+  await controlPlane.close();
 });
 
 test('experiments: an answer that comes late is a 503, also to who waits for a connection, and the next is served', async () => {
@@ -188,7 +191,7 @@ test('experiments: an answer that comes late is a 503, also to who waits for a c
   answer = () => (isHeld ? new Promise(() => undefined) : { status: 200, body: '{"success":true}' });
   const impatient = await startGatewayHere(nats.url, {
     CONTROL_PLANE_URL: upstreamUrl,
-    EXPERIMENT_DEADLINE_MS: '300',
+    REQUEST_DEADLINE_MS: '500',
   });
   try {
     // More than it has connections.

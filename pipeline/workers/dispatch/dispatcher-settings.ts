@@ -10,7 +10,18 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 
 const retryBytes = {
   DISPATCH_RETRY_BYTES_MAX: count(
-    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is filling (LOG_SHARES_PERCENT). With half of it the destination takes no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
+    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is over 70 % full. With half of it the destination takes no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
+    128 * mebibyte,
+    size,
+  ),
+};
+
+/** Fraction of DISPATCH_FRAMES_BYTES_MAX that one destination holds. */
+export const heldFraction = 1 / 8;
+
+export const framesBytes = {
+  DISPATCH_FRAMES_BYTES_MAX: count(
+    'Bytes of frames that all destinations of one thread hold in memory together, about, and an eighth of it for one; of many each holds and fetches less, one frame at least',
     128 * mebibyte,
     size,
   ),
@@ -21,17 +32,11 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   concurrency: fromEnv({
     DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
   }),
-  lingerMs: fromEnv({
-    DISPATCH_LINGER_MS: count('How long a batch that is not full waits for more events while others are in flight', 5, {
-      unit: 'ms',
-      minimum: 0,
-    }),
-  }),
+  /** How long a batch that is not full waits for more events while others are in flight. */
+  lingerMs: 5,
   /** Events that one destination holds in memory before it fetches no more. */
   eventsHeldMax: 4_096,
-  bytesHeldMax: fromEnv({
-    DISPATCH_BYTES_HELD_MAX: count('Bytes of frames one destination holds in memory', 16 * mebibyte, size),
-  }),
+  bytesHeldMax: fromEnv(framesBytes, (env) => Math.ceil(env.DISPATCH_FRAMES_BYTES_MAX * heldFraction)),
   /** Frames that are fetched and not begun. */
   framesBufferedMax: 32,
   /** Frames handed out after the oldest one that is not finished: with so many the destination waits for that one. */
@@ -84,21 +89,14 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
    * request takes its thread some milliseconds a MiB.
    */
   requestBytesMax: 512 * kibibyte,
-  eventWorkMax: fromEnv({
-    DISPATCH_EVENT_WORK_MAX: count(
-      'What the rules of a destination may cost of one event, and again the templates of its request, in characters looked at or written, each some nanoseconds: an event that takes more becomes a dead letter',
-      2_000_000,
-      { minimum: 10_000 },
-    ),
-  }),
+  /**
+   * Cost of the rules of a destination for one event, and again of the templates of its request, in characters read or
+   * written, each some nanoseconds: an event that takes more becomes a dead letter.
+   */
+  eventWorkMax: 2_000_000,
   sender: {
-    connectionsMax: fromEnv({
-      DISPATCH_ORIGIN_CONNECTIONS_MAX: count(
-        'Connections of one thread to one scheme, host and port, which the destinations of an account share. One that has none gets one beyond these',
-        256,
-        { maximum: 16_384 },
-      ),
-    }),
+    /** Connections of one thread to one scheme, host and port; a destination that has none gets one beyond these. */
+    connectionsMax: 256,
     connectTimeoutMs: 3_000,
     /** A destination begins to answer within this time. */
     headersTimeoutMs: 10_000,

@@ -7,14 +7,8 @@ const burstS = 20;
 
 const eventsPerS = {
   RECENT_EVENTS_PER_S_MAX: count(
-    'Events of one account a second in the view of recent events, and 20 times as many at once after a quiet time; of more a sample. One of more than 4 KiB with its visitor counts as several',
+    'Events of one account a second in the view of recent events, and 20 times as many at once after a quiet time; of more a sample. A thread records five times as many outcomes. One of more than 4 KiB with its visitor counts as several',
     100,
-  ),
-};
-const outcomesPerS = {
-  RECENT_OUTCOMES_PER_S_MAX: count(
-    'Outcomes one thread records a second, of all its destinations together; beyond that a sample. Each costs PostgreSQL some 30 µs',
-    500,
   ),
 };
 
@@ -50,10 +44,10 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     /** Twice that of events: under a flood outcomes of more events than are in the view are read, and few of these lack theirs. */
     perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2),
     burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2 * burstS),
-    /** That of all destinations of a thread together. */
+    /** That of all destinations of a thread together, beyond it a sample: each costs PostgreSQL some 30 µs. */
     ofThread: {
-      perSecondMax: fromEnv(outcomesPerS),
-      burstMax: fromEnv(outcomesPerS, (env) => env.RECENT_OUTCOMES_PER_S_MAX * burstS),
+      perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5),
+      burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5 * burstS),
     },
     flushEveryMs: 500,
     outcomesPerWrite: 1_000,

@@ -41,7 +41,7 @@ export const resolverCounters = {
   violations_skipped:
     'Violations of tracking plans that are missing in the table of violations: too many groups of them came at a time, or the database was away for long',
   violation_write_retries: 'Times writing violations to the database failed and was tried again',
-  plan_units: 'Units of work, as in DISPATCH_EVENT_WORK_MAX, that judging events by tracking plans took',
+  plan_units: 'Units of work (characters read or written) that judging events by tracking plans took',
   personal_data_skipped:
     'Values that were not looked at for personal data: an account has more than 2,000 properties, a resolver more than 20,000, or an event could not be parsed',
   personal_data_write_failures:

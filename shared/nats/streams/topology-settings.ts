@@ -42,16 +42,15 @@ export const topologyEnv = {
     streamBytes,
   ),
   LOG_RETRY_BYTES_MAX: count('Size of the stream of events that wait for another attempt', gibibyte, streamBytes),
-  LOG_DEAD_LETTERS_BYTES_MAX: count('Size of the stream of dead letters', gibibyte, streamBytes),
+  LOG_DEAD_LETTERS_BYTES_MAX: count(
+    'Size of the stream of dead letters. That of events and frames that no resolver could process has an eighth of it, as has that of quarantined events; when full, they lose the oldest',
+    gibibyte,
+    { unit: 'bytes', minimum: 8 * 1024 ** 2 },
+  ),
   LOG_DEAD_LETTERS_AGE_MS: count('How long dead letters are kept, also those of deleted destinations', 30 * dayMs, {
     unit: 'ms',
     minimum: 3_600_000,
   }),
-  LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
-    'Size of the stream of events and frames that no resolver could process, and of that of quarantined events. When full, the oldest are removed',
-    128 * 1024 ** 2,
-    streamBytes,
-  ),
   LOG_DEDUPLICATION_BYTES_MAX: count(
     'Size of the stream of ids seen: eight bytes for each id a partition remembers (RESOLVER_DEDUPLICATION_IDS_MAX), and a tenth more',
     gibibyte,
@@ -69,7 +68,7 @@ export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): 
     retryBytesMax: env.LOG_RETRY_BYTES_MAX,
     deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
     deadLetterAgeMs: env.LOG_DEAD_LETTERS_AGE_MS,
-    ingestDeadLetterBytesMax: env.LOG_INGEST_DEAD_LETTERS_BYTES_MAX,
+    ingestDeadLetterBytesMax: Math.ceil(env.LOG_DEAD_LETTERS_BYTES_MAX / 8),
     deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
     consumersMax,
   };
