@@ -11,7 +11,6 @@ test('gateway environment: defaults are the limits of the contract', () => {
     BATCH_ROWS_MAX: 1000,
     ROW_BYTES_MAX: 64 * 1024,
     TIME_PAST_MS_MAX: 7 * 86_400_000,
-    TIME_AHEAD_MS_MAX: 300_000,
     RATE_LIMIT_EVENTS_PER_S: 10_000,
     RATE_LIMIT_BYTES_PER_S: 16 * 1024 ** 2,
     TRUSTED_PROXIES: [],

@@ -27,7 +27,7 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createConfigTrust } from '../shared/contracts/config/signed-config.ts';
 import { activityHoursKept } from '../shared/contracts/activity-settings.ts';
-import { Admission, rateBurstS } from './ingest/admission.ts';
+import { Admission, readAdmissionSettings } from './ingest/admission.ts';
 import { awaitAccounts } from './ingest/await-accounts.ts';
 import { followBackpressure } from './ingest/backpressure.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
@@ -45,7 +45,7 @@ import { startCanary } from './status/canary.ts';
 import { readinessChecks } from './status/readiness.ts';
 import { reportActivity } from './status/report-activity.ts';
 import { BodyBudget } from './http/incoming-body.ts';
-import { readTlsFiles } from './http/http-settings.ts';
+import { readGatewayHttpSettings } from './http/http-settings.ts';
 import { RequestLimits } from './http/request-limits.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
@@ -101,11 +101,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   scope.use('frames', commit, (one) => one.stop());
 
   const sources = new PublishedSources(
-    {
-      eventsPerS: env.RATE_LIMIT_EVENTS_PER_S,
-      bytesPerS: env.RATE_LIMIT_BYTES_PER_S,
-      burstS: rateBurstS,
-    },
+    readAdmissionSettings(env).rates,
     createSecretOpener(createSourceSecretBox(env), logger),
   );
   const activity = reportActivity({
@@ -158,34 +154,29 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
   scope.use('control plane', controlPlane, (one) => withDeadline(one?.close() ?? Promise.resolve(), stepMs));
-  const tls = readTlsFiles(env);
+  const { bodies, requestsOfAddressMax, ...listening } = readGatewayHttpSettings(env);
   const unpacking = createUnpackingLimit();
   const { routes, compatCounts } = createRoutes({
     admission,
     sources,
     commit,
     experiments: { controlPlane, clientAddress },
-    isSecure: tls !== undefined,
+    isSecure: listening.tls !== undefined,
     ...readRoutesSettings(env, partitions, messageBytesMax, unpacking),
   });
   const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget({
-    bytesMax: env.BODIES_BYTES_MAX,
-    bytesOfAddressMax: env.BODIES_BYTES_MAX / 2,
+    ...bodies,
     addressOf: (exchange) => admission.addressOf(exchange),
   });
   const requestLimits = new RequestLimits({
-    ofAddressMax: env.GATEWAY_ADDRESS_REQUESTS_MAX,
+    ofAddressMax: requestsOfAddressMax,
     addressOf: (exchange) => admission.addressOf(exchange),
   });
   const server = await startServer(uws.uws, {
-    host: env.GATEWAY_HOST,
-    port: env.GATEWAY_PORT,
-    sharePort: env.GATEWAY_REUSE_PORT,
-    tls,
+    ...listening,
     routes,
     budget,
-    connectionsMax: env.GATEWAY_CONNECTIONS_MAX,
     requestLimits,
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),

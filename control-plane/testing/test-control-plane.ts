@@ -132,6 +132,7 @@ function testEnv(): ControlPlaneEnv {
     LOG_RETRY_BYTES_MAX: 8 * mebibyte,
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_DEAD_LETTERS_AGE_MS: 30 * 86_400_000,
+    LOG_INGEST_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: 8 * mebibyte,
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,

@@ -1,48 +1,63 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { Static, TObject } from 'typebox';
 import type { EnvRule } from '../../shared/runtime/env.ts';
 import { needs, together } from '../../shared/runtime/env.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count, flag, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 
 const mebibyte = 1024 ** 2;
 
-export const gatewayHttpEnv = {
-  GATEWAY_PORT: port('Port on which the gateway receives events', 8080),
-  GATEWAY_HOST: text('Address the gateway listens on', { default: '0.0.0.0' }),
-  GATEWAY_REUSE_PORT: flag('Lets several gateway processes share one port; otherwise a busy port is an error', false),
+const tls = {
   GATEWAY_TLS_CERT_FILE: optionalText(
     'Certificate chain, a PEM file: with it and the key the gateway speaks TLS, and only TLS. The metrics port stays plain',
   ),
   GATEWAY_TLS_KEY_FILE: optionalText('The key of GATEWAY_TLS_CERT_FILE, a PEM file'),
   GATEWAY_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key'),
+};
+const bodies = {
   BODIES_BYTES_MAX: count(
     'Memory for all bodies that are still arriving, half of it for those of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
     128 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),
-  GATEWAY_ADDRESS_REQUESTS_MAX: count(
-    'Requests in flight from one address: their bodies arrive, or they wait for the log. More get a 429, and their connection is closed. 0: no limit. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
-    10_000,
-    { minimum: 0 },
-  ),
-  GATEWAY_CONNECTIONS_MAX: count(
-    "Connections of clients; more are closed as they come. Below the process's limit of open files, or it ends up without any for the log",
-    20_000,
-  ),
 };
+
+/** Where the gateway listens, and what clients may have there. */
+export const { variables: gatewayHttpEnv, read: readGatewayHttpSettings } = defineSettings({
+  port: fromEnv({ GATEWAY_PORT: port('Port on which the gateway receives events', 8080) }),
+  host: fromEnv({ GATEWAY_HOST: text('Address the gateway listens on', { default: '0.0.0.0' }) }),
+  sharePort: fromEnv({
+    GATEWAY_REUSE_PORT: flag('Lets several gateway processes share one port; otherwise a busy port is an error', false),
+  }),
+  /** Undefined: the gateway speaks plain HTTP. */
+  tls: fromEnv(tls, (env): TlsFiles | undefined => {
+    const { GATEWAY_TLS_CERT_FILE: certFile, GATEWAY_TLS_KEY_FILE: keyFile, GATEWAY_TLS_PASSPHRASE: passphrase } = env;
+    if (certFile === undefined || keyFile === undefined) return undefined;
+    return { certFile, keyFile, ...(passphrase === undefined ? {} : { passphrase }) };
+  }),
+  bodies: {
+    bytesMax: fromEnv(bodies),
+    bytesOfAddressMax: fromEnv(bodies, (env) => Math.ceil(env.BODIES_BYTES_MAX / 2)),
+  },
+  requestsOfAddressMax: fromEnv({
+    GATEWAY_ADDRESS_REQUESTS_MAX: count(
+      'Requests in flight from one address: their bodies arrive, or they wait for the log. More get a 429, and their connection is closed. 0: no limit. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+      10_000,
+      { minimum: 0 },
+    ),
+  }),
+  connectionsMax: fromEnv({
+    GATEWAY_CONNECTIONS_MAX: count(
+      "Connections of clients; more are closed as they come. Below the process's limit of open files, or it ends up without any for the log",
+      20_000,
+    ),
+  }),
+});
 
 export const gatewayHttpRules: readonly EnvRule[] = [
   together('GATEWAY_TLS_CERT_FILE', 'GATEWAY_TLS_KEY_FILE'),
   needs('GATEWAY_TLS_PASSPHRASE', 'GATEWAY_TLS_KEY_FILE'),
 ];
-
-/** Undefined: the gateway speaks plain HTTP. */
-export function readTlsFiles(env: Static<TObject<typeof gatewayHttpEnv>>): TlsFiles | undefined {
-  const { GATEWAY_TLS_CERT_FILE: certFile, GATEWAY_TLS_KEY_FILE: keyFile, GATEWAY_TLS_PASSPHRASE: passphrase } = env;
-  if (certFile === undefined || keyFile === undefined) return undefined;
-  return { certFile, keyFile, ...(passphrase === undefined ? {} : { passphrase }) };
-}
 
 /** PEM files of the gateway's own certificate. The engine reads them itself. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly passphrase?: string };

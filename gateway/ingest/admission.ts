@@ -4,6 +4,7 @@ import { forbidden, signedOnly, tooMany, unauthorized } from '../http/reply.ts';
 import { isPageAllowed } from '../../shared/admission/allowed-origins.ts';
 import type { ClientAddress } from '../../shared/admission/client-address.ts';
 import type { PublishedSource, PublishedSources } from './published-sources.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
 /** A request whose sender was let in. */
@@ -99,16 +100,29 @@ function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: 
 
 const dayMs = 86_400_000;
 
-/** Seconds of a rate limit that may be used at once. */
-export const rateBurstS = 2;
-
-export const admissionEnv = {
-  RATE_LIMIT_EVENTS_PER_S: count('Events per second of one source key; those of two seconds may come at once', 10_000),
-  RATE_LIMIT_BYTES_PER_S: count(
-    'Bytes per second of one source key, of bodies as they are unpacked; those of two seconds may come at once',
-    16 * 1024 ** 2,
-    { unit: 'bytes' },
-  ),
-  TIME_PAST_MS_MAX: count("How far back an event's time may lie", 7 * dayMs, { unit: 'ms' }),
-  TIME_AHEAD_MS_MAX: count("How far ahead an event's time may lie", 300_000, { unit: 'ms', minimum: 0 }),
-};
+/** Rate limits of one source key, and how far an event's time may lie from now. */
+export const { variables: admissionEnv, read: readAdmissionSettings } = defineSettings({
+  rates: {
+    eventsPerS: fromEnv({
+      RATE_LIMIT_EVENTS_PER_S: count(
+        'Events per second of one source key; those of two seconds may come at once',
+        10_000,
+      ),
+    }),
+    bytesPerS: fromEnv({
+      RATE_LIMIT_BYTES_PER_S: count(
+        'Bytes per second of one source key, of bodies as they are unpacked; those of two seconds may come at once',
+        16 * 1024 ** 2,
+        { unit: 'bytes' },
+      ),
+    }),
+    /** Seconds of a rate that may be used at once. */
+    burstS: 2,
+  },
+  timeWindow: {
+    pastMsMax: fromEnv({
+      TIME_PAST_MS_MAX: count("How far back an event's time may lie", 7 * dayMs, { unit: 'ms' }),
+    }),
+    aheadMsMax: 300_000,
+  },
+});

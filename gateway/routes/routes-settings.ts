@@ -1,5 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../shared/runtime/variables.ts';
+import { readAdmissionSettings } from '../ingest/admission.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
 import { multipartInFlightMax, signatureAgeMsMax } from '../webhook/webhook-settings.ts';
 import { ConcurrencyLimit } from '../../shared/limits/index.ts';
@@ -52,7 +53,7 @@ export function readRoutesSettings(
   messageBytesMax: number,
   unpacking: ConcurrencyLimit,
 ): RoutesSettings {
-  const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
+  const { timeWindow } = readAdmissionSettings(env);
   const gzip = { ratioMax: gzipRatioMax, inFlight: unpacking };
   const limits = { depthMax, keysMax: keysMax.event, timeWindow };
   const bodyBytesMax = readEventBytesMax(env, messageBytesMax);

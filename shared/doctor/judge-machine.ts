@@ -5,7 +5,7 @@ import { fail, ok, warn } from './finding.ts';
 /** A connection takes one, and so does each destination's; the usual 1,024 is used up by clients that keep theirs open. */
 const openFilesEnough = 16_384;
 const skewWarnMs = 500;
-/** Far below the window in which an event's own time may lie ahead (TIME_AHEAD_MS_MAX). */
+/** Far below the window in which an event's own time may lie ahead (5 minutes). */
 const skewFailMs = 30_000;
 const gibibyte = 1024 ** 3;
 const syncSlowMs = 10;

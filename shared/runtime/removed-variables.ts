@@ -75,7 +75,6 @@ export const removedVariables: Readonly<Record<string, string>> = {
   JSON_DEPTH_MAX: 'arrays and objects nest up to 64 deep',
   JSON_KEYS_MAX: 'an event has up to 10,000 object keys',
   LOG_CONSUMERS_MAX: 'a stream admits 100,000 consumers',
-  LOG_INGEST_DEAD_LETTERS_BYTES_MAX: 'these streams have an eighth of LOG_DEAD_LETTERS_BYTES_MAX each',
   LOG_SHARES_PERCENT: 'accounts fill a stream to 70 %',
   METRICS_DESTINATIONS_MAX: '1,000 destinations have metrics of their own',
   PIPELINE_ACCOUNT_WORK_PER_S:
@@ -120,6 +119,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   SINK_BODY_BYTES_MAX: 'the sink takes bodies of up to 16 MiB',
   SINK_BYTES_MAX: 'the sink keeps 256 MiB',
   SINK_REQUESTS_MAX: 'the sink keeps 200,000 requests',
+  TIME_AHEAD_MS_MAX: "an event's time may lie 5 minutes ahead",
   WEBHOOK_EVENTS_MAX: 'BATCH_ROWS_MAX is the limit of webhooks too',
   WEBHOOK_MULTIPART_IN_FLIGHT_MAX: 'up to 32 multipart bodies are read at a time',
   WEBHOOK_SIGNATURE_AGE_MS_MAX: 'a signature is valid for five minutes',

@@ -57,6 +57,7 @@ beforeAll(async () => {
     LOG_EVENTS_BYTES_MAX: String(topology.eventsBytesMax),
     LOG_RETRY_BYTES_MAX: String(topology.retryBytesMax),
     LOG_DEAD_LETTERS_BYTES_MAX: String(topology.deadLetterBytesMax),
+    LOG_INGEST_DEAD_LETTERS_BYTES_MAX: String(topology.ingestDeadLetterBytesMax),
     LOG_DEDUPLICATION_BYTES_MAX: String(topology.deduplicationBytesMax),
   };
 });

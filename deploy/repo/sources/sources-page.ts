@@ -17,7 +17,7 @@ that leads to a value counts. A source of the type \`Webhook\` takes any JSON.
 - **Name**: without one the event has the source's name.
 - **Id**: a repeated request is one event. With _and content_, a later state of the same thing is another event. Without an id, a repeat
   is a second event.
-- **Time**: a time outside the window (\`TIME_PAST_MS_MAX\`, \`TIME_AHEAD_MS_MAX\`) is kept as \`original_time\` in the context, and the time
+- **Time**: a time outside the window (\`TIME_PAST_MS_MAX\` back, 5 minutes ahead) is kept as \`original_time\` in the context, and the time
   of arrival is used.
 - **Signature**: with \`signingSecret\` set on the source, requests without the provider's signature get 401, and the source takes nothing at
   other addresses. A signature with a time must be within five minutes of now. The secret needs \`SOURCE_SECRETS_KEY\`, the same
