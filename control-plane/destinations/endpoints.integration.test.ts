@@ -269,3 +269,38 @@ test('list destinations: filters by status and type', async () => {
   expect((await own.get('/destinations?status=On')).status).toBe(400);
   expect((await own.get('/destinations?type=Nope')).status).toBe(400);
 });
+
+test('standard events: what each becomes without a mapping, by the settings of the draft, without any secret', async () => {
+  const { body: made } = await client.post('/destinations', {
+    type: 'SnapchatAdsCapi',
+    settings: {
+      pixelId: '1ec32188-754e-4be2-8e55-c949a984a39f',
+      accessToken: 'a-real-token',
+      otherEvents: 'CUSTOM_EVENT_3',
+    },
+  });
+  const { status, body } = await client.get(`/destinations/${made.id}/standard-events`);
+  expect(status).toBe(200);
+  const byLabel = new Map(body.entities.map((one: { label: string }) => [one.label, one]));
+  expect(byLabel.get('Order Completed')).toMatchObject({ outcome: 'sent', name: 'PURCHASE', reason: null });
+  expect(byLabel.get('Contacted')).toMatchObject({
+    outcome: 'sent',
+    requests: [{ body: expect.stringContaining('CUSTOM_EVENT_3') }],
+  });
+  expect(byLabel.get('alias')).toMatchObject({ outcome: 'skipped', reason: expect.stringMatching(/\S/), requests: [] });
+  expect(JSON.stringify(body)).not.toContain('a-real-token');
+  // What is required and not set is made up.
+  const { body: bare } = await client.post('/destinations', { type: 'Braze', status: 'Disabled' });
+  const { body: ofBare } = await client.get(`/destinations/${bare.id}/standard-events`);
+  expect(ofBare.entities.filter(({ outcome }: { outcome: string }) => outcome === 'sent').length).toBeGreaterThan(20);
+});
+
+test.each(destinationKinds.map(({ descriptor }) => descriptor.id))(
+  'standard events: %s shows its own',
+  async (type) => {
+    const { body: made } = await client.post('/destinations', { type, status: 'Disabled' });
+    const { status, body } = await client.get(`/destinations/${made.id}/standard-events`);
+    expect([type, status]).toEqual([type, 200]);
+    expect(body.entities.length).toBeGreaterThan(30);
+  },
+);

@@ -30,6 +30,7 @@ GET    /destinations/{destination}/health/series            destination:find
 GET    /destinations/{destination}/backlog                  destination:find
 GET    /destinations/{destination}/sending                  destination:find
 GET    /destinations/{destination}/failures                 destination:find
+GET    /destinations/{destination}/standard-events          destination:find
 POST   /destinations/{destination}/test                     destination:update
 GET    /destinations/{destination}/dead-letters             destination:find
 GET    /destinations/{destination}/dead-letters/1           destination:find

@@ -1,8 +1,7 @@
 import { decodeJson, isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
-import type { OfferedDestination, OfferedKind } from './common-settings.ts';
 import { UnfitEventError } from './sdk/destination.ts';
-import type { OutboundRequest } from './sdk/destination.ts';
+import type { DestinationKind, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
 import { platformEvents } from './sdk/platform-events.ts';
 import { contentOf, requestsInTurn } from './sdk/request-content.ts';
 import { skipReason } from './sdk/skip-reason.ts';
@@ -10,6 +9,9 @@ import { createEventNames } from './sdk/standard-events.ts';
 import type { PlatformVocabulary } from './sdk/standard-events.ts';
 import { resolvedSample, standardSamples } from './sdk/standard-samples.ts';
 import type { StandardSample } from './sdk/standard-samples.ts';
+
+/** What of a kind decides what it sends. */
+export type EventKind = Pick<DestinationKind, 'descriptor' | 'exampleProperties' | 'facts' | 'prepare'>;
 
 /** A request as people read it. */
 export type ShownRequest = {
@@ -39,15 +41,15 @@ export type EventOutcome = { readonly label: string } & (
  * What a destination with these settings makes of every call and standard event of a customer of whom everything is known.
  * Secrets show in requests where platforms want them there: give made-up ones. Throws SettingError.
  */
-export function eventOutcomes(kind: OfferedKind, settings: JsonObject): readonly EventOutcome[] {
+export function eventOutcomes(kind: EventKind, settings: JsonObject): readonly EventOutcome[] {
   const prepared = kind.prepare(settings);
   return standardSamples.map((sample) => eventOutcome(kind, prepared, sample));
 }
 
 /** The same of one sample, changed by `properties`. */
 export function eventOutcome(
-  kind: OfferedKind,
-  prepared: OfferedDestination,
+  kind: EventKind,
+  prepared: PreparedDestination,
   sample: StandardSample,
   properties: JsonObject = {},
 ): EventOutcome {
@@ -82,7 +84,7 @@ function readable(content: unknown): unknown {
 const vocabularies: Readonly<Record<string, PlatformVocabulary | undefined>> = platformEvents;
 
 /** The platform's own name, else the event's, where a member of the requests holds it, however it is written. */
-function sentName(kind: OfferedKind, name: string, requests: readonly ShownRequest[]): string | undefined {
+function sentName(kind: EventKind, name: string, requests: readonly ShownRequest[]): string | undefined {
   const vocabulary = vocabularies[kind.descriptor.id];
   const own = vocabulary === undefined ? undefined : createEventNames(vocabulary)({ name, isRenamed: false });
   const leaves = requests.flatMap(({ content }) => [...leavesOf(content)].map(([, leaf]) => leaf));

@@ -31,6 +31,7 @@ export type Failure = OneOf<Of<'listDestinationFailures'>>;
 export type Destination = Of<'getDestination'>;
 export type DestinationType = OneOf<Of<'listDestinationTypes'>>;
 export type SettingDescriptor = DestinationType['settings'][number];
+export type StandardEvent = OneOf<Of<'listDestinationStandardEvents'>>;
 export type DestinationTestResult = Of<'testDestination'>;
 export type ShownRequest = NonNullable<DestinationTestResult['request']>;
 export type DeadLetter = OneOf<Of<'listDeadLetters'>>;

@@ -18,6 +18,7 @@ import './rules.css';
 import { useKept } from './use-kept.ts';
 import type { KeptRule } from './use-kept.ts';
 import { newRuleId } from './use-trial.ts';
+import { WithoutMapping } from './without-mapping.tsx';
 
 /** One mapping, or a new one: when it applies, what it does, and what that makes of an event. */
 export function MappingPage(): ReactElement {
@@ -192,7 +193,13 @@ function MappingForm({ id, kept, language, initial }: MappingFormProps): ReactEl
           )}
         </KeptForm>
       </Card>
-      <MappingTrial tried={tried} id={id ?? newRuleId} fields={fields} />
+      <div className="stack">
+        <MappingTrial tried={tried} id={id ?? newRuleId} fields={fields} />
+        {fields.destinationId === '' ? null : (
+          // Opened again for another destination.
+          <WithoutMapping key={fields.destinationId} destinationId={fields.destinationId} />
+        )}
+      </div>
     </div>
   );
 }

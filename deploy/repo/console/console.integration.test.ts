@@ -431,6 +431,13 @@ test('keys: one is made, shown once, and ended', async () => {
     .waitFor();
 });
 
+test('rules: a mapping’s page shows what each standard event becomes without one', async () => {
+  await open(`/rules/mappings/${account.mappingId}`, 'Without a mapping');
+  await page.getByText('What each standard event becomes').click();
+  await press('Order Refunded');
+  await expect.poll(() => page.locator('main').innerText()).toContain('"event": "Order Refunded"');
+});
+
 test('rules: a mapping is tried on an event while it is written, by conditions and as JSON, and kept in the draft', async () => {
   await open(`/rules/new-mapping?event=${account.eventId}`, 'Preview');
   const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);

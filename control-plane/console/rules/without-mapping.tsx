@@ -1,0 +1,80 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useRead } from '../api/queries.ts';
+import type { StandardEvent } from '../api/types.ts';
+import { Code } from '../design/code.tsx';
+import { Waiting } from '../design/feedback.tsx';
+import { Card } from '../design/page.tsx';
+import { pretty } from '../design/shown-request.tsx';
+import { Table } from '../design/table.tsx';
+
+/** What a destination receives for every standard event to which no mapping applies. Read when it is opened. */
+export function WithoutMapping({ destinationId }: { readonly destinationId: string }): ReactElement {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Card title="Without a mapping">
+      <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary>What each standard event becomes</summary>
+        {isOpen ? <StandardEvents destinationId={destinationId} /> : null}
+      </details>
+    </Card>
+  );
+}
+
+function StandardEvents({ destinationId }: { readonly destinationId: string }): ReactElement {
+  const query = useRead<{ readonly entities: readonly StandardEvent[] }>(
+    `/destinations/${encodeURIComponent(destinationId)}/standard-events`,
+  );
+  const [chosen, setChosen] = useState('');
+  const events = query.data?.entities ?? [];
+  const shown = events.find(({ label }) => label === chosen);
+  return (
+    <div className="stack">
+      <Waiting query={query} />
+      {events.length === 0 ? null : (
+        <>
+          <p className="soft">With the settings of this destination, made-up secrets and a made-up customer.</p>
+          <Table
+            label="Standard events"
+            columns={[
+              {
+                title: 'Event',
+                cell: ({ label, requests }) =>
+                  requests.length === 0 ? (
+                    label
+                  ) : (
+                    <button type="button" className="plain" onClick={() => setChosen(label)}>
+                      {label}
+                    </button>
+                  ),
+              },
+              { title: 'Sent as', cell: SentAs },
+            ]}
+            rows={events}
+            keyOf={({ label }) => label}
+          />
+        </>
+      )}
+      {shown === undefined ? null : (
+        <div className="stack" aria-live="polite">
+          <h3>{shown.label}</h3>
+          {shown.requests.map(({ method, url, body }, index) => (
+            <div key={index} className="stack">
+              <Code label="Request" text={`${method} ${url}`} />
+              {body === null ? null : <Code label="Body" text={pretty(body)} />}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function SentAs({ outcome, name, reason }: StandardEvent): ReactElement {
+  if (outcome === 'sent') return name === null ? <span className="soft">by its address</span> : <strong>{name}</strong>;
+  return (
+    <span className="soft">
+      {outcome === 'skipped' ? 'Skipped' : 'Refused'}: {reason}
+    </span>
+  );
+}
