@@ -1,9 +1,7 @@
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
 import type { EgressRanges } from '../../shared/egress/egress-rules.ts';
-import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
-import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
 import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
-import { createSender } from '../../shared/egress/sender.ts';
+import { createDestinationSenders } from '../../shared/egress/protocols/destination-senders.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { defineService } from '../api/services.ts';
@@ -48,7 +46,6 @@ const runningOfAccountMax = 2;
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
   const { timeoutMs, tokens } = options;
   const rules = createEgressRules(options.egress.allowed, options.egress.denied);
-  const lookupFor = createGuardedLookup(rules);
   const limits = {
     connectionsMax: 1,
     connectTimeoutMs: Math.min(connectTimeoutMs, timeoutMs),
@@ -68,7 +65,7 @@ export function createDestinationTests(options: DestinationTestsOptions): Destin
         counts.refused += 1;
         throw tooMany('too many destinations are being tested; try again when one of the tests is over');
       }
-      const sender = withOAuth(createSender({ rules, lookupFor, limits }), tokens);
+      const sender = createDestinationSenders({ rules, limits, tokens }).create(accountId);
       running.set(sender, accountId);
       try {
         const result = await runDestinationTest(test, sender);

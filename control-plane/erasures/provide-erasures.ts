@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-rules.ts';
-import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
-import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
 import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
-import { createSender } from '../../shared/egress/sender.ts';
+import { createDestinationSenders } from '../../shared/egress/protocols/destination-senders.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
@@ -48,7 +46,6 @@ export function provideErasures(
   services.provide(erasures, createErasureService({ connection, pool, secretBox, settings, limits, logger, now }));
   const egress = readEgressRanges(env);
   const rules = createEgressRules(egress.allowed, egress.denied);
-  const lookupFor = createGuardedLookup(rules);
   const senderLimits = {
     connectionsMax: 1,
     connectTimeoutMs: 3_000,
@@ -58,7 +55,7 @@ export function provideErasures(
   const forwarding = startForwarding({
     pool,
     secretBox,
-    createSender: () => withOAuth(createSender({ rules, lookupFor, limits: senderLimits }), tokens),
+    createSender: () => createDestinationSenders({ rules, limits: senderLimits, tokens }).create(''),
     deadlineMs: settings.deadlineMs,
     logger,
     now,

@@ -13,13 +13,9 @@ import { memoryTrustedMs } from '../../shared/visitors/trusted-memory.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
-import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
-import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
 import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
-import { createProtocolSenders } from '../../shared/egress/protocols/protocol-sender.ts';
-import { protocols } from '../../shared/egress/protocols/registry.ts';
-import { createSenders } from '../../shared/egress/sender.ts';
+import { createDestinationSenders } from '../../shared/egress/protocols/destination-senders.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { CostBudget } from '../../shared/limits/index.ts';
 import { RoundBudgets } from '../workers/dispatch/sources/round-budget.ts';
@@ -84,10 +80,9 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const rules = createEgressRules(settings.egress.allowed, settings.egress.denied);
-  const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits: dispatcher.sender });
-  const withProtocols = createProtocolSenders({ protocols, rules, limits: dispatcher.sender });
   const secrets = createSecretBox(...settings.secretKeys);
   const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });
+  const senders = createDestinationSenders({ rules, limits: dispatcher.sender, tokens: tokenSource });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
@@ -126,7 +121,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     frameQuotas: new FrameQuotas(settings.framesBytesMax),
     openedFrames: new OpenedFrames({ bytesMax: settings.openedFramesBytesMax }),
     referencedEvents: new ReferencedEvents(settings.openedFramesBytesMax),
-    createSender: (accountId) => withOAuth(withProtocols(senders.create(accountId)), tokenSource),
+    createSender: (accountId) => senders.create(accountId),
     async close(deadlineMs) {
       const ending = [erasures.stop(), sourceActivity.stop(), outcomes.close(deadlineMs / 2)];
       await withDeadline(Promise.allSettled(ending), deadlineMs / 2);

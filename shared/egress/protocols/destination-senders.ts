@@ -1,0 +1,21 @@
+import type { EgressRules } from '../egress-rules.ts';
+import { createGuardedLookup } from '../guarded-lookup.ts';
+import { withOAuth } from '../oauth/oauth-sender.ts';
+import type { TokenSource } from '../oauth/token-source.ts';
+import { createSenders } from '../sender.ts';
+import type { SenderLimits, Senders } from '../sender.ts';
+import { createProtocolSenders } from './protocol-sender.ts';
+import { protocols } from './registry.ts';
+
+export type DestinationSendersOptions = {
+  readonly rules: EgressRules;
+  readonly limits: SenderLimits;
+  readonly tokens: TokenSource;
+};
+
+/** Senders for whatever a kind builds: HTTP, with a token where the request needs one, and the other protocols. */
+export function createDestinationSenders({ rules, limits, tokens }: DestinationSendersOptions): Senders {
+  const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits });
+  const withProtocols = createProtocolSenders({ protocols, rules, limits });
+  return { create: (group) => withOAuth(withProtocols(senders.create(group)), tokens) };
+}
