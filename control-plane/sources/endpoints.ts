@@ -15,6 +15,7 @@ import { publishing } from '../publishing/publishing-service.ts';
 import { publishedSources } from '../draft/live-version.ts';
 import { ingestUrl } from './ingest-url.ts';
 import { createSource, issueSourceKeys } from './create-source.ts';
+import { describeSourceTypes, sourceTypeReply } from './describe-source-types.ts';
 import { revealTokens } from './reveal-tokens.ts';
 import { sealSourceSecrets, sourceSealers, sourceSecrets } from './source-secrets.ts';
 import { issueUserHashSecret, readUserHashSecret, takesUserHash } from './user-hash-secret.ts';
@@ -63,6 +64,16 @@ export const sourceEndpoints = [
       const row = await edit(services, principal, (editing) => createSource(editing, services, fields));
       return viewSource(row, new Set(), services.liveValues);
     },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/sources/types',
+    scope: 'source:list',
+    id: 'listSourceTypes',
+    tag: 'Sources',
+    summary: 'The types a source may have, with what the provider of a webhook needs',
+    reply: Type.Object({ entities: Type.Array(sourceTypeReply) }),
+    handle: () => Promise.resolve({ entities: describeSourceTypes() }),
   }),
   defineEndpoint({
     method: 'GET',

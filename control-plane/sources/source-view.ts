@@ -41,6 +41,7 @@ function isoOrNull(ms: number | null): string | null {
 
 /** A source's keys as they are answered. */
 export const tokensReply = Type.Object({
+  ingestUrl: Type.String({ description: 'Address of the gateways (`INGEST_URL`), without a slash at its end.' }),
   token: Type.String(),
   testToken: Type.String({ description: 'Events sent with it are validated and never dispatched.' }),
   secret: nullable(
@@ -62,6 +63,7 @@ export function viewTokens(
 ) {
   const isWeb = (row.body as SourceBody).type === 'WebSource';
   return {
+    ingestUrl: ingestUrl.replace(/\/+$/, ''),
     token,
     testToken,
     secret,

@@ -42,6 +42,7 @@ POST   /destinations/{destination}/replays/{replay}/cancel  destination:update
 
 GET    /sources                          source:list
 POST   /sources                          source:create
+GET    /sources/types                    source:list
 GET    /sources/{source}                 source:find
 PATCH  /sources/{source}                 source:update
 DELETE /sources/{source}                 source:delete

@@ -51,6 +51,7 @@ export type PlanTrialResult = Of<'tryTrackingPlan'>;
 export type QuarantinedEvent = OneOf<Of<'listQuarantine'>>;
 
 export type Source = Of<'getSource'>;
+export type SourceType = OneOf<Of<'listSourceTypes'>>;
 export type Tokens = Of<'getSourceTokens'>;
 export type AuditEntry = OneOf<Of<'listAudit'>>;
 export type ApiKey = OneOf<Of<'listKeys'>>;

@@ -10,6 +10,7 @@ import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
+import { GetStarted } from './get-started.tsx';
 
 // The library that draws is not needed to read the page.
 const LagChart = lazy(async () => ({ default: (await import('./lag-chart.tsx')).LagChart }));
@@ -67,7 +68,8 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
   const failed = destinations.reduce((sum, { inRange }) => sum + inRange.failed, 0);
   return (
     <>
-      <Problems problems={problems} />
+      <GetStarted activity={activity} />
+      <Problems problems={problems} hasEvents={sources.some(({ lastTriggeredAt }) => lastTriggeredAt !== null)} />
       <dl className="figures">
         <div>
           <dt>Events in</dt>
@@ -234,8 +236,12 @@ function Refused({ refused }: Pick<ActivitySource, 'refused'>): ReactElement {
   );
 }
 
-function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactElement {
+type ProblemsProps = { readonly problems: readonly Problem[]; readonly hasEvents: boolean };
+
+function Problems({ problems, hasEvents }: ProblemsProps): ReactElement | null {
   if (problems.length === 0) {
+    // An account that never had an event is not well: it has not begun.
+    if (!hasEvents) return null;
     return (
       <div className="note good" role="status">
         <State tone="good">All is well: no failures and no backlog.</State>

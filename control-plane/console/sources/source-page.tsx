@@ -4,34 +4,39 @@ import { Link, useParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Source, Tokens } from '../api/types.ts';
-import { Code } from '../design/code.tsx';
+import type { Source, SourceType, Tokens } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
-import { Field } from '../design/field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { Ago, At } from '../design/time.tsx';
+import { FirstEvent } from './first-event.tsx';
 import { IdentityCard } from './identity-card.tsx';
+import { Install } from './install-card.tsx';
 import { SecretCard, takesUserHash } from './secret-card.tsx';
 import { SourceState } from './sources-page.tsx';
+import { WebhookCard } from './webhook-card.tsx';
 
 /** One source: its keys, and what to send with them. */
 export function SourcePage(): ReactElement {
   const { id = '' } = useParams();
   const path = `/sources/${id}`;
-  const query = useRead<Source>(path, { everyMs: 5_000 });
+  const query = useRead<Source>(path, { everyMs: 2_000 });
   const mayReadKeys = useScope('source:tokens');
   const tokens = useRead<Tokens>(`${path}/tokens`, { enabled: mayReadKeys });
+  const types = useRead<{ readonly entities: readonly SourceType[] }>('/sources/types', {
+    enabled: useScope('source:list'),
+  });
   const mayUpdate = useScope('source:update');
   const mayList = useScope('source:list');
   const [isRotating, setRotating] = useState(false);
   const rotate = useChange(() => request('POST', `${path}/tokens/rotate`));
   const turn = useChange((status: string) => request('PATCH', path, { status }));
   const source = query.data;
+  const type = types.data?.entities.find(({ id: one }) => one === source?.type);
   return (
     <Page
       title={source?.name ?? source?.type ?? 'Source'}
-      lead={source?.type}
+      lead={type?.label ?? source?.type}
       back={{ to: '/sources', label: 'Sources' }}
       actions={
         source === undefined || !mayUpdate ? null : (
@@ -54,11 +59,7 @@ export function SourcePage(): ReactElement {
       <ErrorNote error={turn.error} />
       {source === undefined ? null : (
         <>
-          {source.isPublished === true ? null : (
-            <p className="note warn">
-              It does not accept events yet: it is not in the live version. <Link to="/draft">Publish the draft</Link>
-            </p>
-          )}
+          <FirstEvent source={source} />
           <div className="columns">
             <Card title="Status">
               <dl className="facts">
@@ -87,9 +88,14 @@ export function SourcePage(): ReactElement {
             {mayReadKeys && tokens.data !== undefined && takesUserHash(source.type) ? (
               <SecretCard path={path} secret={tokens.data.secret} mayRotate={mayUpdate} />
             ) : null}
+            {tokens.data !== undefined && type?.group === 'webhook' ? (
+              <WebhookCard source={source} type={type} tokens={tokens.data} mayUpdate={mayUpdate} />
+            ) : null}
             <Card title="Send an event">
               {mayReadKeys ? <Waiting query={tokens} /> : <p>Reading the keys needs the scope source:tokens.</p>}
-              {tokens.data === undefined ? null : <Install tokens={tokens.data} />}
+              {tokens.data === undefined || type === undefined ? null : (
+                <Install source={source} type={type} tokens={tokens.data} />
+              )}
             </Card>
           </div>
         </>
@@ -106,48 +112,5 @@ export function SourcePage(): ReactElement {
         </Confirm>
       ) : null}
     </Page>
-  );
-}
-
-function Install({ tokens }: { readonly tokens: Tokens }): ReactElement {
-  const [which, setWhich] = useState<'token' | 'testToken'>('testToken');
-  const event = {
-    token: tokens[which],
-    event: 'Order Completed',
-    externalId: 'customer-42',
-    properties: { total: 42.5 },
-  };
-  return (
-    <>
-      <Field
-        label="Key"
-        hint={
-          which === 'testToken'
-            ? 'Events sent with the test key are validated and shown here, and not dispatched.'
-            : 'Events sent with this key go to every destination that may receive them.'
-        }
-      >
-        {(ids) => (
-          <select
-            {...ids}
-            value={which}
-            onChange={(input) => setWhich(input.target.value === 'token' ? 'token' : 'testToken')}
-          >
-            <option value="testToken">test key</option>
-            <option value="token">key</option>
-          </select>
-        )}
-      </Field>
-      <Code label="The key" text={tokens[which]} />
-      <Code
-        label="With curl"
-        text={`curl "$GATEWAY/api/v1/track" -H 'content-type: application/json' \\\n  -d '${JSON.stringify(event)}'`}
-      />
-      <Code
-        label="With JavaScript"
-        text={`await fetch(\`\${gateway}/api/v1/track\`, {\n  method: 'POST',\n  headers: { 'content-type': 'application/json' },\n  body: JSON.stringify(${JSON.stringify(event, undefined, 4).replaceAll('\n', '\n  ')}),\n});`}
-      />
-      <p className="hint">GATEWAY is the address of your gateway; of a local stack http://127.0.0.1:8080.</p>
-    </>
   );
 }

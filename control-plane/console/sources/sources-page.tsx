@@ -2,35 +2,19 @@ import { useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useList } from '../api/queries.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Source } from '../api/types.ts';
+import type { Source, SourceType } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 
-const kinds: Readonly<Record<string, string>> = {
-  WebSource: 'A web site',
-  NodejsApi: 'A Node.js server',
-  PythonApi: 'A Python server',
-  GoLangApi: 'A Go server',
-  RubyApi: 'A Ruby server',
-  PHPApi: 'A PHP server',
-  CSharpApi: 'A C# server',
-  KotlinApi: 'A Kotlin server',
-  HTTPApiSource: 'Anything that speaks HTTP',
-  AndroidNativeApi: 'An Android app',
-  iOSNativeApi: 'An iOS app',
-  ReactNativeApi: 'A React Native app',
-  PixelImage: 'A pixel',
-  Webhook: 'A webhook',
-};
-
 /** Where events come from. */
 export function SourcesPage(): ReactElement {
   const query = useList<Source>('/sources?limit=100', { everyMs: 10_000 });
+  const types = useRead<{ readonly entities: readonly SourceType[] }>('/sources/types').data?.entities ?? [];
   const mayCreate = useScope('source:create');
   const [isAdding, setAdding] = useState(false);
   return (
@@ -45,7 +29,7 @@ export function SourcesPage(): ReactElement {
         ) : null
       }
     >
-      {isAdding ? <NewSource /> : null}
+      {isAdding ? <NewSource types={types} /> : null}
       <Waiting query={query} />
       <Card isFlush>
         {query.isSuccess && query.entities.length === 0 ? (
@@ -67,7 +51,7 @@ export function SourcesPage(): ReactElement {
                   </Link>
                 ),
               },
-              { title: 'Kind', cell: ({ type }) => kinds[type] ?? type },
+              { title: 'Kind', cell: ({ type }) => types.find(({ id }) => id === type)?.label ?? type },
               { title: 'State', cell: (source) => <SourceState source={source} /> },
               { title: 'Last request', cell: ({ lastTriggeredAt }) => <Ago at={lastTriggeredAt} /> },
               { title: 'Last delivered', cell: ({ lastDispatchedAt }) => <Ago at={lastDispatchedAt} /> },
@@ -89,14 +73,26 @@ export function SourceState({ source: { status, isPublished } }: { readonly sour
   );
 }
 
-function NewSource(): ReactElement {
+const groups: Readonly<Record<SourceType['group'], string>> = {
+  page: 'Web',
+  app: 'Apps',
+  server: 'Servers',
+  webhook: 'Webhooks',
+};
+
+function NewSource({ types }: { readonly types: readonly SourceType[] }): ReactElement {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [type, setType] = useState('WebSource');
+  const [redirectUrl, setRedirectUrl] = useState('');
+  const isLink = type === 'RedirectSource';
   const create = useChange((body: object) => request<Source>('POST', '/sources', body));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    create.mutate({ name, type }, { onSuccess: ({ id }) => void navigate(`/sources/${id}`) });
+    create.mutate(
+      { name, type, ...(isLink ? { redirectUrl } : {}) },
+      { onSuccess: ({ id }) => void navigate(`/sources/${id}`) },
+    );
   };
   return (
     <Card title="Add a source">
@@ -109,14 +105,34 @@ function NewSource(): ReactElement {
         <Field label="Kind">
           {(ids) => (
             <select {...ids} value={type} onChange={(event) => setType(event.target.value)}>
-              {Object.entries(kinds).map(([id, label]) => (
-                <option key={id} value={id}>
-                  {label}
-                </option>
+              {Object.entries(groups).map(([group, title]) => (
+                <optgroup key={group} label={title}>
+                  {types
+                    .filter((one) => one.group === group)
+                    .map(({ id, label }) => (
+                      <option key={id} value={id}>
+                        {label}
+                      </option>
+                    ))}
+                </optgroup>
               ))}
             </select>
           )}
         </Field>
+        {isLink ? (
+          <Field label="Leads to" hint="The address that the short link opens.">
+            {(ids) => (
+              <input
+                {...ids}
+                type="url"
+                required
+                maxLength={2_048}
+                value={redirectUrl}
+                onChange={(event) => setRedirectUrl(event.target.value)}
+              />
+            )}
+          </Field>
+        ) : null}
         <ErrorNote error={create.error} />
         <div className="row">
           <button className="primary" type="submit" disabled={create.isPending}>

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeStackFolder } from '../../local/testing/make-stack-folder.ts';
@@ -99,7 +101,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/events/held-event-0', 'It was quarantined'],
   ['/experiments', 'Banner for free shipping'],
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
-  [`/sources/${account.sourceId}`, 'With curl'],
+  [`/sources/${account.sourceId}`, 'The whole guide'],
   ['/account', 'Blocked identifiers'],
   ['/keys', 'Last used'],
   ['/draft', 'Draft'],
@@ -346,13 +348,40 @@ test('system: shows what each thread runs, and what the runbook says; a key of o
   await other.close();
 });
 
-test('sources: one is added, says that it is not published, and has a key to copy', async () => {
+test('sources: one is added and published, and its page shows its first event, sent with the command that it gives', async () => {
   await open('/sources', 'Demo source');
   await press('Add a source');
-  await page.getByLabel('Name').fill('Shop front');
+  await page.getByLabel('Name').fill('Shop backend');
+  await page.getByLabel('Kind').selectOption('HTTPApiSource');
   await press('Add to the draft');
-  await waitForText(page, 'It does not accept events yet');
-  expect(await showsText(page, 'curl')).toBe(true);
+  await waitForText(page, 'does not accept events yet');
+  const path = new URL(page.url()).pathname;
+  await page
+    .getByText('Review and publish the draft')
+    .or(page.getByText(/^Publish 1 change/))
+    .first()
+    .click();
+  if (new URL(page.url()).pathname !== path) {
+    await press('Publish');
+    await waitForText(page, 'The draft matches the live version');
+    await page.goto(path);
+  }
+  await waitForText(page, 'Waiting for the first event');
+  await promisify(execFile)('sh', ['-c', await page.getByLabel('In a shell', { exact: true }).innerText()]);
+  await waitForText(page, 'Your first event arrived');
+  await page.getByRole('link', { name: 'Order Completed' }).click();
+  expect(await showsText(page, 'What the rules decide')).toBe(true);
+});
+
+test('sources: a webhook shows its address and the steps of its provider, and keeps the secret of its signature', async () => {
+  const { client } = account;
+  const { id } = await client.api('POST', 'sources', { type: 'TypeformWebhooks', name: 'Survey' });
+  await open(`/sources/${String(id)}`, '/webhook/src_live_');
+  await waitForText(page, 'Connect, Webhooks, Add a webhook');
+  await page.getByLabel('Secret (signs the requests)').fill('s3cret-of-typeform');
+  await press('Save in the draft');
+  await waitForText(page, 'Set. It takes effect when you publish.');
+  expect((await client.api('GET', `sources/${String(id)}`))['signingSecret']).not.toBeNull();
 });
 
 test('visitors: a merge is shown with its cause, and split after a confirmation; consent is shown', async () => {

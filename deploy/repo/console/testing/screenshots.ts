@@ -52,7 +52,7 @@ const shots = ({
   { name: 'visitors', path: '/visitors', until: 'Find' },
   { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },
   { name: 'sources', path: '/sources', until: 'Demo source' },
-  { name: 'source', path: `/sources/${sourceId}`, until: 'With curl' },
+  { name: 'source', path: `/sources/${sourceId}`, until: 'The whole guide' },
   { name: 'rules', path: '/rules', until: 'Partner: no sign-ups' },
   { name: 'mapping', path: `/rules/mappings/${mappingId}?event=${eventId}`, until: 'This rule decides' },
   { name: 'dispatch-rules', path: `/rules/dispatch?event=${eventId}`, until: 'No mapping matches' },

@@ -1,0 +1,77 @@
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import type { Activity } from '../api/types.ts';
+import { State } from '../design/feedback.tsx';
+import { Card } from '../design/page.tsx';
+
+type Step = {
+  readonly title: string;
+  readonly hint: string;
+  readonly to: string;
+  readonly action: string;
+  readonly isDone: boolean;
+};
+
+/** The steps from an empty account to the first delivery; null once all of them are done. */
+export function GetStarted({ activity }: { readonly activity: Activity }): ReactElement | null {
+  const steps = stepsOf(activity);
+  const next = steps.find(({ isDone }) => !isDone);
+  if (next === undefined) return null;
+  return (
+    <Card title="Get started" aside={<span className="hint">{steps.filter(({ isDone }) => isDone).length} of 4</span>}>
+      <ol className="steps">
+        {steps.map((step) => (
+          <li key={step.title} aria-current={step === next ? 'step' : undefined}>
+            <div>
+              <State tone={step.isDone ? 'good' : 'off'}>
+                {step.title}
+                {step.isDone ? <span className="hidden-text"> (done)</span> : null}
+              </State>
+              {step.isDone ? null : <p className="hint">{step.hint}</p>}
+            </div>
+            {step === next ? (
+              <Link className="button primary" to={step.to}>
+                {step.action}
+              </Link>
+            ) : null}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+export function stepsOf({ sources, destinations, live, draftChanges }: Activity): readonly Step[] {
+  const firstSource = sources[0];
+  const toSource = firstSource === undefined ? '/sources' : `/sources/${firstSource.id}`;
+  return [
+    {
+      title: 'Connect a source',
+      hint: 'A source has the key that events are sent with: a web site, an app, a server or a webhook.',
+      to: '/sources',
+      action: 'Add a source',
+      isDone: sources.length > 0,
+    },
+    {
+      title: 'Publish the draft',
+      hint: 'Sources and destinations take effect when you publish.',
+      to: '/draft',
+      action: 'Review and publish',
+      isDone: live !== null && (draftChanges === 0 || sources.some(({ isLive }) => isLive)),
+    },
+    {
+      title: 'See an event',
+      hint: 'The page of the source has the address, the key and a snippet for each library.',
+      to: toSource,
+      action: 'Send an event',
+      isDone: sources.some(({ lastTriggeredAt }) => lastTriggeredAt !== null),
+    },
+    {
+      title: 'Add a destination',
+      hint: 'A destination receives the events that its rules allow, once it is published.',
+      to: destinations.length === 0 ? '/destinations/new' : '/draft',
+      action: destinations.length === 0 ? 'Add a destination' : 'Review and publish',
+      isDone: destinations.some(({ isLive }) => isLive),
+    },
+  ];
+}
