@@ -37,7 +37,8 @@ test(
     if (outcome.kind !== 'ran') throw new Error(outcome.why);
     expect(outcome).toMatchObject({ kind: 'ran', run: { problem: undefined } });
     const { rows, measured } = resultOf([{ name: pipelineKilled.name, outcome }], options);
-    expect(measured).toMatchObject({ lost: 0, doubled: 0, invented: 0, mixed: 0, afterStop: 0, afterErasure: 0 });
+    expect(measured).toMatchObject({ lost: 0, doubled: 0, invented: 0, mixed: 0, afterStop: 0 });
+    expect(measured).toMatchObject({ afterErasure: 0, afterWithdrawal: 0 });
     expect(rows[0]?.figures['acknowledged']?.value).toBeGreaterThan(50);
     expect(rows[0]?.figures['delivered']?.value).toBe(rows[0]?.figures['acknowledged']?.value);
     expect(rows[0]?.figures['first delivery']?.value).toBeGreaterThan(0);

@@ -27,6 +27,7 @@ function ran(troubled: Partial<Delivered>, own: Partial<Verdict> = {}, run: Part
     refused: {},
     afterStop: 0,
     afterErasure: 0,
+    afterWithdrawal: 0,
     longestSilenceMs: 10,
     firstAcknowledgementMs: 20,
     firstDeliveryMs: 30,
@@ -70,6 +71,7 @@ test.each([
 test.each([
   ['afterStop', '2 sent after their destination was stopped'],
   ['afterErasure', '2 of an erased person sent'],
+  ['afterWithdrawal', '2 sent for a purpose whose consent was withdrawn'],
 ])('fault results: %s breaks a promise', (bar, words) => {
   const outcome = ran({}, { [bar]: 2 });
   expect(faultsOf(outcome)).toEqual([words]);

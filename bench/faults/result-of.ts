@@ -15,6 +15,13 @@ export const faultBars: readonly Bar[] = [
   { id: 'mixed', text: 'deliveries with properties of another, or not whole', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'afterStop', text: 'requests a second after a stop was live', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'afterErasure', text: 'events of an erased person, a second later', limit: 0, unit: 'count', ask: 'at-most' },
+  {
+    id: 'afterWithdrawal',
+    text: 'events for a withdrawn purpose, a second later',
+    limit: 0,
+    unit: 'count',
+    ask: 'at-most',
+  },
   { id: 'broken', text: 'faults that broke a promise, or could not be run', limit: 0, unit: 'count', ask: 'at-most' },
 ];
 
@@ -35,6 +42,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
         [worstOf(verdict, 'mixed'), 'with properties of another, or not whole'],
         [verdict.afterStop, 'sent after their destination was stopped'],
         [verdict.afterErasure, 'of an erased person sent'],
+        [verdict.afterWithdrawal, 'sent for a purpose whose consent was withdrawn'],
       ] as const;
       return [
         ...counted.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
@@ -64,6 +72,7 @@ export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOption
             mixed: sum('mixed'),
             afterStop: ran.reduce((total, { verdict }) => total + verdict.afterStop, 0),
             afterErasure: ran.reduce((total, { verdict }) => total + verdict.afterErasure, 0),
+            afterWithdrawal: ran.reduce((total, { verdict }) => total + verdict.afterWithdrawal, 0),
             broken: outcomes.filter(({ outcome }) => faultsOf(outcome).length > 0).length,
           },
   };

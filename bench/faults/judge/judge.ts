@@ -24,6 +24,15 @@ export type Erasure = {
   readonly arrivals: readonly Arrival[];
 };
 
+/** A visitor that withdrew consent to the purpose of one destination, and allowed it no more. */
+export type Withdrawal = {
+  readonly visitor: number;
+  /** When the request that says so was answered 200. */
+  readonly answeredMs: number;
+  /** At the destination that serves the purpose. */
+  readonly arrivals: readonly Arrival[];
+};
+
 export type Evidence = {
   readonly entries: readonly LedgerEntry[];
   readonly refusals: readonly Refusal[];
@@ -38,6 +47,7 @@ export type Evidence = {
   readonly mayMissUntilMs?: number;
   readonly stops?: readonly Stop[];
   readonly erasures?: readonly Erasure[];
+  readonly withdrawals?: readonly Withdrawal[];
 };
 
 /** Results of the acknowledged events at one destination. */
@@ -69,6 +79,8 @@ export type Verdict = {
   readonly afterStop: number;
   /** Events of an erased visitor that left later than a second after the erasure was answered. */
   readonly afterErasure: number;
+  /** Events that left for a purpose later than a second after its withdrawal was answered. */
+  readonly afterWithdrawal: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
   /** From the end of the fault to the first 200 of a request sent after it. NaN: none. */
@@ -84,6 +96,8 @@ export type Verdict = {
 const examplesMax = 10;
 /** From the answer of a publish. */
 const stopHoldsWithinMs = 1_000;
+/** From the answer of the request that withdraws. */
+const withdrawalHoldsWithinMs = 1_000;
 
 /** Compares events acknowledged to clients with those that destinations received. */
 export function judge(evidence: Evidence): Verdict {
@@ -97,10 +111,12 @@ export function judge(evidence: Evidence): Verdict {
     mayMissUntilMs = Number.NEGATIVE_INFINITY,
     stops = [],
     erasures = [],
+    withdrawals = [],
   } = evidence;
-  const erased = new Set(erasures.map(({ visitor }) => visitor));
+  // These are in no ledger.
+  const own = new Set([...erasures, ...withdrawals].map(({ visitor }) => visitor));
   const arrivals = Object.fromEntries(
-    Object.entries(all).map(([name, took]) => [name, took.filter(({ visitor }) => !erased.has(visitor))]),
+    Object.entries(all).map(([name, took]) => [name, took.filter(({ visitor }) => !own.has(visitor))]),
   );
   const byName = new Map(entries.map((entry) => [nameOf(entry), entry]));
   const acknowledged = entries.filter(isAcknowledged);
@@ -122,6 +138,11 @@ export function judge(evidence: Evidence): Verdict {
       .flatMap(({ liveMs, arrivals: asked }) => asked.map(({ atMs }) => atMs - liveMs))
       .filter((ms) => ms > stopHoldsWithinMs).length,
     afterErasure: erasures.reduce((sum, erasure) => sum + countAfter(erasure, all), 0),
+    afterWithdrawal: withdrawals
+      .flatMap(({ visitor, answeredMs, arrivals: took }) =>
+        took.filter((arrival) => arrival.visitor === visitor).map(({ atMs }) => atMs - answeredMs),
+      )
+      .filter((ms) => ms > withdrawalHoldsWithinMs).length,
     longestSilenceMs: longestGap([...answers.map(({ atMs }) => atMs), stoppedMs]),
     firstAcknowledgementMs: finite(Math.min(...sentAfter)),
     ...recovered,
