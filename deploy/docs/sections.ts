@@ -61,6 +61,7 @@ export async function readSections(apis: readonly ApiDocument[]): Promise<readon
         { ...overview, markdown: `${overview.markdown}\n\n${destinationTables()}` },
         made('standard-events', standardEventsPage(), 'Standard events'),
         await written('privacy', `${pages}/privacy.md`),
+        await written('privacy-walkthrough', `${pages}/privacy-walkthrough.md`),
         await written('experiments', `${pages}/experiments.md`),
         await written('bucketing', 'shared/experiments/BUCKETING.md', 'Bucketing'),
       ],
