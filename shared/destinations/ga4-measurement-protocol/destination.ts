@@ -13,6 +13,7 @@ import { ga4ParameterName } from './names.ts';
 import { ga4Event } from './payload.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { integrationOptions } from '../sdk/integration-options.ts';
+import { senderId } from '../sdk/sender-ids.ts';
 
 const standardUrl = 'https://www.google-analytics.com';
 const batchEventsMax = 25;
@@ -133,6 +134,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, userTraits: readonly 
   const clientId =
     textOf(properties['client_id']) ??
     textOf(options['clientId'] ?? options['client_id']) ??
+    (told ? senderId(sent, 'ga4ClientId') : undefined) ??
     textOf(context['ga_client_id']) ??
     textOf(visitor.custom_properties['ga_client_id']) ??
     visitor.id;
@@ -149,7 +151,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, userTraits: readonly 
 /** The id that Firebase gives an installed app: only the app itself knows it. */
 function appInstanceOf({ properties, context }: SentEvent, options: JsonObject): string | undefined {
   const id = properties['app_instance_id'] ?? options['app_instance_id'] ?? context['app_instance_id'];
-  return textOf(id);
+  return textOf(id) ?? senderId({ context }, 'ga4AppInstanceId');
 }
 
 function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, nowMs: number): JsonObject {

@@ -197,6 +197,8 @@ const ofSender: ReadonlySet<string> = new Set([senderKey]);
 const noProperties: ReadonlySet<string> = new Set([
   senderKey,
   integrationsKey,
+  // RudderStack's list of ids for other platforms: see `senderId`.
+  'externalId',
   ...clickCookies,
   'device_id',
   'device_token',
