@@ -64,7 +64,10 @@ const stepMs = 400;
 /** Other streams may be missing while a gateway is upgraded first: a later service creates them. */
 const streamsNeeded = [streams.ingest, streams.canary];
 
-/** Builds and starts the gateway; what it opens ends with `scope`. */
+/**
+ * Builds and starts the gateway; what it opens ends with `scope`.
+ * Large: the composition root, one resource after the other.
+ */
 export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope): Promise<{ port: number }> {
   const instanceId = env.INSTANCE_ID ?? `gateway-${randomBytes(6).toString('hex')}`;
   // Frames of an earlier life of this instance must never pass for repeats of this one's.

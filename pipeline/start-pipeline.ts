@@ -71,7 +71,10 @@ export type RunningPipeline = {
   readonly pool: Piscina;
 };
 
-/** Builds and starts the pipeline; what it opens ends with `scope`. */
+/**
+ * Builds and starts the pipeline; what it opens ends with `scope`.
+ * Large: the composition root, one resource after the other.
+ */
 export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Scope): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
   const trust = createConfigTrust(env);

@@ -63,6 +63,7 @@ export const cold: Scenario = {
       ask: 'at-least',
     },
   ],
+  // Large: one measurement from start to end.
   async run(context) {
     const rounds: Measured[] = [];
     for (let round = 1; round <= context.rounds; round += 1) {

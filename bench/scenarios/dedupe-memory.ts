@@ -35,6 +35,7 @@ export const dedupeMemory: Scenario = {
   run({ stage, isQuick, progress }) {
     const ids = isQuick ? 200_000 : 10_000_000;
     const idsMax = Math.max(1_000, Math.ceil((ids * fullAfterShare) / partitions));
+    // Large: one measurement from start to end.
     return stage.scoped(async (own) => {
       progress.step(`${ids.toLocaleString('en-US')} ids`, ids / 30_000 + 10);
       const log = await own.startLog();

@@ -142,6 +142,7 @@ async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms
   await waitSettled(pids);
 }
 
+// Large: one row of the table.
 function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): ResultRow {
   const ratio = (read: (run: QuietRun) => number): Figure => ratioFigure(attacked.map(read), alone.map(read));
   // What was grown by one round's attack is not what the next one is compared with.

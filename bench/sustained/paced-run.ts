@@ -63,7 +63,10 @@ const windowMs = 500;
 /** Longer than a window may be late. */
 const tailMs = 1_000;
 
-/** Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived. */
+/**
+ * Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived.
+ * Large: one measurement from start to end.
+ */
 export async function runPaced(options: PacedOptions): Promise<Paced> {
   const { stage, sink, group, order, warmUpMs, warmUpMaxMs, measureMs, eventsPerRequest, onWindow } = options;
   const begin = (await sink.group(group)).events;

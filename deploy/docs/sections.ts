@@ -22,7 +22,10 @@ export function apiDocuments(): readonly ApiDocument[] {
   ];
 }
 
-/** Every page of the site, in the order of its navigation. */
+/**
+ * Every page of the site, in the order of its navigation.
+ * Large: the list of pages.
+ */
 export async function readSections(apis: readonly ApiDocument[]): Promise<readonly Section[]> {
   const pages = 'deploy/docs/pages';
   const overview = await written('destinations', `${pages}/destinations.md`, 'All destinations');

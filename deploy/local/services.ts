@@ -37,7 +37,10 @@ const instanceId = 'local';
 /** Nothing of the stack is meant for other machines, unless the caller says so. */
 const loopback = '127.0.0.1';
 
-/** The services of the stack: how each is started. */
+/**
+ * The services of the stack: how each is started.
+ * Large: the environment of each service.
+ */
 export function stackServices(
   env: StackEnv,
   at: StackAddresses,

@@ -48,6 +48,7 @@ const frameBytesKept = 2 * 1024 ** 2;
  * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
  * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep their
  * distance, the smaller they are the more: on a quick disk they would follow each other faster than anybody gains by.
+ * Large: rounds, lingering frames and the stop are one state of each partition.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;

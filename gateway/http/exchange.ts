@@ -28,7 +28,10 @@ type StoredTally = { stored: number; lost: number };
 
 const usualAnswers: StoredAnswers = { stored: accepted, lost: unavailable };
 
-/** One request and its answer. After the answer or an abort it no longer touches the engine's response. */
+/**
+ * One request and its answer. After the answer or an abort it no longer touches the engine's response.
+ * Large: one object a request: parts of it would be allocations of the hot path.
+ */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
   /** Index of the route it came through, for counting. */

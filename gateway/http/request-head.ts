@@ -1,6 +1,9 @@
 import type { HttpRequest } from 'uWebSockets.js';
 
-/** A request's headers for its route, copied before uWebSockets.js invalidates the request. */
+/**
+ * A request's headers for its route, copied before uWebSockets.js invalidates the request.
+ * Large: one object a request: parts of it would be allocations of the hot path.
+ */
 export class RequestHead {
   contentType = '';
   /** -1 when the request names none. */

@@ -1,3 +1,4 @@
+// Large: cases of one function.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';

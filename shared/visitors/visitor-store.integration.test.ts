@@ -1,3 +1,4 @@
+// Large: cases of one store on one database.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';

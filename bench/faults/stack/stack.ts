@@ -123,6 +123,7 @@ export async function withStack<Result>(
   }
 }
 
+// Large: starts the services of a fault in their order.
 async function startStack(options: StackOptions, stops: Stops): Promise<FaultStack> {
   const { shape, natsPath, prepare, isKept, say, checkout } = options;
   const run = await createRunFolder();

@@ -1,3 +1,4 @@
+// Large: a walk through the pages, which one browser and one stack serve.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';

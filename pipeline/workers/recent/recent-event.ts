@@ -1,5 +1,6 @@
 import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent, UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import type { UnreadLine } from '../../../shared/contracts/events/search-resolved.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';

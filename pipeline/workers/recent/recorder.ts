@@ -48,6 +48,7 @@ export async function openRecorder(context: RecorderContext): Promise<Recorder> 
   return new Recorder(context, lastSeq);
 }
 
+// Large: not divided yet into reading, sampling and writing.
 export class Recorder {
   readonly #context: RecorderContext;
   readonly #trimmer: Trimmer;

@@ -1,5 +1,5 @@
-import { eachResolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
-import type { UnreadLine } from '../../../shared/contracts/events/resolved-event.ts';
+import { eachResolvedLine } from '../../../shared/contracts/events/search-resolved.ts';
+import type { UnreadLine } from '../../../shared/contracts/events/search-resolved.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
 
 /** One line of a resolved frame that goes into the view. */

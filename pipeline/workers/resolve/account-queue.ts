@@ -45,6 +45,7 @@ const lineEnd = Buffer.from('\n');
  * account is resolved. While there is one every line of the account goes through it, which keeps their order.
  *
  * After a crash lines may be copied again behind themselves. Deduplication drops the second copy: its event is known by then.
+ * Large: not divided yet into copying, reading and removing.
  */
 export class AccountQueue {
   readonly accountId: string;

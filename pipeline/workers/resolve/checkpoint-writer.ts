@@ -58,6 +58,7 @@ const spare = 1 / 16;
  * Writes down what deduplication remembers, so that a start need not read a day of EVENTS: every few seconds the ids of
  * the frames written since. Each checkpoint names the one it follows, so of two resolvers of a partition only one can
  * go on writing. None of it holds up an event, and what is not written costs a longer start only.
+ * Large: not divided yet into what is collected and what is written.
  */
 export class CheckpointWriter {
   readonly #context: ResolverContext;

@@ -152,6 +152,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   });
 }
 
+// Large: not divided yet into reading, resolving and publishing.
 class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;

@@ -1,5 +1,5 @@
-import { findEventsNamed, markNames } from '../../../shared/contracts/events/resolved-event.ts';
-import type { NamedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { findEventsNamed, markNames } from '../../../shared/contracts/events/search-resolved.ts';
+import type { NamedEvent } from '../../../shared/contracts/events/search-resolved.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { ResultsPlan } from './results-plan.ts';

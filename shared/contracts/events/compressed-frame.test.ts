@@ -4,15 +4,8 @@ import { expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { compressFrame, openFrame, openedBytes, openedBytesMax } from './compressed-frame.ts';
 import { FrameError, FrameWriter } from './frame.ts';
-import {
-  countResolved,
-  decodeResolved,
-  eachResolvedLine,
-  encodeResolved,
-  findEventsNamed,
-  markNames,
-  resolvedEvents,
-} from './resolved-event.ts';
+import { countResolved, decodeResolved, encodeResolved, resolvedEvents } from './resolved-event.ts';
+import { eachResolvedLine, findEventsNamed, markNames } from './search-resolved.ts';
 import { ResolvedFrame } from './resolved-frame.ts';
 
 const textsOf = (data: Uint8Array): readonly string[] => {

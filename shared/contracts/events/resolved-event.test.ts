@@ -4,17 +4,15 @@ import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { asBuffer, FrameError, FrameWriter } from './frame.ts';
 import {
   decodeResolved,
-  eachResolvedLine,
   encodeEventParts,
   encodeResolved,
-  findEventsNamed,
   headOf,
-  markNames,
   parseResolved,
   readEventHead,
   resolvedEvents,
   resolvedLine,
 } from './resolved-event.ts';
+import { eachResolvedLine, findEventsNamed, markNames } from './search-resolved.ts';
 import type { EventHead, ResolvedEvent } from './resolved-event.ts';
 import { ResolvedFrame } from './resolved-frame.ts';
 import { sharedVisitorFrame } from './testing/shared-visitor-frame.ts';

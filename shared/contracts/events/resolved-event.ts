@@ -5,17 +5,7 @@ import { ascii, standsAt } from '../../json/scan-json.ts';
 import type { ConsentWords } from './consent-words.ts';
 import { openFrame } from './compressed-frame.ts';
 import { sampleHash, sampleHashOf } from './event-hash.ts';
-import {
-  FrameError,
-  asBuffer,
-  countLines,
-  endOfLine,
-  eachLine,
-  frameLines,
-  parseLine,
-  startOfLine,
-  textLines,
-} from './frame.ts';
+import { FrameError, asBuffer, countLines, frameLines, parseLine, textLines } from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -93,8 +83,6 @@ const beforeVisitorId = '{"v":1,"visitor_id":';
 const beforeVisitor = ',"visitor":';
 const referenceEnd = ']}';
 const reference = /^\[(\d{1,9}),(\d{1,9})\]\}$/;
-const nameKey = '"event":';
-const testMark = Buffer.from('"test":true');
 const headMarks = {
   visitorId: Buffer.from('{"v":1,"visitor_id":"'),
   id: Buffer.from(',"event":{"id":"'),
@@ -248,7 +236,7 @@ export function readEventHead(bytes: Buffer, start: number, end: number): EventH
 }
 
 /** `sampleHash` of the event of the line that is bytes[start, end); 0 where it cannot be read. */
-function lineSampleHash(bytes: Buffer, start: number, end: number): number {
+export function lineSampleHash(bytes: Buffer, start: number, end: number): number {
   reading.bytes = bytes;
   reading.at = start;
   reading.end = end;
@@ -419,7 +407,8 @@ export function countResolved(bytes: Uint8Array): number {
   return opened === undefined ? 1 : countLines(opened);
 }
 
-const openIfReadable = (bytes: Uint8Array): Buffer | undefined => unlessUnreadable(() => openFrame(bytes));
+/** Undefined for a frame that cannot be opened. */
+export const openIfReadable = (bytes: Uint8Array): Buffer | undefined => unlessUnreadable(() => openFrame(bytes));
 
 function unlessUnreadable<Value>(read: () => Value): Value | undefined {
   try {
@@ -450,111 +439,12 @@ export function parseResolved(line: string): ResolvedEvent {
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }
 
-/** A line whose frame is not made text as a whole. */
-export type UnreadLine = {
-  /** Its bytes with those of its visitor, wherever that stands in the frame. */
-  readonly bytes: number;
-  /** Its text with its visitor. */
-  read(): string;
-};
-
-/**
- * Calls `take` for each line of a frame with whether it is a test event's, what gives the line, and what gives the
- * `sampleHash` of its event: most are not asked for, and none is parsed. A live event whose properties happen to say `"test":true` is taken for one; a test event is never
- * missed. A frame that cannot be opened is one unreadable line.
- */
-export function eachResolvedLine(
-  frame: Uint8Array,
-  take: (maybeTest: boolean, line: () => UnreadLine, hash: () => number) => void,
-): void {
-  const bytes = openIfReadable(frame);
-  if (bytes === undefined) {
-    const line = { bytes: frame.length, read: () => asBuffer(frame).toString('utf8') };
-    take(
-      false,
-      () => line,
-      () => 0,
-    );
-    return;
-  }
-  // Of most frames none is asked for, of others the same one again and again.
-  let asked = { index: 0, start: 0 };
-  const lineAt = (index: number): string | undefined => {
-    if (index < asked.index) asked = { index: 0, start: 0 };
-    for (; asked.index < index && asked.start < bytes.length; asked.index += 1) {
-      asked.start = endOfLine(bytes, asked.start) + 1;
-    }
-    return asked.start >= bytes.length ? undefined : bytes.toString('utf8', asked.start, endOfLine(bytes, asked.start));
-  };
-  let [lineStart, lineEnd] = [0, 0];
-  const line = (): UnreadLine => {
-    const [start, end] = [lineStart, lineEnd];
-    return {
-      get bytes() {
-        return (
-          end - start + visitorCharactersElsewhere(bytes.toString('latin1', Math.max(start, end - tailBytes), end))
-        );
-      },
-      read() {
-        const text = bytes.toString('utf8', start, end);
-        return withVisitor(text, visitorElsewhere(text, lineAt));
-      },
-    };
-  };
-  const hash = (): number => lineSampleHash(bytes, lineStart, lineEnd);
-  let nextTestAt = bytes.indexOf(testMark);
-  eachLine(bytes, (start, end) => {
-    const maybeTest = nextTestAt >= 0 && nextTestAt < end;
-    if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
-    [lineStart, lineEnd] = [start, end];
-    take(maybeTest, line, hash);
-  });
-}
-
 /** Enough of the end of a line to see what stands for its visitor. */
 const tailBytes = 32;
 
-/** How much of a visitor is added to a line that ends so. */
-function visitorCharactersElsewhere(tail: string): number {
+/** The characters of the visitor that a line refers to; 0 for a line that has its own. */
+export function visitorCharactersElsewhere(bytes: Buffer, start: number, end: number): number {
+  const tail = bytes.toString('latin1', Math.max(start, end - tailBytes), end);
   if (!tail.endsWith(referenceEnd)) return 0;
   return Number(reference.exec(tail.slice(tail.lastIndexOf('[')))?.[2] ?? 0);
-}
-
-/** What to look for to find events by their names: see `findEventsNamed`. */
-export type NameMarks = readonly Buffer[];
-
-export function markNames(names: readonly string[]): NameMarks {
-  return names.map((name) => Buffer.from(`${nameKey}${JSON.stringify(name)}`));
-}
-
-/** What is read of an event that is found by its name. */
-export type NamedEvent = Pick<ResolvedEvent, 'event'> & { readonly visitorId: string };
-
-/**
- * The events of a frame that have one of these names. Lines that do not say one of them are never parsed, and those that
- * cannot be read are left out, as is a frame that cannot be opened.
- */
-export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent[] {
-  const bytes = openIfReadable(frame);
-  if (bytes === undefined) return [];
-  const starts = new Set<number>();
-  for (const mark of marks) {
-    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, endOfLine(bytes, at))) {
-      starts.add(startOfLine(bytes, at));
-    }
-  }
-  return [...starts].flatMap((start) => readNamed(bytes.toString('utf8', start, endOfLine(bytes, start))) ?? []);
-}
-
-/** The visitor itself is not looked at: it may stand in another line. */
-function readNamed(line: string): NamedEvent | undefined {
-  try {
-    const value = parseLine(line);
-    if (!isJsonObject(value)) return undefined;
-    const { v, event, visitor_id: visitorId } = value;
-    if (v !== 1 || !isJsonObject(event) || typeof visitorId !== 'string') return undefined;
-    return { event: event as ResolvedEvent['event'], visitorId };
-  } catch {
-    return undefined;
-  }
 }

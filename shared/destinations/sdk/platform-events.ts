@@ -1,3 +1,4 @@
+// Large: one table, an entry a platform.
 import { createEventNames } from './standard-events.ts';
 import type { NamedEvent, PlatformVocabulary } from './standard-events.ts';
 

@@ -18,7 +18,8 @@ import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 import type { LossWatch } from '../messages/predecessors.ts';
 import { readersOf } from './readers.ts';
-import type { Asking, PullTurn } from './pull-turns.ts';
+import type { PullTurn } from './pull-turns.ts';
+import { PullRequests } from './pull-requests.ts';
 import type { Reader } from './readers.ts';
 
 /**
@@ -100,18 +101,9 @@ export type ConsumerTrouble =
   /** The consumer was gone, and has been created again. */
   | { readonly kind: 'recreated' };
 
-/** How long the end of a pull may take to come. */
-const silenceMs = 1_500;
 const retryDelayMs = 250;
 /** Others take a process for dead no sooner. */
 const standstillMs = 1_500;
-const toNanos = (ms: number): number => ms * 1e6;
-
-/** As the server reads it. */
-type PullRequest = { readonly batch: number; readonly group: string; readonly max_bytes?: number } & (
-  | { readonly expires: number }
-  | { readonly no_wait: true }
-);
 
 /** Takes a consumer over, making it when it is missing, and begins to read it. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
@@ -129,6 +121,7 @@ export async function openPullConsumer(connection: LogConnection, options: PullC
 /** Messages that are to be skipped with the next rewind. */
 type Skip = { readonly upTo: number; resolve(messages: number): void };
 
+// Large: not divided yet into ownership, rewinding and its buffer, which change together.
 class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
   readonly #connection: LogConnection;
@@ -144,11 +137,8 @@ class DurablePullConsumer implements PullConsumer {
   #bufferedBytes = 0;
   #inbox = '';
   #subscription: Subscription | undefined;
-  #requested = 0;
-  /** Of the pull that waits at the server. */
-  #expiresMs = 0;
+  readonly #requests: PullRequests;
   #nextConsumerSeq: number;
-  #heardAtMs = performance.now();
   #lookedAtMs = performance.now();
   #troubleSinceMs: number | undefined;
   #waiting: ((value: void) => void) | undefined;
@@ -158,8 +148,6 @@ class DurablePullConsumer implements PullConsumer {
   #isConfirmed = true;
   #confirming: Promise<void> | undefined;
   #hasBegun = false;
-  /** What pulls is behind its reader: it is asked for what is there before it is waited for what comes. */
-  #mayHaveMore = true;
   #isPaused = false;
   #isClosed = false;
   #takenAway: ConsumerTakenError | undefined;
@@ -186,6 +174,14 @@ class DurablePullConsumer implements PullConsumer {
     this.#reader = readers.add(options.isOneOfMany === true, () => this.#look());
     this.#turn =
       options.isOneOfMany === true ? readers.takeTurns(stream, filterSubject, () => this.#pull()) : undefined;
+    const { bufferedBytesMax, pullsAhead = true } = options;
+    this.#requests = new PullRequests({
+      group: owned.group,
+      pullsAhead,
+      bufferedBytesMax,
+      messageBytesMax: connection.messageBytesMax,
+      expiresMs: () => this.#reader.pullExpiresMs,
+    });
     this.#subscribe();
   }
 
@@ -212,7 +208,7 @@ class DurablePullConsumer implements PullConsumer {
 
   async untilAny(): Promise<boolean> {
     this.#hasBegun = true;
-    this.#mayHaveMore = true;
+    this.#requests.resumed();
     while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
       const woken = new Promise<void>((resolve) => {
         this.#waiting = resolve;
@@ -293,7 +289,7 @@ class DurablePullConsumer implements PullConsumer {
 
   #pull(): void {
     if (!this.#hasBegun) return;
-    if (this.#isClosed || this.#isPaused || this.#requested > 0 || !this.#connection.connected) return;
+    if (this.#isClosed || this.#isPaused || this.#requests.isOpen || !this.#connection.connected) return;
     if (this.#isRewindWanted || this.#rewinding !== undefined) {
       this.#startRewinding(0);
       return;
@@ -306,50 +302,14 @@ class DurablePullConsumer implements PullConsumer {
     if (room < 1 || this.#bufferedBytes >= bufferedBytesMax) return;
     const asking = this.#turn === undefined ? 'free' : this.#turn.begin();
     if (asking === undefined) return;
-    this.#heardAtMs = performance.now();
-    const request = this.#ask(asking, room, pullsAhead);
+    const request = this.#requests.next(asking, room, this.#bufferedBytes);
     this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
       reply: this.#inbox,
     });
   }
 
-  #ask(asking: Asking, room: number, pullsAhead: boolean): PullRequest {
-    switch (asking) {
-      case 'free':
-        return pullsAhead ? this.#askAhead(room) : this.#askForWaiting(room);
-      case 'watch':
-        return this.#askAhead(1);
-      case 'next': {
-        const { expires: _, ...request } = this.#askAhead(1);
-        return { ...request, no_wait: true };
-      }
-    }
-  }
-
-  #askAhead(batch: number): PullRequest & { readonly expires: number } {
-    this.#requested = batch;
-    this.#expiresMs = this.#reader.pullExpiresMs;
-    return { batch, expires: toNanos(this.#expiresMs), group: this.#group, ...this.#bytesAsked() };
-  }
-
-  /** First for all that is there, then for whatever comes first. */
-  #askForWaiting(room: number): PullRequest {
-    if (!this.#mayHaveMore) return this.#askAhead(1);
-    this.#mayHaveMore = false;
-    this.#requested = room;
-    this.#expiresMs = 0;
-    return { batch: room, no_wait: true, group: this.#group, ...this.#bytesAsked() };
-  }
-
-  /** At least one message has room, however large. */
-  #bytesAsked(): { readonly max_bytes?: number } {
-    const { bufferedBytesMax } = this.#options;
-    if (bufferedBytesMax === undefined) return {};
-    return { max_bytes: Math.max(bufferedBytesMax - this.#bufferedBytes, this.#connection.messageBytesMax * 2) };
-  }
-
   #receive(pulled: Msg): void {
-    this.#heardAtMs = performance.now();
+    this.#requests.heard();
     const message = readLogMessage(this.#connection, pulled, this.#keeper);
     if (message === undefined) {
       this.#readStatus(pulled);
@@ -363,9 +323,9 @@ class DurablePullConsumer implements PullConsumer {
     this.#nextConsumerSeq += 1;
     this.#troubleSinceMs = undefined;
     this.#options.losses?.note(message);
-    this.#requested = Math.max(0, this.#requested - 1);
+    const isLast = this.#requests.received();
     this.#turn?.received(message.seq);
-    if (this.#requested === 0) this.#turn?.end(true);
+    if (isLast) this.#turn?.end(true);
     const received = this.#taken.received(message.seq, message.storedAtMs);
     if (received === 'new') this.#keep(message);
     else if (received === 'acknowledged') message.ack();
@@ -391,7 +351,7 @@ class DurablePullConsumer implements PullConsumer {
         return;
       case 'over':
         this.#troubleSinceMs = undefined;
-        this.#requested = 0;
+        this.#requests.ended();
         this.#turn?.end(false);
         this.#pull();
         return;
@@ -414,7 +374,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#lookedAtMs = nowMs;
     if (!isCurrent) this.confirm().catch(() => undefined);
     if (!this.#connection.connected) return;
-    if (this.#requested > 0 && nowMs - this.#heardAtMs > this.#expiresMs + silenceMs) this.#rewind();
+    if (this.#requests.isOverdue(nowMs)) this.#rewind();
     else this.#pull();
   }
 
@@ -439,7 +399,7 @@ class DurablePullConsumer implements PullConsumer {
   #void(): void {
     for (const { seq, storedAtMs } of this.#buffer) this.#taken.release(seq, storedAtMs);
     this.#emptyBuffer();
-    this.#requested = 0;
+    this.#requests.ended();
     this.#subscription?.unsubscribe();
     this.#subscription = undefined;
     this.#isRewindWanted = true;

@@ -5,6 +5,7 @@ import { Migration } from '@mikro-orm/migrations';
  * audit trail. Times carry milliseconds, as JavaScript does, so that a time read is the time stored.
  */
 export class CreateConfigurationTables extends Migration {
+  // Large: the tables of the first release.
   override up(): void {
     this.addSql(`
       create table accounts (

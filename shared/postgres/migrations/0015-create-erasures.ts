@@ -10,6 +10,7 @@ import { Migration } from '@mikro-orm/migrations';
  * control plane still makes such tombstones: a trigger converts each as it is made.
  */
 export class CreateErasures extends Migration {
+  // Large: the statements of one change.
   override up(): void {
     this.addSql(`
       create table erasures (

@@ -1,3 +1,4 @@
+// Large: one table, an entry a provider.
 /** What a provider sends, with made-up people, and what is to be read of it. */
 export type ProviderExample = {
   readonly name: string;
@@ -38,7 +39,10 @@ const multipart = (fields: Readonly<Record<string, string>>): string =>
 
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** Bodies as the providers document them, at a time of the test's own: `at` is in ms since the epoch. */
+/**
+ * Bodies as the providers document them, at a time of the test's own: `at` is in ms since the epoch.
+ * Large: one table, an entry a provider.
+ */
 export function providerExamples(at: number): readonly ProviderExample[] {
   const time = new Date(Math.floor(at / 1000) * 1000).toISOString();
   const seconds = Math.floor(at / 1000);

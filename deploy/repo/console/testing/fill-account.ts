@@ -32,7 +32,10 @@ export type FilledAccount = {
 const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', 'Newsletter Subscribed'];
 const people = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'radia'];
 
-/** Fills a fresh stack with what a week of use leaves: destinations that do well and badly, events, a draft. */
+/**
+ * Fills a fresh stack with what a week of use leaves: destinations that do well and badly, events, a draft.
+ * Large: the list of what the account has.
+ */
 export async function fillAccount(credentials: Credentials): Promise<FilledAccount> {
   const client = createStackClient(credentials);
   const { sink } = credentials;

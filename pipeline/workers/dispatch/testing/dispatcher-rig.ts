@@ -100,7 +100,10 @@ type OwnNotice = { readonly id?: string; readonly isAhead?: boolean };
 
 type RigIds = { readonly accountId: string; readonly destinationId: string };
 
-/** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
+/**
+ * A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind.
+ * Large: one rig, whose functions share what it opens.
+ */
 export async function createDispatcherRig(
   natsUrl: string,
   { accountId, destinationId }: RigIds = { accountId: randomUUID(), destinationId: randomUUID() },

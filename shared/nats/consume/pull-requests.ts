@@ -1,0 +1,105 @@
+import type { Asking } from './pull-turns.ts';
+
+/** As the server reads it. */
+export type PullRequest = { readonly batch: number; readonly group: string; readonly max_bytes?: number } & (
+  | { readonly expires: number }
+  | { readonly no_wait: true }
+);
+
+export type PullRequestsOptions = {
+  readonly group: string;
+  /** Whether it asks for more than its reader waits for. */
+  readonly pullsAhead: boolean;
+  /** Bytes of messages pulled and not taken, give or take a message; undefined for as many as they have. */
+  readonly bufferedBytesMax: number | undefined;
+  readonly messageBytesMax: number;
+  /** How long a request waits at the server, in ms. */
+  expiresMs(): number;
+};
+
+/** How long the end of a pull may take to come. */
+const silenceMs = 1_500;
+const toNanos = (ms: number): number => ms * 1e6;
+
+/** The request of a reader that waits at the server, and the next one. */
+export class PullRequests {
+  readonly #options: PullRequestsOptions;
+  /** Messages that may still come of it. */
+  #left = 0;
+  #expiresMs = 0;
+  #heardAtMs = performance.now();
+  /** A reader that does not pull ahead is first given what is there, and then waits for what comes. */
+  #mayHaveMore = true;
+
+  constructor(options: PullRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether one waits at the server. */
+  get isOpen(): boolean {
+    return this.#left > 0;
+  }
+
+  /** Whether the end of a request has not come for too long. */
+  isOverdue(nowMs: number): boolean {
+    return this.isOpen && nowMs - this.#heardAtMs > this.#expiresMs + silenceMs;
+  }
+
+  /** The server has sent something. */
+  heard(): void {
+    this.#heardAtMs = performance.now();
+  }
+
+  /** A message came. Returns whether it was the last one of the request. */
+  received(): boolean {
+    this.#left = Math.max(0, this.#left - 1);
+    return this.#left === 0;
+  }
+
+  /** The request has ended. */
+  ended(): void {
+    this.#left = 0;
+  }
+
+  /** The reader asks for messages again. */
+  resumed(): void {
+    this.#mayHaveMore = true;
+  }
+
+  /** The next request, for up to `room` messages beside those of so many bytes that are here. */
+  next(asking: Asking, room: number, bufferedBytes: number): PullRequest {
+    this.heard();
+    switch (asking) {
+      case 'free':
+        return this.#options.pullsAhead ? this.#ahead(room, bufferedBytes) : this.#forWaiting(room, bufferedBytes);
+      case 'watch':
+        return this.#ahead(1, bufferedBytes);
+      case 'next': {
+        const { expires: _, ...request } = this.#ahead(1, bufferedBytes);
+        return { ...request, no_wait: true };
+      }
+    }
+  }
+
+  #ahead(batch: number, bufferedBytes: number): PullRequest & { readonly expires: number } {
+    const { group, expiresMs } = this.#options;
+    this.#left = batch;
+    this.#expiresMs = expiresMs();
+    return { batch, expires: toNanos(this.#expiresMs), group, ...this.#bytesAsked(bufferedBytes) };
+  }
+
+  #forWaiting(room: number, bufferedBytes: number): PullRequest {
+    if (!this.#mayHaveMore) return this.#ahead(1, bufferedBytes);
+    this.#mayHaveMore = false;
+    this.#left = room;
+    this.#expiresMs = 0;
+    return { batch: room, no_wait: true, group: this.#options.group, ...this.#bytesAsked(bufferedBytes) };
+  }
+
+  /** At least one message has room, however large. */
+  #bytesAsked(bufferedBytes: number): { readonly max_bytes?: number } {
+    const { bufferedBytesMax, messageBytesMax } = this.#options;
+    if (bufferedBytesMax === undefined) return {};
+    return { max_bytes: Math.max(bufferedBytesMax - bufferedBytes, messageBytesMax * 2) };
+  }
+}
