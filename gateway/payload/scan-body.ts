@@ -283,7 +283,7 @@ export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key' | 'unknow
  * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
  * line of a frame. `isKnown` is asked about the token as soon as it is there, unless its text is written with an escape:
  * a body with an unknown token is read no further. So a body may be the beginning of one only.
- * Large: one pass over the bytes of every request: a call a character would cost more than the scan.
+ * Large: reads every request once: a call a character would cost more than the scan.
  */
 export function scanBody(
   scan: BodyScan,

@@ -292,7 +292,7 @@ const memberOfLevel = new Int32Array(depthMax + 1);
  * a closer look is needed: it is no object, no JSON, or has a key with an escape, a key that could reach a prototype, a
  * character escaped by number, a number with an exponent, or more members than the index takes. Raw line breaks become spaces. `repeated` is an object among its own members. `facts` learn depth, keys and
  * bits of it; whether it is UTF-8 where it is not ASCII is left to the caller.
- * Large: one pass over the bytes of every event: a call a character would cost more than the scan.
+ * Large: reads every event once: a call a character would cost more than the scan.
  */
 export function indexMembers(
   index: MemberIndex,
