@@ -177,6 +177,7 @@ function customData(event: SentEvent, name: string): JsonObject | undefined {
     order_id: orderId,
     content_ids: itemIds,
     ...said,
+    content_category: said.content_category ?? textOf(event.properties['category']),
     content_type: said.content_type ?? (itemIds.length > 0 ? 'product' : undefined),
     contents: items.flatMap(({ id, price, quantity, others }) =>
       id === undefined

@@ -64,6 +64,7 @@ function appOf({ context }: SentEvent, appId: string | undefined): JsonObject {
       device_model: textOf(context['device_model']),
       device_type: textOf(context['device_type']),
       device_carrier: textOf(context['network_carrier']),
+      wifi: typeof context['network_wifi'] === 'boolean' ? context['network_wifi'] : undefined,
       os_version: textOf(context['os_version']),
     }),
   };
