@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Static, TObject } from 'typebox';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import { optionalText } from '../../../shared/runtime/variables.ts';
 
 type ControlPlaneSettings = {
@@ -145,10 +146,18 @@ export const experimentsEnv = {
   ),
 };
 
+type ControlPlaneVariables = Static<TObject<typeof experimentsEnv>> & { readonly REQUEST_DEADLINE_MS: number };
+
 /** Undefined: experiments are not served by this gateway. */
-export function readControlPlaneSettings(
-  env: Static<TObject<typeof experimentsEnv>> & { readonly REQUEST_DEADLINE_MS: number },
-): ControlPlaneSettings | undefined {
+function readControlPlaneSettings(env: ControlPlaneVariables): ControlPlaneSettings | undefined {
   const { CONTROL_PLANE_URL: url, REQUEST_DEADLINE_MS: deadlineMs } = env;
   return url === undefined ? undefined : { url, requestsMax, deadlineMs };
+}
+
+/** Undefined where experiments are not served. */
+export function openControlPlane(env: ControlPlaneVariables, logger: Logger): ControlPlane | undefined {
+  const settings = readControlPlaneSettings(env);
+  if (settings !== undefined) return connectControlPlane(settings);
+  logger.info('experiments are not served here: CONTROL_PLANE_URL is not set');
+  return undefined;
 }
