@@ -4,7 +4,7 @@ import type { Scope } from '../shared/runtime/scope.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { Admission } from './ingest/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
-import { PublishedSources } from './ingest/published-sources.ts';
+import type { PublishedSources } from './ingest/published-sources.ts';
 import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import { startCanary } from './status/canary.ts';

@@ -10,7 +10,7 @@ import { readHostSettings } from './threads/host-settings.ts';
 import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
 import type { FollowedAccounts } from './cluster/follow-accounts.ts';
-import { readPoolSettings } from './supervisor/pool-settings.ts';
+import type { readPoolSettings } from './supervisor/pool-settings.ts';
 import { Retirement } from './cluster/retire-actors.ts';
 import { shareActors } from './cluster/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';

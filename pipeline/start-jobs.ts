@@ -15,7 +15,7 @@ import { readQuotaSettings } from '../shared/limits/index.ts';
 import type { FollowedAccounts } from './cluster/follow-accounts.ts';
 import { actorIdOf, logActors, workerOf } from './workers/registry.ts';
 import { removeRetiredConsumers } from './cluster/retire-actors.ts';
-import { Supervisor } from './supervisor/supervisor.ts';
+import type { Supervisor } from './supervisor/supervisor.ts';
 import { handOver, stepMs } from './end-process.ts';
 import type { OpenedLog } from './open-log.ts';
 import type { RunningActors } from './run-actors.ts';

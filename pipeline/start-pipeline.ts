@@ -6,7 +6,7 @@ import type { PipelineEnv } from './env.ts';
 import { checkGeoDatabase } from './workers/dispatch/geo-regions.ts';
 import { readPoolSettings } from './supervisor/pool-settings.ts';
 import { createPool } from './supervisor/pool.ts';
-import { Supervisor } from './supervisor/supervisor.ts';
+import type { Supervisor } from './supervisor/supervisor.ts';
 import { endWithoutLog } from './end-process.ts';
 import { openLog } from './open-log.ts';
 import { runActors } from './run-actors.ts';

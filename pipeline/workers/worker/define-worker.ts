@@ -79,7 +79,21 @@ export type FamilyStat<Families> = {
     : never;
 }[keyof Families & string];
 
-/** Declares a kind of worker. It counts once it stands in the registry. */
+/**
+ * Declares a kind of worker, which runs once it stands in the registry.
+ *
+ * ```ts
+ * export const exampleWorker = defineWorker({
+ *   kind: 'example',
+ *   keyOf: ({ accountId }: ExampleSpec) => accountId,
+ *   wanted: { by: 'account', specs: ({ accountId }) => [{ kind: 'example', accountId }], … },
+ *   consumer: consumersByKey((key) => `example-${key}`, 'x'),
+ *   counters: { turns: 'Times an example had its turn' },
+ *   …
+ *   start: async (spec, host) => ({ done, stop: async () => end(), stats: () => ({ turns }) }),
+ * });
+ * ```
+ */
 export function defineWorker<
   Spec extends { readonly kind: string },
   Host,

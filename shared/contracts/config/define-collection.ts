@@ -57,7 +57,20 @@ export type Collection<Name extends string = string, Body extends TObject = TObj
 type Declared<Name extends string, Body extends TObject> = Pick<Collection<Name, Body>, 'name' | 'noun' | 'body'> &
   Partial<Omit<Collection<Name, Body>, 'reading'>>;
 
-/** Declares a collection; what is left out takes the usual value. */
+/**
+ * Declares a collection; a property that is left out takes the usual value.
+ *
+ * ```ts
+ * export const exampleNotes = defineCollection({
+ *   name: 'exampleNotes',
+ *   noun: 'example note',
+ *   uniqueNames: true,
+ *   body: Type.Object({ name: nameField, status: enabledStatus }),
+ *   defaults: { status: 'Enabled' },
+ *   filters: ['status'],
+ * });
+ * ```
+ */
 export function defineCollection<const Name extends string, Body extends TObject, How extends Reading = 'tolerant'>(
   declared: Declared<Name, Body> & { readonly reading?: How },
 ): Collection<Name, Body, How> {

@@ -120,7 +120,20 @@ export type DestinationDefinition<Declarations extends SettingDeclarations> = Pi
   readonly erase?: (settings: SettingsOf<Declarations>) => PreparedErasure;
 };
 
-/** Makes a kind of its definition: descriptor, example and validation derive from the settings declared. */
+/**
+ * Makes a kind of its definition: descriptor, example and validation derive from the declared settings.
+ *
+ * ```ts
+ * export const examplePlatform = defineDestination({
+ *   id: 'ExamplePlatform',
+ *   label: 'Example platform',
+ *   settings: { apiKey: token({ label: 'API key', example: 'an-example-key' }) },
+ *   facts: { sends: 'Every event', limits: { events: 1 }, … },
+ *   loadPlatform: async () => (await import('./platform.ts')).examplePlatformScripted,
+ *   prepare: ({ apiKey }) => ({ batchEventsMax: 1, buildRequest: (events) => postJson({ … }) }),
+ * });
+ * ```
+ */
 export function defineDestination<Declarations extends SettingDeclarations>(
   definition: DestinationDefinition<Declarations>,
 ): DestinationKind {
