@@ -120,6 +120,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'repo/contributing',
     'repo/mutants',
     'repo/fuzz',
+    'repo/dependencies',
     'grafana',
     'prometheus',
     'repo/destinations',

@@ -1,0 +1,110 @@
+/** What package-lock.json says of the packages that are installed, by their path. */
+export type Lock = {
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly version?: string;
+        readonly integrity?: string;
+        readonly hasInstallScript?: boolean;
+        readonly link?: boolean;
+      }
+    >
+  >;
+};
+
+/** An advisory that is known and accepted. */
+export type ExplainedAdvisory = {
+  /** As `npm audit` names it: GHSA-… */
+  readonly id: string;
+  readonly package: string;
+  /** The installed version that it was judged for. */
+  readonly version: string;
+  /** Why it does no harm here. */
+  readonly why: string;
+};
+
+export type Explained = {
+  readonly installScripts: Readonly<Record<string, string>>;
+  /** Packages that package-lock.json has no checksum of, and why. */
+  readonly withoutChecksum: Readonly<Record<string, string>>;
+  readonly advisories: readonly ExplainedAdvisory[];
+};
+
+/** What `npm audit --json` answers, as far as it is read. */
+export type AuditReport = {
+  readonly vulnerabilities?: Readonly<
+    Record<
+      string,
+      {
+        readonly via: readonly (
+          | string
+          | { readonly url?: string; readonly title?: string; readonly severity?: string }
+        )[];
+      }
+    >
+  >;
+};
+
+const modules = 'node_modules/';
+const nameOf = (path: string): string => path.slice(path.lastIndexOf(modules) + modules.length);
+
+/** Install scripts run with the rights of whoever installs: each is allowed or denied in package.json, and explained. */
+export function scriptProblems(
+  lock: Lock,
+  allowed: Readonly<Record<string, boolean>>,
+  { installScripts }: Explained,
+): string[] {
+  const withScript = new Set(
+    Object.entries(lock.packages).flatMap(([path, { hasInstallScript }]) =>
+      hasInstallScript === true ? [nameOf(path)] : [],
+    ),
+  );
+  return [
+    ...[...withScript]
+      .filter((name) => !Object.hasOwn(allowed, name))
+      .map((name) => `${name} has an install script: allow or deny it in allowScripts of package.json`),
+    ...[...withScript]
+      .filter((name) => !Object.hasOwn(installScripts, name))
+      .map((name) => `${name} has an install script that is not explained`),
+    ...[...new Set([...Object.keys(allowed), ...Object.keys(installScripts)])]
+      .filter((name) => !withScript.has(name))
+      .map((name) => `${name} has no install script`),
+  ];
+}
+
+/** What is downloaded is what was committed: every package has a checksum, or it is explained why not. */
+export function checksumProblems(lock: Lock, { withoutChecksum }: Explained): string[] {
+  const missing = new Set(
+    Object.entries(lock.packages)
+      .filter(([path, { integrity, link }]) => path !== '' && link !== true && integrity === undefined)
+      .map(([path]) => nameOf(path)),
+  );
+  return [
+    ...[...missing]
+      .filter((name) => !Object.hasOwn(withoutChecksum, name))
+      .map((name) => `${name} has no checksum in package-lock.json`),
+    ...Object.keys(withoutChecksum)
+      .filter((name) => !missing.has(name))
+      .map((name) => `${name} has a checksum`),
+  ];
+}
+
+/** Explanations hold for a version: an upgrade asks for the next one. */
+export function staleExplanations(lock: Lock, { advisories }: Explained): string[] {
+  const installed = new Set(Object.entries(lock.packages).map(([path, { version }]) => `${nameOf(path)}@${version}`));
+  return advisories
+    .filter((one) => !installed.has(`${one.package}@${one.version}`))
+    .map((one) => `${one.id}: ${one.package}@${one.version} is not installed any more`);
+}
+
+/** Advisories of installed packages that nobody has explained. */
+export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { advisories }: Explained): string[] {
+  const known = new Set(advisories.map(({ id }) => id));
+  const found = Object.entries(vulnerabilities).flatMap(([name, { via }]) =>
+    via.flatMap((one) => (typeof one === 'string' ? [] : [{ name, id: one.url?.split('/').at(-1) ?? '', ...one }])),
+  );
+  return found
+    .filter(({ id }) => !known.has(id))
+    .map(({ name, id, title, severity }) => `${name}: ${id} (${severity}) ${title}`);
+}
