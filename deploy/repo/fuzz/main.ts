@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 
-const tests = ['gateway/http/doors', 'gateway/http/fuzz'];
+const tests = ['gateway/http/doors', 'gateway/http/fuzz', 'shared/egress/hostile-answers'];
 
 const options = new Command('npm run fuzz --')
   .description('Sends made-up requests and answers, and compares with what their documentation says')
