@@ -102,6 +102,11 @@ test('recordings: what is wrong with a line is reported with its number, and the
   ]);
 });
 
+test('recordings: an unknown member is named, with those that there are', async () => {
+  const [line] = await linesOf(JSON.stringify({ ...recording, expectd: {} }));
+  expect(line).toMatchObject({ problem: expect.stringMatching(/^expectd: is no member.+ expected, at$/) });
+});
+
 test('recordings: of a line that is too long no more than its limit is kept', async () => {
   const part = 'x'.repeat(lineBytesMax / 4);
   const lines = await linesOf(...Array.from({ length: 9 }, () => part), `\n${JSON.stringify(recording)}\n`);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 const object = Type.Record(Type.String(), Type.Unknown());
 
@@ -81,6 +82,14 @@ function readLine(text: string): { readonly recording: Recording } | { readonly 
     return { problem: `is not JSON: ${(error as Error).message}` };
   }
   if (recording.Check(value)) return { recording: value };
+  const unknown = isJsonObject(value)
+    ? Object.keys(value).find((name) => !Object.hasOwn(Recording.properties, name))
+    : undefined;
+  if (unknown !== undefined) {
+    return {
+      problem: `${unknown}: is no member of a recording; these are: ${Object.keys(Recording.properties).join(', ')}`,
+    };
+  }
   const [error] = recording.Errors(value);
   const where = error === undefined || error.instancePath === '' ? '' : `${error.instancePath.slice(1)}: `;
   return { problem: `${where}${error?.message ?? 'is not a recording'}` };
