@@ -61,6 +61,15 @@ export function SourcePage(): ReactElement {
         <>
           <FirstEvent source={source} />
           <div className="columns">
+            {tokens.data !== undefined && type?.group === 'webhook' ? (
+              <WebhookCard source={source} type={type} tokens={tokens.data} mayUpdate={mayUpdate} />
+            ) : null}
+            <Card title="Send an event">
+              {mayReadKeys ? <Waiting query={tokens} /> : <p>Reading the keys needs the scope source:tokens.</p>}
+              {tokens.data === undefined || type === undefined ? null : (
+                <Install source={source} type={type} tokens={tokens.data} />
+              )}
+            </Card>
             <Card title="Status">
               <dl className="facts">
                 <dt>State</dt>
@@ -88,15 +97,6 @@ export function SourcePage(): ReactElement {
             {mayReadKeys && tokens.data !== undefined && takesUserHash(source.type) ? (
               <SecretCard path={path} secret={tokens.data.secret} mayRotate={mayUpdate} />
             ) : null}
-            {tokens.data !== undefined && type?.group === 'webhook' ? (
-              <WebhookCard source={source} type={type} tokens={tokens.data} mayUpdate={mayUpdate} />
-            ) : null}
-            <Card title="Send an event">
-              {mayReadKeys ? <Waiting query={tokens} /> : <p>Reading the keys needs the scope source:tokens.</p>}
-              {tokens.data === undefined || type === undefined ? null : (
-                <Install source={source} type={type} tokens={tokens.data} />
-              )}
-            </Card>
           </div>
         </>
       )}
