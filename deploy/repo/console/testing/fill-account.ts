@@ -4,6 +4,7 @@ import type { StackClient } from '../../../local/testing/stack-client.ts';
 import { fillExperiments } from './fill-experiments.ts';
 import type { FilledExperiments } from './fill-experiments.ts';
 import { hostile } from './hostile-texts.ts';
+import type { OddTexts } from './hostile-texts.ts';
 
 /** What a stack was filled with. */
 export type FilledAccount = {
@@ -36,7 +37,7 @@ const people = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'radia'];
  * Fills a fresh stack with what a week of use leaves: destinations that do well and badly, events, a draft.
  * Large: the list of what the account has.
  */
-export async function fillAccount(credentials: Credentials): Promise<FilledAccount> {
+export async function fillAccount(credentials: Credentials, odd: OddTexts = hostile): Promise<FilledAccount> {
   const client = createStackClient(credentials);
   const { sink } = credentials;
   const addHttp = async (name: string, path: string): Promise<string> => {
@@ -44,11 +45,11 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     const { id } = await client.api('POST', 'destinations', { name, type: 'HTTPDestination', settings });
     return String(id);
   };
-  const experiments = await fillExperiments(credentials, client);
+  const experiments = await fillExperiments(credentials, client, odd);
   const healthyId = await addHttp('Warehouse loader', '/warehouse');
   const failingId = await addHttp('Loyalty programme', '/loyalty');
   const refusingId = await addHttp('Partner postback', '/partner');
-  const hostileId = await addHttp(hostile.markup, '/hostile');
+  const hostileId = await addHttp(odd.markup, '/hostile');
   await client.api('POST', 'collections/mappings', {
     name: 'Partner: no sign-ups',
     destinationId: refusingId,
@@ -76,9 +77,9 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     ],
   });
   const { id: hostileMappingId } = await client.api('POST', 'collections/mappings', {
-    name: hostile.markup,
+    name: odd.markup,
     destinationId: hostileId,
-    logic: { OR: [condition('event.event', 'Is', hostile.markup), condition('event.event', 'Is', hostile.long)] },
+    logic: { OR: [condition('event.event', 'Is', odd.markup), condition('event.event', 'Is', odd.long)] },
     mappings: [{ property: 'note', map: '{{event.event_properties.note}}', modification: 'None' }],
   });
   await client.api('POST', 'collections/globalDispatchCenters', {
@@ -134,10 +135,10 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     });
   }
   await client.track({
-    event: hostile.markup,
-    externalId: hostile.rightToLeft,
+    event: odd.markup,
+    externalId: odd.rightToLeft,
     distinctId: 'hostile-event',
-    eventProperties: { [hostile.markup]: hostile.long, note: hostile.rightToLeft },
+    eventProperties: { [odd.markup]: odd.long, note: odd.rightToLeft },
   });
   for (let index = 0; index < 3; index += 1) {
     await client.track({

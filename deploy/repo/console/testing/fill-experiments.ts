@@ -1,6 +1,6 @@
 import type { Credentials } from '../../../local/credentials.ts';
 import type { StackClient } from '../../../local/testing/stack-client.ts';
-import { hostile } from './hostile-texts.ts';
+import type { OddTexts } from './hostile-texts.ts';
 
 export type FilledExperiments = {
   /** Its other variant does better than the control. */
@@ -14,7 +14,11 @@ export type FilledExperiments = {
 const visitorsEach = 100;
 
 /** Gives a fresh stack experiments with visitors and conversions; publishes them, and leaves a change of a weight behind. */
-export async function fillExperiments(credentials: Credentials, client: StackClient): Promise<FilledExperiments> {
+export async function fillExperiments(
+  credentials: Credentials,
+  client: StackClient,
+  odd: OddTexts,
+): Promise<FilledExperiments> {
   const add = async (key: string, fields: object): Promise<string> =>
     String((await client.api('POST', 'collections/experiments', { name: key, key, ...fields }))['id']);
   const addVariant = async (experimentId: string, fields: object): Promise<string> =>
@@ -27,12 +31,12 @@ export async function fillExperiments(credentials: Credentials, client: StackCli
   const mismatchedId = await add('free-shipping', { name: 'Banner for free shipping', primaryMetric });
   await addVariant(mismatchedId, { name: 'Without', isControl: true });
   const banner = await addVariant(mismatchedId, { name: 'With the banner', weight: 50 });
-  const preparedId = await add('hostile', {
-    name: hostile.markup,
-    description: hostile.rightToLeft,
-    primaryMetric: { event: hostile.long.slice(0, 1_000) },
+  const preparedId = await add('prepared', {
+    name: odd.markup,
+    description: odd.rightToLeft,
+    primaryMetric: { event: odd.long.slice(0, 1_000) },
   });
-  await addVariant(preparedId, { name: hostile.markup, isControl: true, properties: { note: hostile.rightToLeft } });
+  await addVariant(preparedId, { name: odd.markup, isControl: true, properties: { note: odd.rightToLeft } });
   for (const id of [measuredId, mismatchedId]) await client.api('POST', `collections/experiments/${id}/start`);
   await client.publish('Experiments');
   await convert(client, await assignVisitors(credentials, 'checkout-button', visitorsEach));

@@ -6,6 +6,7 @@ import { chooseStackPorts, runStack } from '../../../local/testing/running-stack
 import { fillAccount } from './fill-account.ts';
 import type { FilledAccount } from './fill-account.ts';
 import chromium from '@sparticuz/chromium';
+import { ordinary } from './hostile-texts.ts';
 import { openBrowser, openVisit } from './open-browser.ts';
 import { signIn, waitForText } from './use-console.ts';
 
@@ -48,7 +49,6 @@ const shots = ({
   },
   { name: 'events', path: '/events', until: 'Order Completed' },
   { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
-  { name: 'event-hostile', path: '/events/hostile-event', until: 'onerror' },
   { name: 'visitors', path: '/visitors', until: 'Find' },
   { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },
   { name: 'sources', path: '/sources', until: 'Demo source' },
@@ -82,7 +82,7 @@ const folder = await makeStackFolder();
 const stack = await runStack(folder, await chooseStackPorts());
 const browser = await openBrowser(await chromium.executablePath());
 try {
-  const account = await fillAccount(stack.credentials);
+  const account = await fillAccount(stack.credentials, ordinary);
   await mkdir(target, { recursive: true });
   for (const { name: shape, ...window } of shapes) {
     const visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, ...window });
