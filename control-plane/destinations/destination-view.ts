@@ -61,6 +61,7 @@ const setting = Type.Union([
 export const destinationDescriptorReply = Type.Object({
   id: Type.String(),
   label: Type.String(),
+  names: Type.Array(Type.String(), { description: 'Names of the platform at Segment, RudderStack and others.' }),
   status: Type.Enum(['deprecated', 'ga']),
   capabilities: Type.Object({
     oauth: Type.Boolean(),

@@ -16,7 +16,10 @@ import { createDestination, patchDestination } from './edit-destinations.ts';
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
 const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
 
-const entities = destinationKinds.map((kind) => kind.descriptor);
+const entities = destinationKinds.map(({ descriptor, facts }) => ({
+  ...descriptor,
+  names: [...(facts.namesElsewhere ?? [])],
+}));
 
 /** The destinations of the draft. */
 export const editEndpoints = [

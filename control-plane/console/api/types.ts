@@ -30,6 +30,7 @@ export type Failure = OneOf<Of<'listDestinationFailures'>>;
 
 export type Destination = Of<'getDestination'>;
 export type DestinationType = OneOf<Of<'listDestinationTypes'>>;
+export type UnavailableKind = OneOf<Of<'listUnavailableDestinationTypes'>>;
 export type SettingDescriptor = DestinationType['settings'][number];
 export type StandardEvent = OneOf<Of<'listDestinationStandardEvents'>>;
 export type DestinationTestResult = Of<'testDestination'>;

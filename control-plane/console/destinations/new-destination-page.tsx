@@ -1,12 +1,13 @@
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Destination, DestinationType } from '../api/types.ts';
+import type { Destination, DestinationType, UnavailableKind } from '../api/types.ts';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
+import { findKinds } from './find-kinds.ts';
 
 /** Adds a destination to the draft: a kind, a name; its settings come on the page of its own. */
 export function NewDestinationPage(): ReactElement {
@@ -46,8 +47,12 @@ type KindsProps = {
 };
 
 function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
-  const wanted = text.trim().toLowerCase();
-  const shown = kinds.filter(({ id, label }) => `${id} ${label}`.toLowerCase().includes(wanted));
+  const shown = findKinds(kinds, text);
+  const isSearch = text.trim() !== '';
+  const others = useRead<{ readonly entities: readonly UnavailableKind[] }>('/destinations/types/unavailable', {
+    enabled: isSearch,
+  });
+  const unavailable = isSearch ? findKinds(others.data?.entities ?? [], text) : [];
   return (
     <>
       <form role="search" onSubmit={(event) => event.preventDefault()}>
@@ -55,7 +60,7 @@ function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
           {(ids) => <input {...ids} type="search" value={text} onChange={(event) => onText(event.target.value)} />}
         </Field>
       </form>
-      {shown.length === 0 && kinds.length > 0 ? (
+      {shown.length === 0 && kinds.length > 0 && unavailable.length === 0 ? (
         <Empty title="No kind matches.">
           <p>An HTTP destination can send to any URL.</p>
         </Empty>
@@ -70,6 +75,18 @@ function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
           </li>
         ))}
       </ul>
+      {unavailable.length === 0 ? null : (
+        <Card title="Not available">
+          <dl className="facts">
+            {unavailable.map(({ id, reason }) => (
+              <Fragment key={id}>
+                <dt>{id}</dt>
+                <dd>{reason}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </Card>
+      )}
     </>
   );
 }

@@ -208,6 +208,15 @@ test('overview: its chart is drawn in a browser with an unknown language, as one
   await expect.poll(() => page.locator('canvas').count()).toBeGreaterThan(0);
 });
 
+test('destinations: a kind is found by the name people say, and one that is not offered says why', async () => {
+  await open('/destinations/new', 'Needs');
+  await page.getByLabel('Search').fill('twitter');
+  await page.getByRole('link', { name: 'X Ads Conversions API' }).waitFor();
+  expect(await page.locator('.choices li').count()).toBe(1);
+  await page.getByLabel('Search').fill('bigquery');
+  expect(await showsText(page, 'not a receiver of events')).toBe(true);
+});
+
 test('destinations: one is found, added, set, tested, published, turned off and removed', async () => {
   await open('/destinations', 'Warehouse loader');
   await page.getByRole('link', { name: 'Add a destination' }).click();
