@@ -10,7 +10,7 @@ export const hostile: OddTexts = {
 
 /** The same places with texts of an ordinary account, for pictures. */
 export const ordinary: OddTexts = {
-  markup: 'Newsletter Subscribed',
+  markup: 'Newsletter tool',
   long: 'Spring campaign',
   rightToLeft: 'customer-lin',
 };
