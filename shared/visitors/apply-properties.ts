@@ -36,6 +36,8 @@ export function applyTimed(current: TimedProperties, given: JsonObject, options:
   return applying.result();
 }
 
+const repeatedDenialMs = 3_600_000;
+
 /** Copies what it changes, once. */
 class Applying {
   readonly #current: TimedProperties;
@@ -84,7 +86,7 @@ class Applying {
       if (value === undefined || value === null || value === '') continue;
       const key = memberKey(container, name);
       if (Object.hasOwn(before, name) && isSameValue(before[name], value)) {
-        if (this.#options.keepsNewest === true) this.#timeAs(key);
+        if (this.#options.keepsNewest === true || this.#isRepeatedDenial(container, key, value)) this.#timeAs(key);
         continue;
       }
       if (this.#isOlder(key) || this.#isOlder(timeKey(container))) continue;
@@ -138,6 +140,12 @@ class Applying {
     this.#times ??= new Map(this.#current.times);
     if (atMs === 0) this.#times.delete(key);
     else this.#times.set(key, atMs);
+  }
+
+  /** A grant from before the repetition, which comes late, must not undo the refusal. Of a page that repeats it with each event, one write an hour. */
+  #isRepeatedDenial(container: Container, key: string, value: unknown): boolean {
+    const isDenial = value === false || (typeof value === 'string' && value.toLowerCase() === 'denied');
+    return container === 'consent' && isDenial && this.#options.atMs - this.#timeOf(key) >= repeatedDenialMs;
   }
 
   #forget(key: string): void {

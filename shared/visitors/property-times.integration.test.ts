@@ -79,6 +79,26 @@ test('property times: a late older event overwrites nothing, in another store an
   expect((await first.find(account, { externalId: 'ana' }))?.properties).toMatchObject({ plan: 'team', city: 'Rome' });
 });
 
+test('property times: a late grant from before a repeated refusal does not undo it, and repetitions within an hour are no writes', async () => {
+  const account = randomUUID();
+  const ana = { externalIds: ['ana'] };
+  const hourMs = 3_600_000;
+  const store = createVisitorStore(pool);
+  const say = (said: number, ads: unknown) =>
+    store.resolve([touch(account, ana, { said, given: { consent: { ads } } })]);
+  await say(0, false);
+  const [before] = await rowsOf(account);
+  await say(hourMs - 1, false);
+  expect(await rowsOf(account)).toEqual([before]);
+  await say(2 * hourMs, false);
+  for (const of of [store, createVisitorStore(pool)]) {
+    await of.resolve([touch(account, ana, { said: hourMs, given: { consent: { ads: true } } })]);
+    expect((await of.find(account, { externalId: 'ana' }))?.properties).toMatchObject({ consent: { ads: false } });
+  }
+  await say(2 * hourMs + 1, true);
+  expect((await store.find(account, { externalId: 'ana' }))?.properties).toMatchObject({ consent: { ads: true } });
+});
+
 test('property times: a visitor of an earlier version has none, and any new value wins', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);

@@ -212,7 +212,7 @@ const capture = fc.record({
     token: leaf,
     plan: leaf,
     after: leaf,
-    ...Object.fromEntries(['$ip', '$device_id', 'alias', '$set'].map((name) => [name, mostly(null)])),
+    ...Object.fromEntries(['$ip', '$device_id', 'alias', '$set', 'userHash'].map((name) => [name, mostly(null)])),
   }).map((properties) => withoutNulls(properties)),
 });
 const withoutNulls = (members: JsonObject): JsonObject =>

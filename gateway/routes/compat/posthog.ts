@@ -120,6 +120,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   recordTime(defaultProperties, time);
   const isAnonymous = distinctId !== undefined && distinctId === readId(properties, '$device_id');
   const given = properties['$set'] ?? message['$set'];
+  const { userHash } = properties;
   const set = isJsonObject(given) ? userPropertiesOf(given) : undefined;
   const ids = isAnonymous
     ? { userId: distinctId, externalId: undefined }
@@ -138,6 +139,8 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
       userProperties: own.userProperties ?? set,
       defaultProperties,
       identityContext,
+      // The library sends it with each event: posthog.register({userHash}).
+      userHash: typeof userHash === 'string' ? userHash : undefined,
     },
   });
   switch (event) {
@@ -197,4 +200,12 @@ function divide(properties: JsonObject) {
 }
 
 /** Properties that are read into something else. */
-const isElsewhere: ReadonlySet<string> = new Set(['$set', '$ip', '$raw_user_agent', 'token', '$token', 'distinct_id']);
+const isElsewhere: ReadonlySet<string> = new Set([
+  '$set',
+  '$ip',
+  '$raw_user_agent',
+  'token',
+  '$token',
+  'distinct_id',
+  'userHash',
+]);

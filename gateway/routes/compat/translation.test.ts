@@ -400,6 +400,18 @@ test.each([
   expect(posthogCapture.keyOfMessages?.([message, { token: 'other' }])).toBeUndefined();
 });
 
+test('posthog: a userHash among the properties signs the distinct_id, and is no property of the event', () => {
+  const capture = (properties: JsonObject): JsonObject =>
+    translated(posthogCapture.translate({ event: 'e', distinct_id: 'ada', properties }, {}, arrival)).body;
+  expect(capture({ userHash: 'ab12', plan: 'pro' })).toMatchObject({
+    externalId: 'ada',
+    userHash: 'ab12',
+    eventProperties: { plan: 'pro' },
+  });
+  expect(capture({ userHash: 'ab12' })['eventProperties']).toEqual({});
+  expect(capture({ userHash: 7 })['userHash']).toBeUndefined();
+});
+
 test('posthog: a message that only sets properties of a person is an identify', () => {
   const message = { $distinct_id: 'ada', $token: 'k', $set: { email: 'a@b.test', plan: 'pro' } };
   expect(translated(posthogCapture.translate(message, {}, arrival))).toMatchObject({

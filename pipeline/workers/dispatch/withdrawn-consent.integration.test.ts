@@ -241,3 +241,18 @@ test('consent: opted out by a signal, an event goes for limited use where its de
   expect(sent.split('"modes":["LDU"]')).toHaveLength(2);
   expect(dispatcher.stats()).toMatchObject({ limited_use: 1, consent_stopped: 2, delivered: 2 });
 });
+
+test('consent: a broken string is no consent, and is counted', async () => {
+  configure(rig, { signals: { tcf: { purposes: [1] }, gpp: ['saleOptOut'] } });
+  const dispatcher = await rig.start();
+  const broken = ['tcf', 'gpp', 'us_privacy'].map((name) => ({
+    id: name,
+    context: { [name]: 'x'.repeat(9_000) },
+  }));
+  await rig.send([...broken, { id: 'none' }]);
+  await idle();
+  expect(sink.taken()).toEqual(['none']);
+  expect(dispatcher.stats()).toMatchObject({ consent_stopped: 3 });
+  expect(dispatcher.stats()['consent_unreadable']).toBeGreaterThanOrEqual(3);
+  expect(rig.notes.find(({ eventId }) => eventId === 'tcf')?.consent).toMatchObject([{ detail: 'tcf, unreadable' }]);
+});

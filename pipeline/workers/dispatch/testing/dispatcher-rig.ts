@@ -16,6 +16,7 @@ import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { isNotFound } from '../../../../shared/nats/connection/server-error.ts';
 import { noGeoRegions } from '../geo-regions.ts';
 import { announceWithdrawals } from '../../../../shared/nats/erasures/announce-withdrawals.ts';
+import type { JsonObject } from '../../../../shared/runtime/json.ts';
 import type { ConsentWords } from '../../../../shared/contracts/events/consent-words.ts';
 import { announceErasure } from '../../../../shared/nats/erasures/announce-erasure.ts';
 import { followErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
@@ -79,6 +80,7 @@ export type TestEvent = {
   readonly test?: boolean;
   /** The event's own. */
   readonly consent?: ConsentWords;
+  readonly context?: JsonObject;
   /** Ms since the epoch. */
   readonly receivedAtMs?: number;
 };
@@ -335,10 +337,12 @@ export type DispatcherRig = Awaited<ReturnType<typeof createDispatcherRig>>;
 
 function frameOf(accountId: string, events: readonly TestEvent[]): Uint8Array {
   const writer = new FrameWriter();
-  for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false, receivedAtMs, consent } of events) {
+  for (const event of events) {
+    const { id, visitor = id, name = 'Order', source = 'source-1', test = false, receivedAtMs } = event;
+    const { consent, context } = event;
     const received = receivedAtMs === undefined ? {} : { received_at: receivedAtMs };
     const own = { id, event: name, time: Date.now(), source_id: source, account_id: accountId, test, ...received };
-    const sample = sampleEvent({ ...own, ...(consent && { consent }) });
+    const sample = sampleEvent({ ...own, ...(consent && { consent }), ...(context && { context }) });
     writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
   }
   return writer.bytes();
