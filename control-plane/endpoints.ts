@@ -8,6 +8,7 @@ import { collectionEndpoints } from './collections/collection-endpoints.ts';
 import { platformEndpoints } from './compat/endpoints.ts';
 import { destinationEndpoints } from './destinations/endpoints.ts';
 import { eventEndpoints } from './events/endpoints.ts';
+import { savedViewEndpoints } from './events/saved-views.ts';
 import { assignmentPaths } from './experiments/assignment/serve-experiments.ts';
 import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
 import { readExperimentResults } from './experiments/read-results.ts';
@@ -40,6 +41,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...lifecycleEndpoints,
   readExperimentResults,
   ...eventEndpoints,
+  ...savedViewEndpoints,
   ...ruleEndpoints,
   ...visitorEndpoints,
   ...mergeEndpoints,

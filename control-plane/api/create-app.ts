@@ -219,8 +219,11 @@ function addEndpoint(
             )
         );
       }
-      if (result instanceof TextAnswer) return reply.type(result.contentType).send(result.text);
-      const shown = isMasked ? maskPersonal(result, endpoint.personal) : result;
+      const mask = (value: unknown): unknown => (isMasked ? maskPersonal(value, endpoint.personal) : value);
+      if (result instanceof TextAnswer) {
+        return reply.type(result.contentType).headers(result.headers).send(result.text(mask));
+      }
+      const shown = mask(result);
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(shown));
     },
   });

@@ -43,6 +43,12 @@ export const wayReply = Type.Object({
   properties: nullable(
     Type.Record(Type.String(), Type.Unknown(), { description: 'What a mapping makes of it; null: all of them.' }),
   ),
+  waiting: nullable(
+    Type.String({
+      description:
+        'Of a destination without an outcome that the live rules send it to: why it waits there, as far as that is known.',
+    }),
+  ),
   request: nullable(
     Type.Object({
       method: text,

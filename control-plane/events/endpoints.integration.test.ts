@@ -200,6 +200,103 @@ test('list events: filters by source, name, visitor and test, and by all of them
   expect(await list('?test=true&sourceId=s2&event=Order&visitorId=v2')).toEqual(['d']);
 });
 
+test('list events: filters by a part of the name, time, property, and destination with outcome; the summary counts the same', async () => {
+  await addEvent('e1', { name: 'Order Completed', timeMs: nowMs - 3_000 });
+  await addEvent('e2', { name: 'Order Refunded', timeMs: nowMs - 2_000 });
+  await addEvent('e3', { name: 'Signup', timeMs: nowMs - 1_000 });
+  const { accountId } = client;
+  await pool.query(
+    `update recent_events set sample_of = 3, body = jsonb_set(body, '{event_properties}', '{"cart":{"id":"c-1"},"total":12}')
+      where account_id = $1 and id = 'e2'`,
+    [accountId],
+  );
+  await pool.query(
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, attempts, at) values
+      ($1, 'e1', 'd1', 'rejected', 1, now()), ($1, 'e2', 'd1', 'delivered', 1, now()), ($1, 'e2', 'd2', 'rejected', 1, now())`,
+    [accountId],
+  );
+  const instant = (ms: number): string => new Date(ms).toISOString();
+  const cases = [
+    ['name=order', ['e2', 'e1']],
+    [`from=${instant(nowMs - 2_000)}&to=${instant(nowMs - 1_000)}`, ['e2']],
+    ['property=total&value=12', ['e2']],
+    ['property=cart.id', ['e2']],
+    ['property=cart.id&value=c-2', []],
+    ['destinationId=d1&outcome=rejected', ['e1']],
+    ['destinationId=d1', ['e2', 'e1']],
+  ] as const;
+  for (const [query, ids] of cases) {
+    expect([query, await list(`?${query}`)]).toEqual([query, ids]);
+  }
+  expect((await client.get('/events/summary?destinationId=d1')).body).toEqual({
+    events: 4,
+    kept: 2,
+    isSample: true,
+    outcomes: { delivered: 3, rejected: 1, retrying: 0, stopped: 0, globalStop: 0 },
+    since: new Date(nowMs + 1).toISOString(),
+  });
+  expect((await client.get('/events/summary?property=cart.id&value=c-2')).body).toMatchObject({
+    events: 0,
+    isSample: false,
+  });
+  for (const [query, error] of [
+    ['value=x', 'value needs property'],
+    [`from=${instant(nowMs)}&to=${instant(nowMs)}`, 'from must be before to'],
+  ]) {
+    expect(await client.get(`/events?${query}`)).toMatchObject({ status: 400, body: { error } });
+  }
+  await pool.query('update accounts set masks_personal_data = true where id = $1', [accountId]);
+  const masked = await plane.newKey(client, ['event:list']);
+  expect((await masked.get('/events?property=total&value=12')).status).toBe(403);
+  expect((await masked.get('/events/summary?property=total')).status).toBe(403);
+});
+
+test('list events: as CSV, a row an outcome, page by page, without a formula, and masked where the account says so', async () => {
+  await addEvent('e1', { name: '=1+1', timeMs: nowMs - 1 });
+  await addEvent('e2');
+  await pool.query(
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at, answer) values
+      ($1, 'e1', 'd1', 'rejected', 'status 400', 2, '2026-03-01T00:00:00Z', $2)`,
+    [client.accountId, JSON.stringify({ status: 400, message: 'say "no"' })],
+  );
+  const csvOf = async (key: string, query = '') => {
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${plane.baseUrl}/rest/v1/events?format=csv&limit=1${query}`, { headers });
+    return { rows: (await answer.text()).split('\r\n'), next: answer.headers.get('x-next-cursor') };
+  };
+  const first = await csvOf(client.key);
+  expect(first.rows[1]).toMatch(
+    /^e2,Signup,2023-11-14T22:13:20.000Z,2023-11-14T22:13:20.001Z,s1,v1,1,{9}"\{""plan"":""free""\}"$/,
+  );
+  const second = await csvOf(client.key, `&cursor=${encodeURIComponent(first.next ?? '')}`);
+  expect(second.rows[1]).toMatch(/^e1,'=1\+1,.*,d1,rejected,2,2026-03-01T00:00:00.000Z,status 400,400,,"say ""no""",/);
+  expect(second.next).toBeNull();
+  await pool.query('update accounts set masks_personal_data = true where id = $1', [client.accountId]);
+  const masked = await plane.newKey(client, ['event:list']);
+  expect((await csvOf(masked.key)).rows[1]).toContain('aaaa');
+});
+
+test('saved views: are listed by name, replaced, deleted, of the account alone, and bounded', async () => {
+  const stranger = await plane.newAccount(['event:list']);
+  for (const query of ['outcome=rejected', 'outcome=delivered'])
+    await client.post('/event-views', { name: 'Meta', query });
+  await client.post('/event-views', { name: 'A/B', query: '' });
+  const names = async (of: Client): Promise<string[]> =>
+    (await of.get('/event-views')).body.entities.map(
+      (view: { name: string; query: string }) => `${view.name}: ${view.query}`,
+    );
+  expect(await names(client)).toEqual(['A/B: ', 'Meta: outcome=delivered']);
+  expect(await names(stranger)).toEqual([]);
+  expect((await stranger.delete('/event-views/Meta')).status).toBe(404);
+  expect((await client.delete(`/event-views/${encodeURIComponent('A/B')}`)).body).toEqual({ deleted: true });
+  await pool.query(
+    `insert into saved_views (account_id, name, query) select $1, 'view ' || n, '' from generate_series(1, 99) n`,
+    [client.accountId],
+  );
+  expect(await client.post('/event-views', { name: 'one more', query: '' })).toMatchObject({ status: 400 });
+  expect((await client.post('/event-views', { name: 'Meta', query: 'name=x' })).status).toBe(200);
+});
+
 test('count events: by name and day in UTC, each for as many as it stands for, of the days asked for', async () => {
   const day = (text: string): number => Date.parse(text);
   await addEvent('a', { timeMs: day('2023-11-13T23:59:59.999Z') });

@@ -5,15 +5,22 @@ import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { hashedVisitor } from '../audit/record-audit.ts';
+import { TextAnswer } from '../api/text-answer.ts';
 import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { exchangeMembers, exchangeReply, viewExchange } from '../destinations/exchange-view.ts';
+import { liveValues } from '../health/live-values.ts';
+import { logFigures } from '../health/log-figures.ts';
+import { viewSending } from '../health/view-sending.ts';
+import { whyWaiting } from './why-waiting.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
 import { countByDay } from './count-by-day.ts';
 import { decideWays, wayMembers, wayReply } from './decide-ways.ts';
-import { eventMembers, eventPosition, eventReply, outcomeNames, planOutcomes, viewEvent } from './event-view.ts';
-import { findExchanges, findRecentEvent, listRecentEvents } from './recent-events.ts';
+import { eventFilterFields, readEventFilters, searchesProperties } from './event-filters.ts';
+import { eventMembers, eventPosition, eventReply, outcomeNames, viewEvent } from './event-view.ts';
+import { eventsCsv } from './events-csv.ts';
+import { findExchanges, findRecentEvent, listRecentEvents, summarizeEvents } from './recent-events.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
 
@@ -53,31 +60,32 @@ export const eventEndpoints = [
     personal: eventMembers,
     tag: 'Events',
     summary: 'List recent events by their time, newest first, with what became of them at each destination',
+    searchesPersonal: searchesProperties,
     query: Type.Object({
       ...pageQuery,
-      sourceId: text('Events of this source only.'),
-      event: text('Events of exactly this name only.'),
-      visitorId: text("Events of this visitor only, under any of its ids; the visitor's own id or an alias."),
-      test: Type.Optional(Type.Boolean({ description: 'Only events sent with a test-mode key, or only the others.' })),
-      outcome: Type.Optional(
-        Type.Enum([...outcomeNames], { description: 'Events with this outcome at some destination.' }),
-      ),
-      destinationId: text('Events with an outcome at this destination; with outcome, with that one there.'),
-      plan: Type.Optional(
-        Type.Enum([...planOutcomes], { description: 'Events of which the tracking plan made this.' }),
+      ...eventFilterFields,
+      format: Type.Optional(
+        Type.Enum(['json', 'csv'], {
+          description:
+            'csv: text/csv, a row for each outcome; the header x-next-cursor has the cursor of the next page.',
+        }),
       ),
     }),
     reply: pageOf(eventReply),
     async handle({ query, principal }, { pool, paginator }) {
       const { accountId } = principal;
-      const { sourceId, event, visitorId, test, outcome, destinationId, plan } = query;
-      const given = { sourceId, event, visitorId, test, outcome, destinationId, plan };
+      const { limit: _limit, cursor: _cursor, format, ...given } = query;
       const list = { list: 'events', accountId, filters: given };
       const { limit, after } = paginator.read(query, list);
-      const visitorIds = visitorId === undefined ? undefined : await idsOfVisitor(pool, accountId, visitorId);
-      const filters = { sourceId, name: event, visitorIds, test, outcome, destinationId, plan };
+      const filters = readEventFilters(given, await visitorIdsOf(pool, accountId, given.visitorId));
       const records = await listRecentEvents(pool, accountId, filters, { limit: limit + 1, after });
-      return paginator.page(list, limit, records, eventPosition, viewEvent);
+      const page = paginator.page(list, limit, records, eventPosition, viewEvent);
+      if (format !== 'csv') return page;
+      const { nextCursor } = page.pagination;
+      return new TextAnswer('text/csv; charset=utf-8', page.entities, {
+        render: eventsCsv,
+        headers: nextCursor === null ? {} : { 'x-next-cursor': nextCursor },
+      });
     },
   }),
   defineEndpoint({
@@ -93,6 +101,43 @@ export const eventEndpoints = [
     streams: true,
     reply: Type.Object({ events: Type.Array(eventReply) }),
     handle: async ({ principal }, { eventFeeds }) => eventFeeds.of(principal.accountId),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/events/summary',
+    scope: 'event:list',
+    id: 'summarizeEvents',
+    searchesPersonal: searchesProperties,
+    personal: eventMembers,
+    isCostly: true,
+    tag: 'Events',
+    summary:
+      'How many recent events filters select, by outcome, since when events are kept, and whether they are a sample',
+    query: Type.Object(eventFilterFields),
+    reply: Type.Object({
+      events: Type.Integer({ minimum: 0, description: 'Of a sample, how many the kept events stand for.' }),
+      kept: Type.Integer({ minimum: 0, description: 'How many of them are in the view.' }),
+      isSample: Type.Boolean(),
+      outcomes: Type.Record(Type.Enum([...outcomeNames]), Type.Integer({ minimum: 0 }), {
+        description: 'Events by their outcome at the chosen destination, else outcomes at all destinations.',
+      }),
+      since: nullable(
+        Type.String({ format: 'date-time', description: 'Nothing received before this is in the view.' }),
+      ),
+    }),
+    async handle({ query, principal }, { pool }) {
+      const { accountId } = principal;
+      const filters = readEventFilters(query, await visitorIdsOf(pool, accountId, query.visitorId));
+      const { kept, events, outcomes, since } = await summarizeEvents(pool, accountId, filters);
+      const counted = outcomeNames.map((name) => [name, outcomes[name] ?? 0] as const);
+      return {
+        events,
+        kept,
+        isSample: events > kept,
+        outcomes: Object.fromEntries(counted),
+        since: since?.toISOString() ?? null,
+      };
+    },
   }),
   defineEndpoint({
     method: 'GET',
@@ -170,6 +215,7 @@ export const eventEndpoints = [
     id: 'getEventWays',
     audits: { action: 'event.read', entity: 'id' },
     personal: wayMembers,
+    uses: { liveValues, logFigures },
     tag: 'Events',
     summary:
       'What the rules say of an event at each destination, and what it would be sent, secrets masked: those that are live ' +
@@ -179,7 +225,7 @@ export const eventEndpoints = [
       destinationId: text('Of this destination only, with the request it would be sent. Needs `destination:find` too.'),
     }),
     reply: Type.Object({ rules: Type.Enum(['live', 'draft']), ways: Type.Array(wayReply) }),
-    async handle({ params, query, principal }, { storage, pool, secretBox, now }) {
+    async handle({ params, query, principal }, { storage, pool, secretBox, now, liveValues, logFigures }) {
       const { accountId } = principal;
       const record = await found(findRecentEvent(pool, accountId, params.id), 'event');
       const em = storage.fork();
@@ -187,16 +233,28 @@ export const eventEndpoints = [
       const snapshot =
         rules === 'draft' ? await resolveSnapshot(em, accountId, 'draft') : await liveContent(em, accountId);
       const { destinationId } = query;
-      return {
-        rules,
-        ways: decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() }),
-      };
+      const ways = decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() });
+      if (rules === 'draft') return { rules, ways };
+      const known = new Set(record.outcomes.map((outcome) => outcome.destinationId));
+      const figures = await logFigures.read().catch(() => undefined);
+      const withWaiting = ways.map((way) => {
+        const id = String(way['destinationId']);
+        if (way['decision'] !== 'send' || known.has(id)) return way;
+        const sending = viewSending(liveValues.healthReports(id));
+        return { ...way, waiting: whyWaiting({ sending, backlog: figures?.backlogOf(id) }) };
+      });
+      return { rules, ways: withWaiting };
     },
   }),
 ];
 
 /** Every id the visitor's events may carry: an event keeps the one its visitor had then. */
-async function idsOfVisitor(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+async function visitorIdsOf(
+  db: Queryable,
+  accountId: string,
+  id: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (id === undefined) return undefined;
   const visitor = await findVisitor(db, accountId, { id });
   return visitor === undefined ? [id] : [visitor.id, ...visitor.aliases];
 }

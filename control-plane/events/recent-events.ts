@@ -45,17 +45,24 @@ export type RecentEventRecord = {
 };
 
 export type RecentEventFilters = {
-  readonly sourceId: string | undefined;
-  readonly name: string | undefined;
+  readonly sourceId?: string | undefined;
+  readonly name?: string | undefined;
+  /** In upper or lower case. */
+  readonly nameContains?: string | undefined;
+  /** When they happened: from, inclusive, to, exclusive. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** With any value where `value` is undefined. */
+  readonly property?: { readonly path: readonly string[]; readonly value: string | undefined } | undefined;
   /** Ids that all lead to the one visitor. */
-  readonly visitorIds: readonly string[] | undefined;
-  readonly test: boolean | undefined;
+  readonly visitorIds?: readonly string[] | undefined;
+  readonly test?: boolean | undefined;
   /** Those of which the tracking plan made this. */
-  readonly plan: string | undefined;
+  readonly plan?: string | undefined;
   /** Those with this outcome at some destination, or at `destinationId`. */
-  readonly outcome: string | undefined;
+  readonly outcome?: string | undefined;
   /** Those this destination was asked about. */
-  readonly destinationId: string | undefined;
+  readonly destinationId?: string | undefined;
 };
 
 /** The least that PostgreSQL's integer holds. */
@@ -70,20 +77,7 @@ export async function listRecentEvents(
 ): Promise<RecentEventRecord[]> {
   const values: unknown[] = [accountId, page.limit];
   const place = (value: unknown): string => `$${values.push(value)}`;
-  const conditions: string[] = [];
-  if (filters.sourceId !== undefined) conditions.push(`e.source_id = ${place(filters.sourceId)}`);
-  if (filters.name !== undefined) conditions.push(`e.name = ${place(filters.name)}`);
-  if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
-  if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
-  if (filters.plan !== undefined) conditions.push(`e.plan->>'outcome' = ${place(filters.plan)}`);
-  if (filters.outcome !== undefined || filters.destinationId !== undefined) {
-    const wanted = ['o.event_id = e.id', 'o.origin = e.origin'];
-    if (filters.outcome !== undefined) wanted.push(`o.outcome = ${place(filters.outcome)}`);
-    if (filters.destinationId !== undefined) wanted.push(`o.destination_id = ${place(filters.destinationId)}`);
-    conditions.push(
-      `exists (select 1 from event_outcomes o where o.account_id = e.account_id and ${wanted.join(' and ')})`,
-    );
-  }
+  const conditions = conditionsOf(filters, place);
   if (page.after !== undefined) {
     // Cursors of earlier builds end with the id.
     const [timeMs, id, origin = originMin] = page.after;
@@ -98,6 +92,83 @@ export async function listRecentEvents(
     values,
   );
   return rows;
+}
+
+/** SQL conditions on `recent_events e`; `place` adds a parameter and names it. */
+function conditionsOf(filters: RecentEventFilters, place: (value: unknown) => string): string[] {
+  const conditions: string[] = [];
+  if (filters.sourceId !== undefined) conditions.push(`e.source_id = ${place(filters.sourceId)}`);
+  if (filters.name !== undefined) conditions.push(`e.name = ${place(filters.name)}`);
+  if (filters.nameContains !== undefined) {
+    conditions.push(`strpos(lower(e.name), lower(${place(filters.nameContains)})) > 0`);
+  }
+  if (filters.from !== undefined) conditions.push(`e.time >= ${place(filters.from)}`);
+  if (filters.to !== undefined) conditions.push(`e.time < ${place(filters.to)}`);
+  if (filters.property !== undefined) {
+    const { path, value } = filters.property;
+    const found = `e.body #>> ${place(['event_properties', ...path])}::text[]`;
+    conditions.push(value === undefined ? `${found} is not null` : `${found} = ${place(value)}`);
+  }
+  if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
+  if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
+  if (filters.plan !== undefined) conditions.push(`e.plan->>'outcome' = ${place(filters.plan)}`);
+  if (filters.outcome !== undefined || filters.destinationId !== undefined) {
+    const wanted = ['o.event_id = e.id', 'o.origin = e.origin'];
+    if (filters.outcome !== undefined) wanted.push(`o.outcome = ${place(filters.outcome)}`);
+    if (filters.destinationId !== undefined) wanted.push(`o.destination_id = ${place(filters.destinationId)}`);
+    conditions.push(
+      `exists (select 1 from event_outcomes o where o.account_id = e.account_id and ${wanted.join(' and ')})`,
+    );
+  }
+  return conditions;
+}
+
+export type EventSummary = {
+  /** Kept in the view, and how many these stand for. */
+  readonly kept: number;
+  readonly events: number;
+  /** Events, as these stand for, by outcome at the chosen destination, or at all of them. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** When the oldest event of the account in the view was received. */
+  readonly since: Date | undefined;
+};
+
+/** Counts the events that filters select, and their outcomes. The view bounds how many an account has. */
+export async function summarizeEvents(
+  db: Queryable,
+  accountId: string,
+  filters: RecentEventFilters,
+): Promise<EventSummary> {
+  const values: unknown[] = [accountId];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = ['e.account_id = $1', ...conditionsOf(filters, place)];
+  const ofDestination =
+    filters.destinationId === undefined ? '' : `and o.destination_id = ${place(filters.destinationId)}`;
+  const { rows } = await db.query<{
+    kept: string;
+    events: string;
+    outcomes: Record<string, number> | null;
+    since: Date | null;
+  }>(
+    `with matched as materialized (
+      select e.id, e.origin, e.sample_of from recent_events e where ${conditions.join(' and ')}
+    ), by_outcome as (
+      select o.outcome, sum(m.sample_of) as events from matched m
+      join event_outcomes o on o.account_id = $1 and o.event_id = m.id and o.origin = m.origin ${ofDestination}
+      group by o.outcome
+    )
+    select (select count(*) from matched) as kept, (select coalesce(sum(sample_of), 0) from matched) as events,
+      (select jsonb_object_agg(outcome, events) from by_outcome) as outcomes,
+      (select min(received_at) from recent_events where account_id = $1) as since`,
+    values,
+  );
+  const [row] = rows;
+  return {
+    kept: Number(row?.kept ?? 0),
+    events: Number(row?.events ?? 0),
+    outcomes: row?.outcomes ?? {},
+    since: row?.since ?? undefined,
+  };
 }
 
 /** Up to `limit` events of an account that came at `sinceMs` or later, the newest first. */

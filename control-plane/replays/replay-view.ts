@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ReplayJob, ReplayRequest } from '../../shared/contracts/replay-job.ts';
-import { shareDone } from '../../shared/contracts/replay-job.ts';
+import { replayedEventsMax, shareDone } from '../../shared/contracts/replay-job.ts';
 import { badRequest } from '../api/api-error.ts';
 import { platformErrorOf } from '../../shared/contracts/events/exchange.ts';
 import { exchangeReply, platformErrorReply, viewExchange, viewPlatformError } from '../destinations/exchange-view.ts';
@@ -19,6 +19,7 @@ export const replayReply = Type.Object({
   what: Type.Enum(['dead-letters', 'log']),
   reason: nullable(Type.String()),
   message: nullable(Type.String({ description: 'Of dead letters with this message of the platform only.' })),
+  eventIds: nullable(Type.Array(Type.String(), { description: 'Of dead letters of these events only.' })),
   from: nullable(instant),
   to: nullable(instant),
   status: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done'], {
@@ -41,6 +42,7 @@ export function viewReplay(job: ReplayJob): JsonObject {
     what: request.what,
     reason: request.what === 'log' ? null : (request.reason ?? null),
     message: request.what === 'log' ? null : (request.message ?? null),
+    eventIds: request.what === 'log' ? null : (request.eventIds ?? null),
     from: instantOf(request.fromMs),
     to: instantOf(request.toMs),
     status: job.state,
@@ -97,6 +99,13 @@ export const replayBody = Type.Object(
         description: 'Dead letters with exactly this message of the platform only.',
       }),
     ),
+    eventIds: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 400 }), {
+        minItems: 1,
+        maxItems: replayedEventsMax,
+        description: 'Dead letters of these events only.',
+      }),
+    ),
     from: Type.Optional(
       timeField('Dead letters last tried, or events resolved, at this time or later. Required for the log.'),
     ),
@@ -106,18 +115,22 @@ export const replayBody = Type.Object(
 );
 
 /** Turns the body into what the pipeline is asked for. Throws a 400 that names the field. */
-export function readReplayRequest({ what, reason, message, ...times }: Static<typeof replayBody>): ReplayRequest {
+export function readReplayRequest({
+  what,
+  reason,
+  message,
+  eventIds,
+  ...times
+}: Static<typeof replayBody>): ReplayRequest {
   const range = readTimeRange(times);
-  if (what === 'dead-letters') {
-    return {
-      what,
-      ...(reason === undefined ? {} : { reason }),
-      ...(message === undefined ? {} : { message }),
-      ...range,
-    };
-  }
-  if (reason !== undefined) throw badRequest('reason is for dead letters only');
-  if (message !== undefined) throw badRequest('message is for dead letters only');
+  const chosen = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(eventIds === undefined ? {} : { eventIds }),
+  };
+  if (what === 'dead-letters') return { what, ...chosen, ...range };
+  const [unfit] = Object.keys(chosen);
+  if (unfit !== undefined) throw badRequest(`${unfit} is for dead letters only`);
   const { fromMs, toMs } = range;
   if (fromMs === undefined) throw badRequest('from is required for the log');
   if (toMs === undefined) throw badRequest('to is required for the log');

@@ -190,6 +190,11 @@ test.each([
     { what: 'log', reason: 'x', from: minute(0), to: minute(1) },
     'reason is for dead letters only',
   ],
+  [
+    'events for the log',
+    { what: 'log', eventIds: ['e1'], from: minute(0), to: minute(1) },
+    'eventIds is for dead letters only',
+  ],
   ['a time that is none', { what: 'dead-letters', from: 7 }, 'from must be a time such as 2026-01-31T12:00:00Z'],
   ['an unknown field', { what: 'dead-letters', since: minute(1) }, 'since is not a known field'],
 ])('replay: refuses %s', async (_case, body, error) => {

@@ -78,7 +78,11 @@ POST   /collections/experiments/{experiments}/rollout  experiments:update   {"va
 
 GET    /events                 event:list
 GET    /events/stream          event:list   @streams
+GET    /events/summary         event:list
 GET    /events/counts          event:list
+GET    /event-views            event:list
+POST   /event-views            event:list   {"name":"n","query":"q"}
+DELETE /event-views/nothing    event:list
 GET    /events/{event}         event:list
 GET    /events/{event}/exchanges   destination:find
 GET    /events/{event}/ways    event:list

@@ -6,6 +6,9 @@ import { assertId } from './subjects.ts';
 
 const instant = Type.Integer({ minimum: 0 });
 
+/** Events that a replay names, at most: its job is one message. */
+export const replayedEventsMax = 100;
+
 /** What is to be sent to a destination again. Times are in ms since the epoch. */
 export const replayRequest = Type.Union([
   Type.Object(
@@ -15,6 +18,10 @@ export const replayRequest = Type.Union([
       reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       /** Only those that the platform rejected with this message. Builds that do not know it leave the replay to others. */
       message: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+      /** Only those of these events. */
+      eventIds: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 400 }), { minItems: 1, maxItems: replayedEventsMax }),
+      ),
       /** Only those whose last attempt was in this range. */
       fromMs: Type.Optional(instant),
       toMs: Type.Optional(instant),

@@ -7,6 +7,7 @@ import { countOf } from '../design/numbers.ts';
 import { Card, Page } from '../design/page.tsx';
 import { ErrorLine, ExchangeView } from '../design/shown-exchange.tsx';
 import { Ago } from '../design/time.tsx';
+import { RetryButton } from './retry-button.tsx';
 
 /** One dead letter: why the event was not delivered, the request, and the platform's answer. */
 export function DeadLetterPage(): ReactElement {
@@ -24,6 +25,7 @@ export function DeadLetterPage(): ReactElement {
         <div className="columns">
           <Card title="Reason">
             <Facts letter={letter} />
+            <RetryButton destinationId={id} eventId={letter.event.id} />
           </Card>
           <Card title="Request and answer">
             {letter.exchange === null ? (

@@ -8,6 +8,7 @@ import { Waiting } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { ErrorLine, ExchangeView } from '../design/shown-exchange.tsx';
 import { Ago } from '../design/time.tsx';
+import { RetryButton } from '../destinations/retry-button.tsx';
 import { ConsentAnswers } from './consent-answers.tsx';
 import { OutcomeState } from './outcomes.tsx';
 
@@ -44,6 +45,7 @@ export function EventOutcome({ eventId, outcome: one, destinationName }: EventOu
           </button>
         </span>
       ) : null}
+      {outcome === 'rejected' ? <RetryButton destinationId={destinationId} eventId={eventId} /> : null}
       {isOpen ? <Answer eventId={eventId} destinationId={destinationId} /> : null}
     </div>
   );

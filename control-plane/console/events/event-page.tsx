@@ -4,7 +4,7 @@ import { Link, useParams } from 'react-router';
 import { useList, useRead } from '../api/queries.ts';
 import type { Destination, RecentEvent, Way } from '../api/types.ts';
 import { Code, showJson } from '../design/code.tsx';
-import { Waiting } from '../design/feedback.tsx';
+import { State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
@@ -91,7 +91,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
         <li>
           <strong>Sent</strong>
           <div className="stack">
-            {event.outcomes.length === 0 ? <span className="soft">{whyUnsent(event)}</span> : null}
+            {event.test || event.visitorId === '' ? <span className="soft">{whyUnsent(event)}</span> : null}
             {event.outcomes.map((outcome) => (
               <EventOutcome
                 key={outcome.destinationId}
@@ -100,6 +100,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
                 destinationName={nameOf(outcome.destinationId)}
               />
             ))}
+            <WithoutOutcome event={event} />
           </div>
         </li>
       </ol>
@@ -107,9 +108,33 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   );
 }
 
-function whyUnsent({ test, visitorId }: RecentEvent): string {
-  if (test) return 'Not sent: received with a test key.';
-  return visitorId === '' ? 'Not sent: the tracking plan ended it.' : 'No destination has processed it yet.';
+function whyUnsent({ test }: RecentEvent): string {
+  return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan ended it.';
+}
+
+/** The other destinations of the live version: where the event waits and why, and where it does not go. */
+function WithoutOutcome({ event }: { readonly event: RecentEvent }): ReactElement | null {
+  const query = useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(event.id)}/ways?rules=live`, {
+    everyMs: 5_000,
+    enabled: !event.test && event.visitorId !== '',
+  });
+  const known = new Set(event.outcomes.map(({ destinationId }) => destinationId));
+  const others = query.data?.ways.filter(({ destinationId }) => !known.has(destinationId)) ?? [];
+  return (
+    <>
+      {others.map((way) => (
+        <div key={way.destinationId} className="stack tight">
+          <span className="row">
+            {way.decision === 'send' ? <State tone="warn">No outcome yet</State> : <WayState decision={way.decision} />}
+            <Link className="clip" dir="auto" to={`/destinations/${way.destinationId}`}>
+              {way.name === '' ? way.type : way.name}
+            </Link>
+          </span>
+          <span className="hint">{way.waiting ?? way.why}</span>
+        </div>
+      ))}
+    </>
+  );
 }
 
 /** What the rules would do with it at each destination, now or once the draft is published. */

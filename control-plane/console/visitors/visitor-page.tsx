@@ -11,7 +11,7 @@ import { Waiting } from '../design/feedback.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { More } from '../design/table.tsx';
 import { At } from '../design/time.tsx';
-import { EventTable } from '../events/events-page.tsx';
+import { EventTable } from '../events/event-table.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
 import { ConsentCard } from './consent-card.tsx';
 import { MergesCard } from './merges-card.tsx';

@@ -183,7 +183,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     'console-host': [],
     destinations: ['collections', 'health'],
     erasures: ['destinations'],
-    events: ['destinations', 'versions'],
+    events: ['destinations', 'health', 'versions'],
     experiments: ['collections', 'versions'],
     'experiments/assignment': ['publishing'],
     health: ['publishing'],

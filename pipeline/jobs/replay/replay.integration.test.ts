@@ -126,7 +126,7 @@ test('replay: dead letters: all are sent again with the ids they had, and are no
   expect((await replayStore.list(rig.destinationId)).map((job) => job.id)).toEqual([again.id, id]);
 });
 
-test('replay: dead letters: only those of a reason', async () => {
+test('replay: dead letters: only those of a reason, or of the events that are named', async () => {
   const dispatcher = await refuseAll(2, 422);
   await dispatcher.stop(1_000);
   sink.answer(() => 410);
@@ -139,7 +139,13 @@ test('replay: dead letters: only those of a reason', async () => {
   await until('it is done', () => isDone(id));
   next.retriesStored(replayTier);
   await until('it arrived', () => sink.taken().join() === 'other');
-  expect(await rig.deadLetters()).toHaveLength(2);
+  const [first, second, ...more] = (await rig.deadLetters()).map(({ event }) => event.event.id);
+  expect(more).toEqual([]);
+  const named = await replay({ what: 'dead-letters', eventIds: [second ?? '', 'nothing'] });
+  await until('it is done', () => isDone(named.id));
+  next.retriesStored(replayTier);
+  await until('it arrived', () => sink.taken().join() === `other,${second}`);
+  expect((await rig.deadLetters()).map(({ event }) => event.event.id)).toEqual([first]);
 });
 
 test('replay: dead letters: refused again, they are dead letters again', async () => {

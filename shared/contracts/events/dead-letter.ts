@@ -74,15 +74,20 @@ export type DeadLetterFilter = {
   readonly reason?: string | undefined;
   /** The platform's message is exactly this one. */
   readonly message?: string | undefined;
+  readonly eventIds?: readonly string[] | undefined;
   /** Ms since the epoch; the last attempt was at or after it. */
   readonly fromMs?: number | undefined;
   /** Ms since the epoch; the last attempt was before it. */
   readonly toMs?: number | undefined;
 };
 
-export function matchesFilter(letter: DeadLetter, { reason, message, fromMs, toMs }: DeadLetterFilter): boolean {
+export function matchesFilter(
+  letter: DeadLetter,
+  { reason, message, eventIds, fromMs, toMs }: DeadLetterFilter,
+): boolean {
   if (reason !== undefined && letter.reason !== reason) return false;
   if (message !== undefined && letter.exchange?.answer?.message !== message) return false;
+  if (eventIds !== undefined && !eventIds.includes(letter.event.event.id)) return false;
   return letter.lastAttemptAt >= (fromMs ?? 0) && letter.lastAttemptAt < (toMs ?? Infinity);
 }
 

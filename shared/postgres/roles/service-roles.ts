@@ -35,6 +35,7 @@ export const serviceRights = {
     outbox: all,
     personal_data: ['select', 'update', 'delete'],
     recent_events: ['select', 'delete'],
+    saved_views: all,
     sessions: ['select', 'insert', 'delete'],
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,

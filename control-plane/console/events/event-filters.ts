@@ -1,0 +1,57 @@
+import type { OutcomeName, RecentEvent } from '../api/types.ts';
+
+export const filterNames = [
+  'destinationId',
+  'outcome',
+  'name',
+  'sourceId',
+  'visitorId',
+  'property',
+  'value',
+  'range',
+  'from',
+  'to',
+] as const;
+
+/** Filters of the event list as they stand in the address of the page; empty: none. */
+export type EventFilters = Readonly<Record<(typeof filterNames)[number], string>>;
+
+export const ranges: Readonly<Record<string, readonly [label: string, ms: number]>> = {
+  '10m': ['Last 10 minutes', 600_000],
+  '1h': ['Last hour', 3_600_000],
+  '6h': ['Last 6 hours', 6 * 3_600_000],
+  '24h': ['Last 24 hours', 86_400_000],
+};
+
+export function readFilters(search: URLSearchParams): EventFilters {
+  return Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as EventFilters;
+}
+
+/** Filters that the newest events cannot be judged by in the browser. */
+export const needsPast = ({ range, from, to, property }: EventFilters): boolean =>
+  [range, from, to, property].some((text) => text !== '');
+
+/** The query of the interface. A range that moves with the clock ends at `nowMs`. */
+export function queryOf(filters: EventFilters, nowMs: number): string {
+  const { range, from, to, ...rest } = filters;
+  const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== ''));
+  const lengthMs = ranges[range]?.[1];
+  if (lengthMs !== undefined) query.set('from', new Date(nowMs - lengthMs).toISOString());
+  if (range === 'custom' && from !== '') query.set('from', new Date(from).toISOString());
+  if (range === 'custom' && to !== '') query.set('to', new Date(to).toISOString());
+  if (!query.has('property')) query.delete('value');
+  return query.toString();
+}
+
+/** Whether one of the newest events passes, as the interface would judge. */
+export function fits(event: RecentEvent, { sourceId, name, visitorId, outcome, destinationId }: EventFilters): boolean {
+  const isWanted = (one: RecentEvent['outcomes'][number]): boolean =>
+    (outcome === '' || one.outcome === (outcome as OutcomeName)) &&
+    (destinationId === '' || one.destinationId === destinationId);
+  return (
+    (sourceId === '' || event.sourceId === sourceId) &&
+    event.event.toLowerCase().includes(name.toLowerCase()) &&
+    (visitorId === '' || event.visitorId === visitorId) &&
+    ((outcome === '' && destinationId === '') || event.outcomes.some(isWanted))
+  );
+}

@@ -1,0 +1,88 @@
+import type { ReactElement, ReactNode } from 'react';
+import { Link } from 'react-router';
+import type { RecentEvent } from '../api/types.ts';
+import { Empty } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+import { Outcomes } from './outcomes.tsx';
+
+type EventTableProps = {
+  readonly events: readonly RecentEvent[];
+  readonly nameOf: (sourceId: string) => string;
+  readonly isLive?: boolean;
+  /** Chooses rows, where something can be done with them. */
+  readonly choice?: EventChoice | undefined;
+};
+
+export type EventChoice = { readonly chosen: ReadonlySet<string>; toggle(id: string): void };
+
+/** Events with their outcomes, source and visitor. */
+export function EventTable({ events, nameOf, isLive = false, choice }: EventTableProps): ReactElement {
+  if (events.length === 0) {
+    return (
+      <Empty title={isLive ? 'No events in the last few minutes.' : 'No events match.'}>
+        <p>
+          {isLive
+            ? 'Send one: each source page has code to copy.'
+            : 'Change the filters, or search the log: it has every event, also those that this view does not keep.'}
+        </p>
+        {isLive ? <Link to="/sources">Go to the sources</Link> : null}
+      </Empty>
+    );
+  }
+  return (
+    <Table
+      label="Events"
+      rows={events}
+      keyOf={({ id }) => id}
+      columns={[
+        ...(choice === undefined ? [] : [choiceColumn(choice)]),
+        {
+          title: 'Event',
+          cell: ({ id, event }) => (
+            <Link className="clip" dir="auto" to={`/events/${encodeURIComponent(id)}`}>
+              {event}
+            </Link>
+          ),
+        },
+        { title: 'Outcome', cell: (event) => <Outcomes event={event} /> },
+        { title: 'Received', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
+        {
+          title: 'Source',
+          cell: ({ sourceId }) => (
+            <span className="clip" dir="auto">
+              {nameOf(sourceId)}
+            </span>
+          ),
+        },
+        {
+          title: 'Visitor',
+          // The tracking plan ended it before anything was known of its visitor.
+          cell: ({ visitorId, visitor }) =>
+            visitorId === '' ? null : (
+              <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>
+                {typeof visitor['email'] === 'string' ? visitor['email'] : visitorId}
+              </Link>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function choiceColumn({ chosen, toggle }: EventChoice): {
+  readonly title: string;
+  cell(event: RecentEvent): ReactNode;
+} {
+  return {
+    title: 'Choose',
+    cell: ({ id, event }) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose ${event} ${id}`}
+        checked={chosen.has(id)}
+        onChange={() => toggle(id)}
+      />
+    ),
+  };
+}

@@ -1,0 +1,46 @@
+import { open } from '../api/request.ts';
+
+/** Events of one export, at most: a page of them is in the browser's memory. */
+export const exportedMax = 10_000;
+
+/** Downloads the events that a query selects as CSV or JSON, newest first, page by page. */
+export async function exportEvents(
+  query: string,
+  format: 'csv' | 'json',
+  onProgress: (events: number) => void,
+): Promise<void> {
+  const parts: string[] = [];
+  const pageEvents = 100;
+  let cursor: string | null = '';
+  for (let events = 0; cursor !== null && events < exportedMax; events += pageEvents) {
+    onProgress(events);
+    const at: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const answer = await open(
+      'GET',
+      `/events?limit=${pageEvents}&format=${format}${query === '' ? '' : `&${query}`}${at}`,
+    );
+    if (format === 'csv') {
+      const text = await answer.text();
+      // One head for all pages.
+      parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\r\n') + 2));
+      cursor = answer.headers.get('x-next-cursor');
+    } else {
+      const page = (await answer.json()) as {
+        readonly entities: readonly unknown[];
+        readonly pagination: { readonly nextCursor: string | null };
+      };
+      parts.push(...page.entities.map((entity) => JSON.stringify(entity)));
+      cursor = page.pagination.nextCursor;
+    }
+  }
+  save(format === 'csv' ? parts.join('') : `[${parts.join(',\n')}]\n`, format);
+}
+
+function save(text: string, format: 'csv' | 'json'): void {
+  const url = URL.createObjectURL(new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `events.${format}`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,84 @@
+import type { ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useList } from '../api/queries.ts';
+import type { Destination, Source } from '../api/types.ts';
+import { Field } from '../design/field.tsx';
+import { ranges } from './event-filters.ts';
+import type { EventFilters } from './event-filters.ts';
+import { outcomeWords } from './outcomes.tsx';
+
+type FilterFormProps = {
+  readonly filters: EventFilters;
+  choose(name: keyof EventFilters, value: string): void;
+};
+
+type Option = readonly [value: string, label: string];
+
+/** The filters of the event list. */
+export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
+  const mayListSources = useScope('source:list');
+  const mayListDestinations = useScope('destination:list');
+  const sources = useList<Source>('/sources?limit=100', { enabled: mayListSources });
+  const destinations = useList<Destination>('/destinations?limit=100', { enabled: mayListDestinations });
+  const select = (label: string, name: keyof EventFilters, all: string, options: readonly Option[]): ReactElement => (
+    <Field label={label}>
+      {(ids) => (
+        <select {...ids} value={filters[name]} onChange={(event) => choose(name, event.target.value)}>
+          <option value="">{all}</option>
+          {options.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+  const input = (
+    label: string,
+    name: keyof EventFilters,
+    type: 'search' | 'datetime-local' = 'search',
+  ): ReactElement => (
+    <Field label={label}>
+      {(ids) => (
+        <input {...ids} type={type} value={filters[name]} onChange={(event) => choose(name, event.target.value)} />
+      )}
+    </Field>
+  );
+  return (
+    <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
+      {select(
+        'Destination',
+        'destinationId',
+        'All',
+        destinations.entities.map(({ id, name, type }) => [id, name === null || name === '' ? type : name]),
+      )}
+      {select(
+        'Outcome',
+        'outcome',
+        'Any',
+        Object.entries(outcomeWords).map(([id, [, word]]) => [id, word]),
+      )}
+      {input('Event name', 'name')}
+      {select('Time', 'range', 'All kept', [
+        ...Object.entries(ranges).map(([id, [label]]) => [id, label] as const),
+        ['custom', 'From … to …'],
+      ])}
+      {filters.range === 'custom' ? (
+        <>
+          {input('From', 'from', 'datetime-local')}
+          {input('To', 'to', 'datetime-local')}
+        </>
+      ) : null}
+      {select(
+        'Source',
+        'sourceId',
+        'All',
+        sources.entities.map(({ id, name, type }) => [id, name ?? type]),
+      )}
+      {input('Visitor', 'visitorId')}
+      {input('Property', 'property')}
+      {filters.property === '' ? null : input('Value', 'value')}
+    </form>
+  );
+}

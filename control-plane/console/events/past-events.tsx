@@ -1,0 +1,136 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { EventSummary, OutcomeName, RecentEvent } from '../api/types.ts';
+import { ErrorNote, Waiting } from '../design/feedback.tsx';
+import { countOf, showCount } from '../design/numbers.ts';
+import { Card } from '../design/page.tsx';
+import { More } from '../design/table.tsx';
+import { At } from '../design/time.tsx';
+import { exportEvents, exportedMax } from './export-events.ts';
+import { queryOf } from './event-filters.ts';
+import type { EventFilters } from './event-filters.ts';
+import { EventTable } from './event-table.tsx';
+import { outcomeWords } from './outcomes.tsx';
+
+type PastEventsProps = { readonly filters: EventFilters; readonly nameOf: (sourceId: string) => string };
+
+const minuteMs = 60_000;
+/** As many events as one replay names. */
+const retriedMax = 100;
+
+/** Kept events that the filters select, with their number, export, and a retry of those that became dead letters. */
+export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
+  // To the minute: a range that moves with the clock would be another list with each render.
+  const nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs;
+  const query = queryOf(filters, nowMs);
+  const join = query === '' ? '' : `&${query}`;
+  const events = useList<RecentEvent>(`/events?limit=50${join}`);
+  const summary = useRead<EventSummary>(`/events/summary${query === '' ? '' : `?${query}`}`);
+  const [progress, setProgress] = useState<number>();
+  const exported = useChange((format: 'csv' | 'json') =>
+    exportEvents(query, format, setProgress).finally(() => setProgress(undefined)),
+  );
+  const mayRetry = useScope('destination:update') && filters.destinationId !== '' && filters.outcome === 'rejected';
+  const retry = useRetry(filters.destinationId);
+  return (
+    <Card
+      title="Past events"
+      isFlush
+      aside={
+        <span className="row">
+          {(['csv', 'json'] as const).map((format) => (
+            <button
+              key={format}
+              type="button"
+              disabled={progress !== undefined}
+              onClick={() => exported.mutate(format)}
+            >
+              Export {format.toUpperCase()}
+            </button>
+          ))}
+        </span>
+      }
+    >
+      <div className="body stack">
+        <Waiting query={summary} />
+        {summary.data === undefined ? null : <Summary summary={summary.data} />}
+        {progress === undefined ? null : (
+          <p role="status">
+            Exporting: {showCount(progress)} of at most {showCount(exportedMax)} …
+          </p>
+        )}
+        <ErrorNote error={exported.error} />
+        {mayRetry ? (
+          <span className="row">
+            <button type="button" disabled={retry.chosen.size === 0 || retry.isPending} onClick={retry.start}>
+              Retry {countOf(retry.chosen.size, 'chosen event')}
+            </button>
+            <span role="status" className="hint">
+              {retry.isDone
+                ? 'A replay was started: see dead letters and replays of the destination.'
+                : `${retriedMax} at a time`}
+            </span>
+          </span>
+        ) : null}
+        <ErrorNote error={retry.error} />
+      </div>
+      <Waiting query={events} />
+      {events.isSuccess ? (
+        <EventTable events={events.entities} nameOf={nameOf} choice={mayRetry ? retry : undefined} />
+      ) : null}
+      <More query={events} />
+    </Card>
+  );
+}
+
+function Summary({ summary }: { readonly summary: EventSummary }): ReactElement {
+  const { events, kept, isSample, outcomes, since } = summary;
+  const counted = (Object.entries(outcomes) as [OutcomeName, number][]).filter(([, count]) => count > 0);
+  return (
+    <>
+      <p>
+        <strong>{countOf(events, 'event')}</strong>
+        {counted.map(([name, count]) => (
+          <span key={name}>
+            {' · '}
+            {outcomeWords[name][1]}: {showCount(count)}
+          </span>
+        ))}
+      </p>
+      <p className="hint">
+        {since === null ? (
+          'No event is kept yet.'
+        ) : (
+          <>
+            This view keeps events since <At at={since} />.{' '}
+            {isSample
+              ? `It is a sample: ${countOf(kept, 'kept event')} stand for them. The log has every event.`
+              : 'It has all of these events: they are not a sample.'}
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function useRetry(destinationId: string) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const start = useChange((eventIds: readonly string[]) =>
+    request('POST', `/destinations/${destinationId}/replay`, { what: 'dead-letters', eventIds }),
+  );
+  return {
+    chosen,
+    toggle(id: string): void {
+      const next = new Set(chosen);
+      if (!next.delete(id) && next.size < retriedMax) next.add(id);
+      setChosen(next);
+    },
+    start: () => start.mutate([...chosen], { onSuccess: () => setChosen(new Set()) }),
+    isPending: start.isPending,
+    isDone: start.isSuccess,
+    error: start.error,
+  };
+}

@@ -1,0 +1,60 @@
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+
+const columns = [
+  'eventId',
+  'event',
+  'time',
+  'receivedAt',
+  'sourceId',
+  'visitorId',
+  'sampleOf',
+  'destinationId',
+  'outcome',
+  'attempts',
+  'outcomeAt',
+  'reason',
+  'status',
+  'code',
+  'message',
+  'eventProperties',
+] as const;
+
+/** Events as `viewEvent` shows them, one row for each destination that has an outcome, or one where none has (RFC 4180). */
+export function eventsCsv(entities: readonly JsonObject[]): string {
+  const rows = entities.flatMap((event) => {
+    const outcomes = Array.isArray(event['outcomes']) ? event['outcomes'].filter(isJsonObject) : [];
+    return (outcomes.length === 0 ? [{}] : outcomes).map((outcome) => rowOf(event, outcome));
+  });
+  return [columns, ...rows].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('');
+}
+
+function rowOf(event: JsonObject, outcome: JsonObject): unknown[] {
+  const error = isJsonObject(outcome['error']) ? outcome['error'] : {};
+  return [
+    event['id'],
+    event['event'],
+    new Date(Number(event['time'])).toISOString(),
+    event['receivedAt'],
+    event['sourceId'],
+    event['visitorId'],
+    event['sampleOf'],
+    outcome['destinationId'],
+    outcome['outcome'],
+    outcome['attempts'],
+    outcome['at'],
+    outcome['reason'],
+    error['status'],
+    error['code'],
+    error['message'],
+    JSON.stringify(event['eventProperties']),
+  ];
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  const text = String(value);
+  // A spreadsheet would run it as a formula.
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

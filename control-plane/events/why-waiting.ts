@@ -1,0 +1,25 @@
+import type { viewSending } from '../health/view-sending.ts';
+import type { DestinationBacklog } from '../health/log-figures.ts';
+
+/** What is known of how a destination is sent to. */
+export type DestinationNow = {
+  readonly sending: Pick<ReturnType<typeof viewSending>, 'breaker' | 'isAccessRefused'>;
+  /** Undefined while the log does not answer. */
+  readonly backlog: DestinationBacklog | undefined;
+};
+
+/** Why an event that has no outcome at a destination waits there. Pure. */
+export function whyWaiting({ sending, backlog }: DestinationNow): string {
+  if (sending.isAccessRefused) return 'The platform refuses the key or token of the destination: its events wait.';
+  if (sending.breaker === 'open') return 'Sending is paused after repeated failures, and is tried again by itself.';
+  if (sending.breaker === 'probing') return 'Sending resumes after repeated failures, one request at a time.';
+  if (backlog === undefined) return 'The log did not answer: it is not known what waits.';
+  const { waitingFrames, retryingFrames } = backlog;
+  if (waitingFrames > 0)
+    return `Not read yet: ${countOf(waitingFrames, 'batch', 'batches')} of the log wait for this destination.`;
+  if (retryingFrames > 0)
+    return `It may wait behind an earlier event of its visitor: ${countOf(retryingFrames, 'batch', 'batches')} wait for a retry.`;
+  return 'Nothing waits for this destination: the outcome was not recorded, since a busy account keeps a sample.';
+}
+
+const countOf = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
