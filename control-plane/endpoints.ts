@@ -8,6 +8,7 @@ import { collectionEndpoints } from './collections/collection-endpoints.ts';
 import { platformEndpoints } from './compat/endpoints.ts';
 import { destinationEndpoints } from './destinations/endpoints.ts';
 import { eventEndpoints } from './events/endpoints.ts';
+import { logSearchEndpoints } from './log-search/endpoints.ts';
 import { savedViewEndpoints } from './events/saved-views.ts';
 import { assignmentPaths } from './experiments/assignment/serve-experiments.ts';
 import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
@@ -41,6 +42,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...lifecycleEndpoints,
   readExperimentResults,
   ...eventEndpoints,
+  ...logSearchEndpoints,
   ...savedViewEndpoints,
   ...ruleEndpoints,
   ...visitorEndpoints,

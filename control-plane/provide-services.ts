@@ -13,6 +13,7 @@ import type { ControlPlaneEnv } from './env.ts';
 import { provideEvents } from './events/provide-events.ts';
 import { liveValues } from './health/live-values.ts';
 import { createLogFigures, logFigures } from './health/log-figures.ts';
+import { provideLogSearch } from './log-search/provide-log-search.ts';
 import { recheckStreams } from './keys/endpoints.ts';
 import { provideSystem } from './operate/provide-system.ts';
 import type { LogBuckets } from './publishing/log-buckets.ts';
@@ -63,6 +64,7 @@ export function provideServices(
   const read = { storage, pool, liveValues: followers.liveValues, leases, logFigures: figures, now };
   provideActivity({ ...read, onFailure }, services, scope);
   provideEvents({ pool, now, onFailure }, services, scope);
+  provideLogSearch({ logBuckets, logger }, services, scope);
   provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);
   const tokens = createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) });
   return {

@@ -22,6 +22,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
     page(async () => (await import('./destinations/dead-letter-page.tsx')).DeadLetterPage),
   ],
   ['destinations/:id/*', page(async () => (await import('./destinations/destination-page.tsx')).DestinationPage)],
+  ['events/search', page(async () => (await import('./events/search-page.tsx')).SearchPage)],
   ['events', page(async () => (await import('./events/events-page.tsx')).EventsPage)],
   ['events/:id', page(async () => (await import('./events/event-page.tsx')).EventPage)],
   ['visitors', page(async () => (await import('./visitors/visitors-page.tsx')).VisitorsPage)],

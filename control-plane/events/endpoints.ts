@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
@@ -82,7 +83,10 @@ export const eventEndpoints = [
       const page = paginator.page(list, limit, records, eventPosition, viewEvent);
       if (format !== 'csv') return page;
       const { nextCursor } = page.pagination;
-      return new TextAnswer('text/csv; charset=utf-8', page.entities, {
+      const { destinationId } = given;
+      const entities =
+        destinationId === undefined ? page.entities : page.entities.map((one) => atDestination(one, destinationId));
+      return new TextAnswer('text/csv; charset=utf-8', entities, {
         render: eventsCsv,
         headers: nextCursor === null ? {} : { 'x-next-cursor': nextCursor },
       });
@@ -247,6 +251,12 @@ export const eventEndpoints = [
     },
   }),
 ];
+
+/** An event with its outcome at one destination only. */
+function atDestination(event: JsonObject, destinationId: string): JsonObject {
+  const outcomes = Array.isArray(event['outcomes']) ? event['outcomes'] : [];
+  return { ...event, outcomes: outcomes.filter((one: JsonObject) => one['destinationId'] === destinationId) };
+}
 
 /** Every id the visitor's events may carry: an event keeps the one its visitor had then. */
 async function visitorIdsOf(

@@ -79,6 +79,7 @@ POST   /collections/experiments/{experiments}/rollout  experiments:update   {"va
 GET    /events                 event:list
 GET    /events/stream          event:list   @streams
 GET    /events/summary         event:list
+GET    /events/search?eventId=e   event:list   @streams
 GET    /events/counts          event:list
 GET    /event-views            event:list
 POST   /event-views            event:list   {"name":"n","query":"q"}

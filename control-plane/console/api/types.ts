@@ -43,6 +43,8 @@ export type Replay = Of<'getReplay'>;
 
 export type RecentEvent = Of<'getEvent'>;
 export type OutcomeName = RecentEvent['outcomes'][number]['outcome'];
+export type LogSearch = Of<'searchLog'>;
+export type LogSearchEvent = LogSearch['events'][number];
 export type EventSummary = Of<'summarizeEvents'>;
 export type EventView = OneOf<Of<'listEventViews'>>;
 export type EventExchange = OneOf<Of<'listEventExchanges'>>;

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { useMemo } from 'react';
-import { useSearchParams } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import { Page } from '../design/page.tsx';
 import { filterNames, needsPast, readFilters } from './event-filters.ts';
 import { FilterForm } from './filter-form.tsx';
@@ -34,9 +34,12 @@ export function EventsPage(): ReactElement {
       title="Events"
       lead={isLive ? 'New events as they arrive.' : 'Past events, newest first, by event time.'}
       actions={
-        <button type="button" onClick={() => (isLive ? choose('view', 'before') : follow())}>
-          {isLive ? 'Show past events' : 'Follow live'}
-        </button>
+        <span className="row">
+          <Link to="/events/search">Search the log</Link>
+          <button type="button" onClick={() => (isLive ? choose('view', 'before') : follow())}>
+            {isLive ? 'Show past events' : 'Follow live'}
+          </button>
+        </span>
       }
     >
       <FilterForm filters={filters} choose={choose} />

@@ -1,7 +1,7 @@
 // Large: a walk through the pages, which one browser and one stack serve.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -255,6 +255,67 @@ test("destinations: why events were rejected is shown by message, with the platf
   await open(`/events/${account.eventId}`, 'missing_click_id');
   await press('Show the answer');
   await waitForText(page, 'Answer of the platform');
+});
+
+test('events: past ones are filtered, counted, exported, saved as a view, and retried where they were rejected', async () => {
+  const query = `destinationId=${account.refusingId}&outcome=rejected`;
+  await open(`/events?view=before&${query}`, 'This view keeps events since');
+  await page.getByLabel('Event name').fill('order comp');
+  await waitForText(page, 'Dead letter:');
+  await expect.poll(() => page.getByRole('link', { name: 'Page Viewed' }).count()).toBe(0);
+  expect(await findBarriers(page)).toEqual([]);
+  const downloaded = page.waitForEvent('download');
+  await press('Export CSV');
+  const file = await readFile(await (await downloaded).path(), 'utf8');
+  expect(file).toMatch(/^eventId,event,time,/);
+  expect(file).toMatch(/\r\ndemo-event-\d+,Order Completed,.*missing_click_id/);
+  expect(file).not.toContain(account.healthyId);
+  await press('Save this view');
+  await page.getByLabel('Name of the view').fill('Orders at the partner');
+  await press('Save', true);
+  await page.setViewportSize({ width: 390, height: 780 });
+  await expect.poll(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390);
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await open('/events', 'Live');
+  await page.getByLabel('Saved view').selectOption('Orders at the partner');
+  await expect.poll(() => page.getByLabel('Event name').inputValue()).toBe('order comp');
+  await press('Show past events');
+  await page.getByRole('checkbox').first().check();
+  await press('Retry 1 chosen event');
+  await waitForText(page, 'A replay was started');
+});
+
+test('events: the log is searched for an order, with its outcome at each destination', async () => {
+  await open('/events/search', 'Search by');
+  await page.getByLabel('Value').fill('A-1002');
+  await press('Search', true);
+  await waitForText(page, 'all that the log has');
+  await waitForText(page, 'missing_click_id');
+  expect(await findBarriers(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 780 });
+  await expect.poll(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390);
+  await page.getByLabel('Value').fill('A-9');
+  await press('Search', true);
+  await waitForText(page, 'The log has no such event');
+});
+
+test('events: one lists the destinations where it has no outcome, and why', async () => {
+  const { id } = await account.client.api('POST', 'destinations', {
+    name: 'Slow partner',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: `${stack.credentials.sink}/slow`, method: 'POST' },
+  });
+  await account.client.publish('Slow partner');
+  await account.client.setSink({ path: '/slow', hang: true });
+  await account.client.track({ event: 'Seen Nowhere', externalId: 'customer-slow', distinctId: 'slow-event' });
+  const ways = async (): Promise<string> => {
+    const answer = await account.client.api('GET', 'events/slow-event/ways').catch(() => undefined);
+    return JSON.stringify(answer ?? '');
+  };
+  await expect.poll(ways, { timeout: 30_000 }).toContain(String(id));
+  await open('/events/slow-event', 'Slow partner');
+  await waitForText(page, 'No outcome yet');
+  await account.client.setSink({ path: '/slow', status: 200 });
 });
 
 test('destinations: dead letters are replayed once the platform accepts them', async () => {

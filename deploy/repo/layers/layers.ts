@@ -188,6 +188,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     'experiments/assignment': ['publishing'],
     health: ['publishing'],
     keys: [],
+    'log-search': ['destinations', 'events', 'publishing', 'versions'],
     operate: ['health', 'publishing'],
     publishing: [],
     quarantine: [],

@@ -48,6 +48,12 @@ const shots = ({
     until: 'Answer of the platform',
   },
   { name: 'events', path: '/events', until: 'Order Completed' },
+  {
+    name: 'events-past',
+    path: `/events?view=before&destinationId=${refusingId}&outcome=rejected`,
+    until: 'This view keeps events since',
+  },
+  { name: 'log-search', path: '/events/search', until: 'Search by' },
   { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
   { name: 'visitors', path: '/visitors', until: 'Find' },
   { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
+import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import { encodeRetryRecord, retryTier } from '../../shared/contracts/events/retry-record.ts';
+import { deadLetterSubject, eventsSubject, retrySubject } from '../../shared/contracts/subjects.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
+import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+let destinationId: string;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+});
+beforeEach(async () => {
+  client = await plane.newAccount();
+  const settings = { httpDestinationUrl: 'https://example.com/events' };
+  const { body } = await client.post('/destinations', { type: 'HTTPDestination', name: 'Hook', settings });
+  destinationId = body.id;
+  await client.patch(`/destinations/${destinationId}`, { status: 'Enabled' });
+  await client.publish();
+});
+afterAll(() => plane.stop());
+
+type Report = {
+  readonly status: string;
+  readonly error: string | null;
+  readonly found: number;
+  readonly isComplete: boolean;
+  readonly events: readonly { readonly id: string; readonly destinations: readonly Record<string, unknown>[] }[];
+};
+
+const resolved = (id: string, visitorId: string, own: Readonly<Record<string, unknown>> = {}) => {
+  const sample = sampleEvent({ id, account_id: client.accountId, event_properties: { order_id: `o-${id}`, ...own } });
+  return { ...sample, visitor: { ...sample.visitor, id: visitorId } };
+};
+
+async function store(subject: string, payload: Uint8Array): Promise<number> {
+  return (await publish(plane.log, subject, payload, { msgId: randomUUID(), timeoutMs: 30_000 })).seq;
+}
+
+/** Puts events into one frame of the log. Returns its sequence. */
+function storeEvents(events: readonly ReturnType<typeof resolved>[], accountId = client.accountId): Promise<number> {
+  const writer = new FrameWriter();
+  for (const event of events) writer.appendLine(encodeResolved(event));
+  return store(eventsSubject(accountId, 0), writer.bytes());
+}
+
+/** Reads the reports of a search, up to the first that is not `running` or as many as `most`. */
+async function search(query: string, of = client, signal = AbortSignal.timeout(30_000)): Promise<Report> {
+  const headers = { authorization: `Bearer ${of.key}` };
+  const ended = new AbortController();
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/events/search?${query}`, {
+    headers,
+    signal: AbortSignal.any([signal, ended.signal]),
+  });
+  if (!answer.ok || answer.body === null) throw new Error(`${answer.status} ${await answer.text()}`);
+  const reader = answer.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream())
+    .getReader();
+  try {
+    for (;;) {
+      const next = await reader.read();
+      if (next.done) throw new Error('the search ended without a result');
+      const report = JSON.parse(next.value.data) as Report;
+      if (report.status !== 'running') return report;
+    }
+  } finally {
+    ended.abort();
+  }
+}
+
+test('log search: events are found by id, visitor and property, with the outcome that the log has of each', async () => {
+  const [dead, retried, waits] = [resolved('dead', 'v1'), resolved('retried', 'v1'), resolved('waits', 'v2')];
+  const seq = await storeEvents([dead, retried, waits]);
+  await storeEvents([resolved('theirs', 'v1')], randomUUID());
+  const answer = { status: 400, code: 'no', message: 'no email', headers: {}, body: 'no' };
+  const exchange = { request: { method: 'POST', url: 'https://example.com/', headers: {}, events: 1 }, answer };
+  const attempt = { attempts: 2, firstAttemptAt: 1_000, lastAttemptAt: Date.now() };
+  await store(
+    deadLetterSubject(destinationId),
+    encodeDeadLetter({ v: 1, destinationId, reason: 'status 400', ...attempt, exchange, event: dead }),
+  );
+  const writer = new FrameWriter();
+  const about = { visitorId: 'v1', eventId: 'retried', receivedAt: retried.event.received_at, bytes: 9 };
+  writer.appendLine(
+    encodeRetryRecord({ ...attempt, notBefore: 0, reason: 'status 503', origin: { seq, line: 1 }, ...about }),
+  );
+  await store(retrySubject(destinationId, retryTier(0)), writer.bytes());
+
+  const byVisitor = await search('visitorId=v1');
+  expect(byVisitor).toMatchObject({ status: 'done', found: 2, isComplete: true });
+  expect(byVisitor.events.map(({ id, destinations }) => [id, destinations[0]])).toMatchObject([
+    [
+      'dead',
+      {
+        name: 'Hook',
+        outcome: 'rejected',
+        basis: 'log',
+        reason: 'status 400',
+        error: { code: 'no', message: 'no email' },
+      },
+    ],
+    ['retried', { outcome: 'retrying', basis: 'log', reason: 'status 503', attempts: 2 }],
+  ]);
+  const byOrder = await search('property=order_id&value=o-waits');
+  expect(byOrder.events).toMatchObject([{ id: 'waits', destinations: [{ outcome: 'waiting', basis: 'log' }] }]);
+  expect(await search('eventId=nothing')).toMatchObject({ status: 'done', found: 0, isComplete: true });
+  const past = new Date(Date.now() - 60_000).toISOString();
+  expect(await search(`visitorId=v1&to=${past}`)).toMatchObject({ found: 0 });
+
+  const pool = openTestPool(plane.databaseUrl, 1);
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      values ($1, 'waits', now(), now(), $2, 'Order', 'v2', false, '{}')`,
+    [client.accountId, waits.event.source_id],
+  );
+  await pool.query(
+    `insert into event_outcomes (account_id, event_id, destination_id, outcome, attempts, at) values ($1, 'waits', $2, 'delivered', 1, now())`,
+    [client.accountId, destinationId],
+  );
+  await pool.end();
+  expect((await search('eventId=waits')).events[0]?.destinations).toMatchObject([
+    { outcome: 'delivered', basis: 'recorded' },
+  ]);
+});
+
+test('log search: shows nothing of an erased visitor, needs its scope, is masked where the account says so, and is recorded', async () => {
+  const visitorId = randomUUID();
+  await storeEvents([resolved('a', visitorId), resolved('b', 'v2', { email: 'ann@example.com' })]);
+  await announceErasure(plane.log, {
+    id: randomUUID(),
+    accountId: client.accountId,
+    visitorIds: [visitorId],
+    atMs: Date.now(),
+    isAhead: false,
+  });
+  await vi.waitFor(async () => expect(await search(`visitorId=${visitorId}`)).toMatchObject({ found: 0 }), {
+    timeout: 20_000,
+  });
+  const without = await plane.newKey(client, ['visitor:find']);
+  await expect(search('eventId=b', without)).rejects.toThrow(/403/);
+  const pool = openTestPool(plane.databaseUrl, 1);
+  await pool.query('update accounts set masks_personal_data = true where id = $1', [client.accountId]);
+  await pool.end();
+  const masked = await plane.newKey(client, ['event:list']);
+  expect(JSON.stringify(await search('eventId=b', masked))).not.toContain('ann@');
+  await expect(search('property=email&value=ann@example.com', masked)).rejects.toThrow(/403/);
+  const { body } = await client.get('/audit?action=event.search');
+  expect(body.entities.length).toBeGreaterThan(0);
+});
+
+test('log search: finds 100 at most, and says that there may be more', async () => {
+  await storeEvents(Array.from({ length: 120 }, (_, n) => resolved(`e${n}`, 'many')));
+  expect(await search('visitorId=many')).toMatchObject({ found: 100, isComplete: false });
+});
+
+test.each([
+  ['', 'give one of eventId, visitorId and property'],
+  ['eventId=a&visitorId=b', 'give one of eventId, visitorId and property'],
+  ['property=a', 'property and value belong together'],
+  ['eventId=a&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'from must be before to'],
+])('log search: refuses %s', async (query, error) => {
+  expect(await client.get(`/events/search?${query}`)).toMatchObject({ status: 400, body: { error } });
+});

@@ -1,0 +1,95 @@
+import type { FollowedErasures } from '../../shared/nats/erasures/follow-erasures.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { Feed } from '../api/event-streams.ts';
+import { defineService } from '../api/services.ts';
+import { searchLog } from './search-log.ts';
+import type { FoundEvent, LogProgress, LogQuery } from './search-log.ts';
+
+/** What a search reports, again and again until its status is another than `running`. */
+export type SearchReport = {
+  readonly status: 'running' | 'done' | 'failed' | 'refused';
+  readonly error: string | null;
+  readonly phase: LogProgress['phase'] | null;
+  readonly share: number;
+  readonly messages: number;
+  readonly found: number;
+  /** False where there may be more than was found. */
+  readonly isComplete: boolean;
+  readonly events: readonly JsonObject[];
+};
+
+export type LogSearches = {
+  /** A search that begins with its listener and ends when that leaves. `view` makes what is answered of what was found. */
+  of(
+    query: LogQuery,
+    destinationIds: readonly string[],
+    view: (found: readonly FoundEvent[]) => Promise<JsonObject[]>,
+  ): Feed<SearchReport>;
+};
+
+export const logSearches = defineService<LogSearches>('log searches');
+
+export type LogSearchesOptions = {
+  readonly connection: LogConnection;
+  readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
+  onFailure(error: unknown): void;
+};
+
+/** Over all accounts, and one of an account: each has one request to the log under way at a time. */
+const searchesMax = 4;
+const reportEveryMs = 400;
+const erasuresMs = 30_000;
+
+const nothing = { error: null, phase: null, share: 0, messages: 0, found: 0, isComplete: false, events: [] } as const;
+
+export function createLogSearches({ connection, erasures, onFailure }: LogSearchesOptions): LogSearches {
+  const running = new Set<string>();
+  const refusal = (accountId: string): string | undefined => {
+    if (running.has(accountId)) return 'another search of this account is running: cancel it, or wait for it';
+    return running.size >= searchesMax
+      ? 'too many searches of other accounts are running: try again in a minute'
+      : undefined;
+  };
+  return {
+    of: (query, destinationIds, view) => ({
+      subscribe(push) {
+        const { accountId } = query;
+        const error = refusal(accountId);
+        if (error !== undefined) {
+          push({ ...nothing, status: 'refused', error });
+          return () => undefined;
+        }
+        running.add(accountId);
+        const ended = new AbortController();
+        let last: SearchReport = { ...nothing, status: 'running' };
+        let reportedAtMs = -Infinity;
+        const report = (next: SearchReport): void => {
+          last = next;
+          const nowMs = performance.now();
+          if (next.status === 'running' && nowMs - reportedAtMs < reportEveryMs) return;
+          reportedAtMs = nowMs;
+          if (!ended.signal.aborted) push(next);
+        };
+        const onProgress = ({ phase, share, messages, found }: LogProgress): void =>
+          report({ ...nothing, status: 'running', phase, share, messages, found: found.length });
+        const run = async (): Promise<void> => {
+          await erasures.untilCurrent(AbortSignal.any([ended.signal, AbortSignal.timeout(erasuresMs)]));
+          const context = { connection, signal: ended.signal, isErased: erasures.isEventErased, onProgress };
+          const { found, isComplete } = await searchLog(context, query, destinationIds);
+          const events = await view(found);
+          report({ ...last, status: 'done', share: 1, found: found.length, isComplete, events });
+        };
+        report(last);
+        run()
+          .catch((failure: unknown) => {
+            if (ended.signal.aborted) return;
+            onFailure(failure);
+            report({ ...last, status: 'failed', error: 'reading the log failed: try again' });
+          })
+          .finally(() => running.delete(accountId));
+        return () => ended.abort();
+      },
+    }),
+  };
+}

@@ -1,0 +1,203 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { clockSlackMs, decodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import { platformErrorOf } from '../../shared/contracts/events/exchange.ts';
+import type { PlatformError } from '../../shared/contracts/events/exchange.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { decodeRetryFrame, settledNoteTier } from '../../shared/contracts/events/retry-record.ts';
+import {
+  deadLetterSubject,
+  dispatcherConsumer,
+  eventsOfAccount,
+  retriesOfDestination,
+} from '../../shared/contracts/subjects.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
+import { findSeqAt, listConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import { matchFrame } from './match-frame.ts';
+import type { LogMatch } from './match-frame.ts';
+
+export type LogQuery = {
+  readonly accountId: string;
+  readonly match: LogMatch;
+  /** When the events were resolved, in ms since the epoch. */
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+};
+
+/** An event of the log and what the log has of it at destinations, by their ids. */
+export type FoundEvent = {
+  readonly event: ResolvedEvent;
+  readonly seq: number;
+  readonly at: Map<string, LogOutcome>;
+};
+
+/** What the log says of an event at a destination. `passed`: the destination is past it, by delivery or by a rule. */
+export type LogOutcome =
+  | {
+      readonly outcome: 'retrying' | 'rejected';
+      readonly reason: string;
+      readonly attempts: number;
+      readonly atMs: number;
+      readonly error?: PlatformError | undefined;
+    }
+  | { readonly outcome: 'waiting' | 'passed' | 'unknown' };
+
+export type LogProgress = {
+  readonly phase: 'events' | 'retries' | 'dead letters';
+  /** Of this phase, from 0 to 1. */
+  readonly share: number;
+  readonly messages: number;
+  readonly found: readonly FoundEvent[];
+};
+
+export type SearchContext = {
+  readonly connection: LogConnection;
+  readonly signal: AbortSignal;
+  /** Nothing of an erased visitor is found. */
+  isErased(event: ResolvedEvent): boolean;
+  onProgress(progress: LogProgress): void;
+};
+
+/** Events of one search, at most. */
+export const foundMax = 100;
+/** A search reads one message after the other, and no faster than this, so that it takes little from delivery. */
+const bytesPerMs = 32 * 1024;
+/** Retries and dead letters that a search reads for the outcomes of what it found. */
+const outcomeBytesMax = 256 * 1024 ** 2;
+
+/**
+ * Searches the log for events, oldest first, and then retries and dead letters for what became of them at the destinations
+ * named. Returns whether that is all there is.
+ */
+export async function searchLog(
+  context: SearchContext,
+  query: LogQuery,
+  destinationIds: readonly string[],
+): Promise<{ readonly found: readonly FoundEvent[]; readonly isComplete: boolean }> {
+  const found: FoundEvent[] = [];
+  const reader = new PacedReader(context, found);
+  const { match, accountId, fromMs, toMs } = query;
+  const { connection } = context;
+  const { firstSeq, lastSeq } = await readStreamState(connection, streams.events);
+  const range = {
+    fromSeq: fromMs === undefined ? firstSeq : await findSeqAt(connection, streams.events, fromMs),
+    endSeq: toMs === undefined ? lastSeq : (await findSeqAt(connection, streams.events, toMs)) - 1,
+  };
+  const isWhole = await reader.read('events', streams.events, eventsOfAccount(accountId), range, ({ seq, data }) => {
+    for (const { event } of matchFrame(data, match)) {
+      if (found.length < foundMax && !context.isErased(event)) found.push({ event, seq, at: new Map() });
+    }
+    return found.length < foundMax;
+  });
+  if (found.length > 0) await findOutcomes(context, reader, found, destinationIds);
+  return { found, isComplete: isWhole };
+}
+
+async function findOutcomes(
+  { connection }: SearchContext,
+  reader: PacedReader,
+  found: readonly FoundEvent[],
+  destinationIds: readonly string[],
+): Promise<void> {
+  const progress = await listConsumerProgress(connection, streams.events);
+  const ackedSeqs = new Map(progress.map(({ name, ackedSeq }) => [name, ackedSeq]));
+  const byEvent = new Map<string, FoundEvent[]>();
+  for (const one of found) byEvent.set(one.event.event.id, [...(byEvent.get(one.event.event.id) ?? []), one]);
+  const of = (eventId: string, visitorId: string): readonly FoundEvent[] =>
+    byEvent.get(eventId)?.filter(({ event }) => event.visitor.id === visitorId) ?? [];
+  const earliestMs = Math.min(...found.map(({ event }) => event.event.received_at));
+  const retries = await readStreamState(connection, streams.retry);
+  const letters = await readStreamState(connection, streams.deadLetters);
+  const lettersFrom = await findSeqAt(connection, streams.deadLetters, Math.max(0, earliestMs - clockSlackMs));
+  reader.limit(outcomeBytesMax);
+  for (const id of destinationIds) {
+    const isRetried = await reader.read(
+      'retries',
+      streams.retry,
+      retriesOfDestination(id),
+      { fromSeq: retries.firstSeq, endSeq: retries.lastSeq },
+      (message) => {
+        for (const { eventId, visitorId, reason, attempts, lastAttemptAt: atMs } of recordsOf(message)) {
+          for (const one of of(eventId, visitorId)) one.at.set(id, { outcome: 'retrying', reason, attempts, atMs });
+        }
+        return true;
+      },
+    );
+    const isBuried = await reader.read(
+      'dead letters',
+      streams.deadLetters,
+      deadLetterSubject(id),
+      { fromSeq: lettersFrom, endSeq: letters.lastSeq },
+      ({ data }) => {
+        const letter = decodeDeadLetter(data);
+        if (letter === undefined) return true;
+        const { reason, attempts, lastAttemptAt: atMs, exchange } = letter;
+        const error = exchange && platformErrorOf(exchange);
+        for (const one of of(letter.event.event.id, letter.event.visitor.id)) {
+          one.at.set(id, { outcome: 'rejected', reason, attempts, atMs, error });
+        }
+        return true;
+      },
+    );
+    const ackedSeq = ackedSeqs.get(dispatcherConsumer(id));
+    for (const one of found) {
+      if (one.at.has(id)) continue;
+      const isPast = ackedSeq !== undefined && one.seq <= ackedSeq;
+      one.at.set(id, { outcome: !isPast ? 'waiting' : isRetried && isBuried ? 'passed' : 'unknown' });
+    }
+  }
+}
+
+function recordsOf({ subject, data }: StoredMessage): ReturnType<typeof decodeRetryFrame> {
+  if (subject.endsWith(`.${settledNoteTier}`)) return [];
+  try {
+    return decodeRetryFrame(data);
+  } catch {
+    // A frame of a later build: its events stay without an outcome.
+    return [];
+  }
+}
+
+/** Reads subjects message by message at a limited rate, and reports how far it is. */
+class PacedReader {
+  readonly #context: SearchContext;
+  readonly #found: readonly FoundEvent[];
+  #messages = 0;
+  #bytesLeft = Number.POSITIVE_INFINITY;
+
+  constructor(context: SearchContext, found: readonly FoundEvent[]) {
+    this.#context = context;
+    this.#found = found;
+  }
+
+  limit(bytes: number): void {
+    this.#bytesLeft = bytes;
+  }
+
+  /** Returns whether it came to the end: not where `take` returned false or the limit was reached. */
+  async read(
+    phase: LogProgress['phase'],
+    stream: string,
+    subject: string,
+    { fromSeq, endSeq }: { readonly fromSeq: number; readonly endSeq: number },
+    take: (message: StoredMessage) => boolean,
+  ): Promise<boolean> {
+    const { connection, signal, onProgress } = this.#context;
+    for (let seq = fromSeq; ;) {
+      signal.throwIfAborted();
+      if (this.#bytesLeft <= 0) return false;
+      const message = await readNext(connection, stream, subject, seq);
+      if (message === undefined || message.seq > endSeq) return true;
+      const goesOn = take(message);
+      this.#messages += 1;
+      this.#bytesLeft -= message.data.length;
+      seq = message.seq + 1;
+      const share = (message.seq - fromSeq + 1) / Math.max(1, endSeq - fromSeq + 1);
+      onProgress({ phase, share, messages: this.#messages, found: this.#found });
+      if (!goesOn) return false;
+      await wait(message.data.length / bytesPerMs, undefined, { signal });
+    }
+  }
+}

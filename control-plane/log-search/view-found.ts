@@ -1,0 +1,101 @@
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { viewPlatformError } from '../destinations/exchange-view.ts';
+import { decideWays } from '../events/decide-ways.ts';
+import type { WaysAsked } from '../events/decide-ways.ts';
+import type { OutcomeRecord, RecentEventRecord } from '../events/recent-events.ts';
+import type { FoundEvent, LogOutcome } from './search-log.ts';
+
+type Asked = Omit<WaysAsked, 'record' | 'destinationId'>;
+
+/** What was found, with the outcome at each destination: as it was recorded, as the log has it, or as the live rules say. */
+export async function viewFound(db: Queryable, asked: Asked, found: readonly FoundEvent[]): Promise<JsonObject[]> {
+  const recorded = await recordedOutcomes(db, asked.accountId, found);
+  return found.map((one) => {
+    const record = recordOf(one);
+    const known = recorded.get(keyOf(one)) ?? [];
+    const ways = decideWays({ ...asked, record, destinationId: undefined });
+    const { event, visitor } = one.event;
+    return {
+      id: event.id,
+      event: event.event,
+      time: event.time,
+      receivedAt: new Date(event.received_at).toISOString(),
+      sourceId: event.source_id,
+      visitorId: visitor.id,
+      test: event.test,
+      eventProperties: event.event_properties,
+      destinations: event.test ? [] : ways.map((way) => viewDestination(way, known, one)),
+    };
+  });
+}
+
+const keyOf = ({ event: { event, visitor } }: FoundEvent): string =>
+  JSON.stringify([event.id, event.source_id, visitor.id]);
+
+function viewDestination(way: JsonObject, known: readonly OutcomeRecord[], { at }: FoundEvent): JsonObject {
+  const { destinationId, name, decision, why } = way;
+  const own = known.find((one) => one.destinationId === destinationId);
+  const seen = at.get(String(destinationId)) ?? { outcome: 'unknown' };
+  return { destinationId, name, ...outcomeOf(own, seen, { decision, why }) };
+}
+
+const none = { reason: null, attempts: null, error: null, at: null } as const;
+
+function outcomeOf(own: OutcomeRecord | undefined, seen: LogOutcome, { decision, why }: JsonObject): JsonObject {
+  if (seen.outcome === 'retrying' || seen.outcome === 'rejected') {
+    const { outcome, reason, attempts, atMs, error } = seen;
+    return {
+      outcome,
+      basis: 'log',
+      reason,
+      attempts,
+      error: viewPlatformError(error),
+      at: new Date(atMs).toISOString(),
+    };
+  }
+  if (own !== undefined) {
+    const { outcome, reason, attempts, error, at } = own;
+    const instant = new Date(at).toISOString();
+    return { outcome, basis: 'recorded', reason, attempts, error: viewPlatformError(error ?? undefined), at: instant };
+  }
+  if (decision !== 'send') return { ...none, outcome: 'notSent', basis: 'rules', reason: why };
+  if (seen.outcome === 'waiting') return { ...none, outcome: 'waiting', basis: 'log' };
+  return { ...none, outcome: seen.outcome === 'passed' ? 'delivered' : 'unknown', basis: 'rules' };
+}
+
+async function recordedOutcomes(
+  db: Queryable,
+  accountId: string,
+  found: readonly FoundEvent[],
+): Promise<ReadonlyMap<string, readonly OutcomeRecord[]>> {
+  const { rows } = await db.query<{ key: string; outcomes: readonly OutcomeRecord[] }>(
+    `select jsonb_build_array(e.id, e.source_id, e.visitor_id)::text as key, jsonb_agg(jsonb_build_object(
+        'destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason, 'attempts', o.attempts, 'at', o.at,
+        'error', case when o.outcome in ('retrying', 'rejected') then o.answer end)) as outcomes
+      from recent_events e
+      join event_outcomes o on o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin
+      where e.account_id = $1 and e.id = any($2::text[]) group by e.id, e.source_id, e.visitor_id`,
+    [accountId, found.map(({ event }) => event.event.id)],
+  );
+  return new Map(rows.map(({ key, outcomes }) => [JSON.stringify(JSON.parse(key)), outcomes]));
+}
+
+function recordOf({ event: { event, visitor } }: FoundEvent): RecentEventRecord {
+  const { event_properties, context, integrations } = event;
+  return {
+    id: event.id,
+    time: new Date(event.time),
+    receivedAt: new Date(event.received_at),
+    sourceId: event.source_id,
+    name: event.event,
+    visitorId: visitor.id,
+    test: event.test,
+    versionNumber: event.version_number ?? null,
+    sampleOf: 1,
+    origin: 0,
+    body: { event_properties, context, visitor, ...(integrations === undefined ? {} : { integrations }) },
+    plan: null,
+    outcomes: [],
+  };
+}
