@@ -18,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 /** Every endpoint that streams. */
-const streaming = endpoints.filter(({ streams }) => streams).map(({ path }) => path);
+/** What the query of a stream has to say. */
+const queries: Readonly<Record<string, string>> = { '/rest/v1/events/search': '?eventId=e' };
+const streaming = endpoints.filter(({ streams }) => streams).map(({ path }) => `${path}${queries[path] ?? ''}`);
 const everyScope = [...new Set(endpoints.filter(({ streams }) => streams).map((one) => one.scope ?? 'all'))];
 
 type Stream = { readonly ended: Promise<void>; isOpen(): boolean };

@@ -114,7 +114,9 @@ async function fillPeople(client: Client, pool: Pool): Promise<FilledIds> {
   await pool.query(`insert into experiment_visitors values ($1, 'price', 'ann', 'control', now(), 'Order', now())`, [
     accountId,
   ]);
+  await client.post('/event-views', { name: 'View', query: 'outcome=rejected' });
   return {
+    eventView: 'View',
     visitor: 'ann',
     person: 'bob',
     merge: merges.entities[0].id,
@@ -137,7 +139,7 @@ async function fillLog({ log }: TestControlPlane, { accountId }: Client, destina
     lastAttemptAt: firstMs,
     event: sampleEvent({ id: 'e1', event: 'Signup' }),
   } as const;
-  await send(deadLetterSubject(destinationId), encodeDeadLetter(letter));
+  const { seq: deadLetter } = await send(deadLetterSubject(destinationId), encodeDeadLetter(letter));
   const held = {
     v: 1,
     account: accountId,
@@ -148,5 +150,5 @@ async function fillLog({ log }: TestControlPlane, { accountId }: Client, destina
     body: { event: 'Signup' },
   };
   const { seq } = await send(quarantineSubject(accountId, 'rule-1', 0), Buffer.from(JSON.stringify(held)));
-  return { quarantined: String(seq) };
+  return { quarantined: String(seq), deadLetter: String(deadLetter) };
 }

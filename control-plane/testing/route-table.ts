@@ -33,7 +33,7 @@ GET    /destinations/{destination}/failures                 destination:find
 GET    /destinations/{destination}/standard-events          destination:find
 POST   /destinations/{destination}/test                     destination:update
 GET    /destinations/{destination}/dead-letters             destination:find
-GET    /destinations/{destination}/dead-letters/1           destination:find
+GET    /destinations/{destination}/dead-letters/{deadLetter}   destination:find
 DELETE /destinations/{destination}/dead-letters             destination:update
 POST   /destinations/{destination}/replay                   destination:update   {"what":"dead-letters"}
 GET    /destinations/{destination}/replays                  destination:find
@@ -83,7 +83,7 @@ GET    /events/search?eventId=e   event:list   @streams
 GET    /events/counts          event:list
 GET    /event-views            event:list
 POST   /event-views            event:list   {"name":"n","query":"q"}
-DELETE /event-views/nothing    event:list
+DELETE /event-views/{eventView}   event:list
 GET    /events/{event}         event:list
 GET    /events/{event}/exchanges   destination:find
 GET    /events/{event}/ways    event:list
