@@ -103,10 +103,17 @@ export function decideWays(asked: WaysAsked): JsonObject[] {
 }
 
 type Way = Readonly<
-  Record<'decision' | 'why' | 'consent' | 'ruleId' | 'eventName' | 'properties' | 'request', unknown>
+  Record<'decision' | 'why' | 'consent' | 'waiting' | 'ruleId' | 'eventName' | 'properties' | 'request', unknown>
 >;
 
-const nothing = { consent: null, ruleId: null, eventName: null, properties: null, request: null } as const;
+const nothing = {
+  consent: null,
+  waiting: null,
+  ruleId: null,
+  eventName: null,
+  properties: null,
+  request: null,
+} as const;
 
 function decideWay(config: LiveConfig, destination: PublishedDestination, asked: WaysAsked): Way {
   if (endedAtPlan(asked.record)) {

@@ -53,7 +53,7 @@ function rowOf(event: JsonObject, outcome: JsonObject): unknown[] {
 
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   // A spreadsheet would run it as a formula.
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
