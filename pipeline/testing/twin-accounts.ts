@@ -23,6 +23,8 @@ export type Twin = {
   readonly fails: string;
   /** Publishes its configuration: the same rules, consent settings and names as its twin's. */
   publish(): Promise<unknown>;
+  /** Publishes it with `fails` disabled: its retries wait as they are. */
+  disable(): Promise<unknown>;
   /** Publishes it without destinations. */
   remove(): Promise<unknown>;
   /** Puts events into a frame of EVENTS, with ids of visitors that the twin has too. */
@@ -68,15 +70,13 @@ export function openTwin(rig: PipelineRig, sink: ScriptedDestination, scripts: M
       },
     ],
   };
+  const entityOf = (id: string, status = 'Enabled') => httpEntity(id, `${sink.url}${pathOf(id)}`, { settings, status });
   return {
     accountId,
     well,
     fails,
-    publish: () =>
-      rig.configure(accountId, {
-        ...rules,
-        destinations: [well, fails].map((id) => httpEntity(id, `${sink.url}${pathOf(id)}`, { settings })),
-      }),
+    publish: () => rig.configure(accountId, { ...rules, destinations: [entityOf(well), entityOf(fails)] }),
+    disable: () => rig.configure(accountId, { ...rules, destinations: [entityOf(well), entityOf(fails, 'Disabled')] }),
     remove: () => rig.configure(accountId, rules),
     async resolved(events) {
       const writer = new FrameWriter();
