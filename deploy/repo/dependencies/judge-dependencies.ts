@@ -49,7 +49,7 @@ export type AuditReport = {
 const modules = 'node_modules/';
 const nameOf = (path: string): string => path.slice(path.lastIndexOf(modules) + modules.length);
 
-/** Install scripts run with the rights of whoever installs: each is allowed or denied in package.json, and explained. */
+/** Install scripts run with the rights of the user who installs: each is allowed or denied in package.json, and explained. */
 export function scriptProblems(
   lock: Lock,
   allowed: Readonly<Record<string, boolean>>,
@@ -98,7 +98,7 @@ export function staleExplanations(lock: Lock, { advisories }: Explained): string
     .map((one) => `${one.id}: ${one.package}@${one.version} is not installed any more`);
 }
 
-/** Advisories of installed packages that nobody has explained. */
+/** Advisories of installed packages without an explanation. */
 export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { advisories }: Explained): string[] {
   const known = new Set(advisories.map(({ id }) => id));
   const found = Object.entries(vulnerabilities).flatMap(([name, { via }]) =>
