@@ -1,4 +1,3 @@
-import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -19,8 +18,7 @@ import { provideSystem } from './operate/provide-system.ts';
 import type { LogBuckets } from './publishing/log-buckets.ts';
 import { createQuarantineService, quarantine } from './quarantine/quarantine-service.ts';
 import { provideReplays } from './replays/provide-replays.ts';
-import { ingestUrl } from './sources/ingest-url.ts';
-import { sourceSecrets } from './sources/source-secrets.ts';
+import { provideSources } from './sources/provide-sources.ts';
 import type { LogFollowers } from './log-followers.ts';
 import { backlogAgeMs, guardsBacklogs } from './versions/backlogs-left.ts';
 import type { ErasureForwarding } from './erasures/forward-erasures.ts';
@@ -56,8 +54,7 @@ export function provideServices(
   services.provide(recheckStreams, (accountId) => eventStreams.recheck(accountId));
   services.provide(guardsBacklogs, env.PUBLISH_GUARDS_BACKLOGS);
   services.provide(backlogAgeMs, env.PUBLISH_BACKLOG_AGE_MS);
-  services.provide(sourceSecrets, createSourceSecretBox(env));
-  services.provide(ingestUrl, env.INGEST_URL);
+  provideSources(env, services);
   services.provide(quarantine, createQuarantineService(connection, pool));
   provideReplays({ logBuckets, logger }, services, scope);
   const { leases, plans, work } = followers;

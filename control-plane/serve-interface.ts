@@ -16,7 +16,6 @@ import { whyLeftOut } from './compat/left-out.ts';
 import { loadPages } from './console-host/load-pages.ts';
 import { documents, endpoints } from './endpoints.ts';
 import type { ControlPlaneEnv } from './env.ts';
-import type { ExperimentService } from './experiments/assignment/experiment-service.ts';
 import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
 import { grantingScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
@@ -30,7 +29,7 @@ const closingMs = 2_000;
 
 export type InterfaceParts = Pick<AppOptions, 'core' | 'services' | 'eventStreams'> & {
   readonly logins: Databases['logins'];
-  readonly experiments: ExperimentService;
+  readonly experiments: Parameters<typeof serveExperiments>[1]['experiments'];
   readonly logger: Logger;
 };
 

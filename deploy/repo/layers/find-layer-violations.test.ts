@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  findCrowdedRoots,
   findLayerViolations,
   findReserved,
   findSpelledBytes,
@@ -181,4 +182,14 @@ test.each([
 ])('rooms: %j loads %d files', (text, times) => {
   const files = [at('gateway/a.ts', '../shared/a.ts'), { path: 'shared/a.ts', text }, at('shared/d.ts')];
   expect(findUnlistedRooms(files, { gateway: ['a.ts'] })).toHaveLength(times);
+});
+
+test('roots: a file of an app that imports more modules than it may is named, and lists and tests are not', () => {
+  const two = ['./low/a.ts', './low/b.ts'];
+  const files = ['app/start.ts', 'app/list.ts', 'app/start.test.ts', 'app/low/c.ts', 'other/start.ts'].map((path) =>
+    at(path, ...two),
+  );
+  const roots = { apps: ['app'], modulesMax: 1, lists: ['app/list.ts'] };
+  expect(findCrowdedRoots(files, roots)).toEqual(['app/start.ts imports 2 modules, more than 1: split it by concern']);
+  expect(findCrowdedRoots([at('app/start.ts', './low/a.ts', './low/a.ts')], roots)).toEqual([]);
 });

@@ -123,6 +123,23 @@ function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[]
   return chains;
 }
 
+export type Roots = {
+  readonly apps: readonly string[];
+  readonly modulesMax: number;
+  readonly lists: readonly string[];
+};
+
+/** Composition roots that import more modules than they may, one sentence each. */
+export function findCrowdedRoots(files: readonly SourceFile[], { apps, modulesMax, lists }: Roots): string[] {
+  return files.flatMap(({ path, text }) => {
+    if (!apps.includes(posix.dirname(path)) || isForTests(path) || lists.includes(path)) return [];
+    const modules = new Set(importedSpecifiers(text)).size;
+    return modules > modulesMax
+      ? [`${path} imports ${modules} modules, more than ${modulesMax}: split it by concern`]
+      : [];
+  });
+}
+
 /** What each file imports, by its path. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 

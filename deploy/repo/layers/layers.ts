@@ -230,6 +230,16 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * Files directly in an app's folder put the app together. Each imports at most this many modules, apart from lists, whose
+ * purpose is to name all of something.
+ */
+export const roots = {
+  apps: ['gateway', 'pipeline', 'control-plane'],
+  modulesMax: 24,
+  lists: ['control-plane/endpoints.ts', 'control-plane/env.ts'],
+} as const;
+
+/**
  * The rooms of `shared` each app may load, directly or through other files. A room covers its folders; a folder or a file
  * stands for itself. A wrong import then fails the check instead of making a process load what it never uses.
  */

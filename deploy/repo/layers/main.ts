@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import {
+  findCrowdedRoots,
   findLayerViolations,
   findReserved,
   findSpelledBytes,
   findUnlistedRooms,
   findUnusedEdges,
 } from './find-layer-violations.ts';
-import { features, layers, reserved, rooms, walls } from './layers.ts';
+import { features, layers, reserved, rooms, roots, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
@@ -21,6 +22,7 @@ const violations = [
   ...findReserved(files, reserved),
   ...findUnlistedRooms(files, rooms),
   ...findSpelledBytes(files),
+  ...findCrowdedRoots(files, roots),
 ];
 for (const violation of violations) console.error(violation);
 if (violations.length > 0) process.exitCode = 1;
