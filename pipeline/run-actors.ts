@@ -61,21 +61,7 @@ export async function runActors(
   scope.use('lease', lease, (one) => withDeadline(one.release(), stepMs), handOver);
 
   const stats = createStatsLedger();
-  const { threads } = poolSettings;
-  const settings = readHostSettings(env, { instanceId, partitions: log.partitions });
-  const supervisor = new Supervisor({
-    pool,
-    threads,
-    settings,
-    stats,
-    logger,
-    stopDeadlineMs: times.handOverMs,
-    silenceMaxMs: poolSettings.silenceMaxMs,
-  });
-  const actorsDeadlineMs = Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs);
-  scope.use('actors', supervisor, (one) => one.stop(actorsDeadlineMs), handOver);
-  supervisor.start();
-
+  const supervisor = startSupervisor(env, { log, pool, poolSettings, logger }, stats, scope);
   // Others know of us from here on.
   lease.report(0);
   const { placement, membership } = await shareActors({
@@ -119,4 +105,27 @@ export async function runActors(
   // A resolver decides by the configuration which destinations an event is for.
   await awaitTrusted(accounts);
   return { stats, supervisor, placement, membership, retirement, accounts, unreadable };
+}
+
+function startSupervisor(
+  env: PipelineEnv,
+  { log, pool, poolSettings, logger }: ActorParts,
+  stats: StatsLedger,
+  scope: Scope,
+): Supervisor {
+  const { threads } = poolSettings;
+  const settings = readHostSettings(env, { instanceId: log.instance.instanceId, partitions: log.partitions });
+  const supervisor = new Supervisor({
+    pool,
+    threads,
+    settings,
+    stats,
+    logger,
+    stopDeadlineMs: readMembershipTimes(env).handOverMs,
+    silenceMaxMs: poolSettings.silenceMaxMs,
+  });
+  const actorsDeadlineMs = Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs);
+  scope.use('actors', supervisor, (one) => one.stop(actorsDeadlineMs), handOver);
+  supervisor.start();
+  return supervisor;
 }
