@@ -1,5 +1,4 @@
-import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
-import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
+import { createBucketTokens } from '../shared/egress/oauth/bucket-tokens.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 import { provideActivity } from './activity/provide-activity.ts';
@@ -63,7 +62,7 @@ export function provideServices(
   provideEvents({ pool, now, onFailure }, services, scope);
   provideLogSearch({ logBuckets, logger }, services, scope);
   provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);
-  const tokens = createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) });
+  const tokens = createBucketTokens(() => logBuckets.buckets.tokens, secretBox);
   return {
     destinationTests: provideDestinations(env, tokens, services, scope),
     erasureForwarding: provideErasures(env, { connection, pool, secretBox, tokens, logger, now }, services, scope),

@@ -13,8 +13,7 @@ import { memoryTrustedMs } from '../../shared/visitors/trusted-memory.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
-import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
-import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
+import { createBucketTokens } from '../../shared/egress/oauth/bucket-tokens.ts';
 import { createDestinationSenders } from '../../shared/egress/protocols/destination-senders.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { CostBudget } from '../../shared/limits/index.ts';
@@ -81,7 +80,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   });
   const rules = createEgressRules(settings.egress.allowed, settings.egress.denied);
   const secrets = createSecretBox(...settings.secretKeys);
-  const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });
+  const tokenSource = createBucketTokens(() => tokens, secrets);
   const senders = createDestinationSenders({ rules, limits: dispatcher.sender, tokens: tokenSource });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),

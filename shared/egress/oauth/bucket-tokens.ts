@@ -1,0 +1,9 @@
+import type { SecretBox } from '../../contracts/config/secrets.ts';
+import type { Bucket } from '../../nats/buckets/bucket.ts';
+import { createTokenSource } from './token-source.ts';
+import type { TokenSource } from './token-source.ts';
+import { createBucketTokenStore } from './token-store.ts';
+
+/** Access tokens of platforms, shared through a bucket where they are sealed. */
+export const createBucketTokens = (bucket: () => Bucket, box: SecretBox): TokenSource =>
+  createTokenSource({ store: createBucketTokenStore(bucket, box) });
