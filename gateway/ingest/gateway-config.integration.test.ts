@@ -138,7 +138,7 @@ test('upgrade: a gateway whose log has the users of an earlier version reads wha
   onTestFinished(() => earlierLog.close());
   expect(await track(gateway.port)).toBe(401);
   await earlierLog.publishAsEarlierVersion(allTestSources);
-  await expect.poll(() => track(gateway.port)).toBe(200);
+  await expect.poll(() => track(gateway.port), { timeout: 30_000 }).toBe(200);
   const logBuckets = await openBuckets(earlierLog.connection, 1);
   expect(await logBuckets.gatewayConfig.keys()).toEqual([]);
 
@@ -148,7 +148,7 @@ test('upgrade: a gateway whose log has the users of an earlier version reads wha
   process.kill(Number(await readFile(join(earlier.storeDir, 'nats-server.pid'), 'utf8')), 'SIGHUP');
   const asGateway = await connectLog({ url: asLogUser(url, 'gateway'), name: 'reloaded' });
   onTestFinished(() => asGateway.close());
-  await expect.poll(() => readsConfig(asGateway)).toBe(false);
+  await expect.poll(() => readsConfig(asGateway), { timeout: 30_000 }).toBe(false);
   expect(await track(gateway.port)).toBe(200);
   await earlierLog.publishSources([]);
   await expect.poll(() => track(gateway.port), { timeout: 30_000 }).toBe(401);
