@@ -142,7 +142,9 @@ export const logUsers = {
       ...consumersOf(streams.deadLetters),
       ...consumersOf(streams.quarantine),
       ...consumersOf(streams.erasures),
-      ...[streams.deadLetters, streams.quarantine, streams.erasures].flatMap((stream) =>
+      // Whose dead letters and quarantined events are listed is checked against both.
+      ...consumersOf(streams.withdrawals),
+      ...[streams.deadLetters, streams.quarantine, streams.erasures, streams.withdrawals].flatMap((stream) =>
         api(`CONSUMER.MSG.NEXT.${stream}.*`),
       ),
       ...everyStream.flatMap(lists),
