@@ -142,12 +142,13 @@ test('upgrade: a gateway whose log has the users of an earlier version reads wha
   const logBuckets = await openBuckets(earlierLog.connection, 1);
   expect(await logBuckets.gatewayConfig.keys()).toEqual([]);
 
+  // Before the reload: while it goes on, a server may refuse who connects.
+  const asGateway = await connectLog({ url: asLogUser(url, 'gateway'), name: 'reloaded' });
+  onTestFinished(() => asGateway.close());
   // The servers get the users of this version: a gateway that runs goes on, and on what is published then.
   const file = join(earlier.storeDir, 'nats-server.conf');
   await writeFile(file, (await readFile(file, 'utf8')).replace(earlierUsers(), testUsersConfig()));
   process.kill(Number(await readFile(join(earlier.storeDir, 'nats-server.pid'), 'utf8')), 'SIGHUP');
-  const asGateway = await connectLog({ url: asLogUser(url, 'gateway'), name: 'reloaded' });
-  onTestFinished(() => asGateway.close());
   await expect.poll(() => readsConfig(asGateway), { timeout: 30_000 }).toBe(false);
   expect(await track(gateway.port)).toBe(200);
   await earlierLog.publishSources([]);
