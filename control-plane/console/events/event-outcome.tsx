@@ -35,7 +35,7 @@ export function EventOutcome({ eventId, outcome: one, destinationName }: EventOu
         {countOf(attempts, 'attempt')}, <Ago at={at} />
         {versionNumber === null ? null : `, decided by version ${versionNumber}`}
       </span>
-      {reason === null ? null : <span dir="auto">{reason}</span>}
+      {reason === null || reason === `status ${error?.status}` ? null : <span dir="auto">{reason}</span>}
       {error === null ? null : <ErrorLine error={error} />}
       <ConsentAnswers answers={consent} />
       {mayShow && attempts > 0 && (outcome === 'rejected' || outcome === 'retrying') ? (

@@ -16,7 +16,7 @@ import { useLogSearch } from './use-log-search.ts';
 type By = 'property' | 'eventId' | 'visitorId';
 
 const byWords: Readonly<Record<By, string>> = {
-  property: 'Property, such as an order id',
+  property: 'Property',
   eventId: 'Event id',
   visitorId: 'Visitor id',
 };
