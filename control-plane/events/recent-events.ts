@@ -141,7 +141,7 @@ export async function summarizeEvents(
 ): Promise<EventSummary> {
   const values: unknown[] = [accountId];
   const place = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = ['e.account_id = $1', ...conditionsOf(filters, place)];
+  const conditions = conditionsOf(filters, place);
   const ofDestination =
     filters.destinationId === undefined ? '' : `and o.destination_id = ${place(filters.destinationId)}`;
   const { rows } = await db.query<{
@@ -151,7 +151,7 @@ export async function summarizeEvents(
     since: Date | null;
   }>(
     `with matched as materialized (
-      select e.id, e.origin, e.sample_of from recent_events e where ${conditions.join(' and ')}
+      select e.id, e.origin, e.sample_of from recent_events e where ${['e.account_id = $1', ...conditions].join(' and ')}
     ), by_outcome as (
       select o.outcome, sum(m.sample_of) as events from matched m
       join event_outcomes o on o.account_id = $1 and o.event_id = m.id and o.origin = m.origin ${ofDestination}

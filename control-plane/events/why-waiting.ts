@@ -13,7 +13,7 @@ export function whyWaiting({ sending, backlog }: DestinationNow): string {
   if (sending.isAccessRefused) return 'The platform refuses the key or token of the destination: its events wait.';
   if (sending.breaker === 'open') return 'Sending is paused after repeated failures, and is tried again by itself.';
   if (sending.breaker === 'probing') return 'Sending resumes after repeated failures, one request at a time.';
-  if (backlog === undefined) return 'The log did not answer: it is not known what waits.';
+  if (backlog === undefined) return 'The log did not answer: the backlog is not known.';
   const { waitingFrames, retryingFrames } = backlog;
   if (waitingFrames > 0)
     return `Not read yet: ${countOf(waitingFrames, 'batch', 'batches')} of the log wait for this destination.`;

@@ -20,10 +20,26 @@ const shapes = [
 
 type Shot = { readonly name: string; readonly path: string; readonly until: string };
 
+const destinationShots = ({ healthyId, failingId, refusingId, letterSeq }: FilledAccount): readonly Shot[] => [
+  { name: 'destination', path: `/destinations/${refusingId}`, until: 'status 400' },
+  { name: 'destination-failing', path: `/destinations/${failingId}?step=1`, until: 'status 503' },
+  { name: 'destination-settings', path: `/destinations/${healthyId}/settings`, until: 'Save in the draft' },
+  { name: 'destination-test', path: `/destinations/${healthyId}/test`, until: 'Send' },
+  { name: 'destination-dead-letters', path: `/destinations/${refusingId}/dead-letters`, until: 'status 400' },
+  { name: 'log-search', path: '/events/search', until: 'Search by' },
+  {
+    name: 'dead-letter',
+    path: `/destinations/${refusingId}/dead-letters/${letterSeq}`,
+    until: 'Answer of the platform',
+  },
+  {
+    name: 'events-past',
+    path: `/events?view=before&destinationId=${refusingId}&outcome=rejected`,
+    until: 'This view keeps events since',
+  },
+];
+
 const shots = ({
-  healthyId,
-  failingId,
-  refusingId,
   eventId,
   mappingId,
   planRuleId,
@@ -31,29 +47,12 @@ const shots = ({
   sourceId,
   visitorId,
   versionId,
-  letterSeq,
 }: FilledAccount): readonly Shot[] => [
   { name: 'overview', path: '/', until: 'at most in this range' },
   { name: 'overview-week', path: '/?range=7d', until: 'at most in this range' },
   { name: 'destinations', path: '/destinations', until: 'Warehouse loader' },
   { name: 'destination-new', path: '/destinations/new', until: 'Needs' },
-  { name: 'destination', path: `/destinations/${refusingId}`, until: 'status 400' },
-  { name: 'destination-failing', path: `/destinations/${failingId}?step=1`, until: 'status 503' },
-  { name: 'destination-settings', path: `/destinations/${healthyId}/settings`, until: 'Save in the draft' },
-  { name: 'destination-test', path: `/destinations/${healthyId}/test`, until: 'Send' },
-  { name: 'destination-dead-letters', path: `/destinations/${refusingId}/dead-letters`, until: 'status 400' },
-  {
-    name: 'dead-letter',
-    path: `/destinations/${refusingId}/dead-letters/${letterSeq}`,
-    until: 'Answer of the platform',
-  },
   { name: 'events', path: '/events', until: 'Order Completed' },
-  {
-    name: 'events-past',
-    path: `/events?view=before&destinationId=${refusingId}&outcome=rejected`,
-    until: 'This view keeps events since',
-  },
-  { name: 'log-search', path: '/events/search', until: 'Search by' },
   { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
   { name: 'visitors', path: '/visitors', until: 'Find' },
   { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },
@@ -97,7 +96,7 @@ try {
     await waitForText(page, 'Sign in');
     await page.screenshot({ path: `${target}/sign-in-${shape}.png` });
     await signIn(page, stack.credentials.apiKey);
-    for (const { name, path, until } of shots(account)) {
+    for (const { name, path, until } of [...shots(account), ...destinationShots(account)]) {
       await page.goto(path);
       try {
         await waitForText(page, until);
