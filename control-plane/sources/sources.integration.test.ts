@@ -141,6 +141,7 @@ test('tokens: every source has a live and a test key, and only its owner reads t
   const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
   const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
   expect(tokens).toEqual({
+    ingestUrl: 'https://ingest.example.com',
     token: expect.stringMatching(/^src_live_[A-Za-z0-9]{32}$/),
     testToken: expect.stringMatching(/^src_test_[A-Za-z0-9]{32}$/),
     secret: null,

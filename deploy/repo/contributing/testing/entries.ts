@@ -94,13 +94,13 @@ export const additions: readonly Addition[] = [
       );
       await copy.replace(
         common,
-        '{ readonly order: DeliveryOrder };',
-        "{ readonly order: DeliveryOrder; readonly pace?: 'fast' | 'slow' };",
+        '  readonly order: DeliveryOrder;\n',
+        "  readonly order: DeliveryOrder;\n  readonly pace?: 'fast' | 'slow';\n",
       );
       await copy.replace(
         common,
-        'return { ...kind.prepare(settings), ',
-        "return { ...kind.prepare(settings), pace: paceSetting.read(settings['pace'], 'pace'), ",
+        'const prepared = { ...kind.prepare(settings), ',
+        "const prepared = { ...kind.prepare(settings), pace: paceSetting.read(settings['pace'], 'pace'), ",
       );
       await copy.replace(
         'pipeline/workers/dispatch/dispatcher-parts.ts',
