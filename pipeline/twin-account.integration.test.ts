@@ -105,6 +105,10 @@ test('twin account: whatever an account does, another one with the same ids keep
   await until('one waits for a retry, and one behind it', async () => (await retriesOf(other)) >= 3);
   // In the tiers of the first retries, as those of its twin will.
   await other.disable();
+  await until('its attempts are stored', async () => {
+    const [[delivered], [, failed = 0]] = [await rig.counted(other.well), await rig.counted(other.fails)];
+    return delivered === 5 && failed >= 3;
+  });
   // Less than its quota, and more than half of that of an account that it shared with its twin.
   for (const [, , subject] of lettersOf(other)) await flood(rig, subject, 28);
   const before = await settledState(pool, rig, other);
@@ -124,7 +128,9 @@ test('twin account: whatever an account does, another one with the same ids keep
     expect([after, { ...now, ...Object.fromEntries(known) }]).toEqual([after, before]);
   };
 
-  await own.publish();
+  const revision = await own.publish();
+  // Before that, the rule that holds an event does not hold for it.
+  await until('its configuration is live', async () => (await rig.reported()) >= revision);
   // The same events, of the same visitors: each is an event of its own, is retried, and what is behind it follows.
   const failures = new Map<string, number>();
   own.answer((id) => {

@@ -21,8 +21,8 @@ export type Twin = {
   readonly accountId: string;
   readonly well: string;
   readonly fails: string;
-  /** Publishes its configuration: the same rules, consent settings and names as its twin's. */
-  publish(): Promise<unknown>;
+  /** Publishes its configuration: the same rules, consent settings and names as its twin's. Returns the revision. */
+  publish(): Promise<number>;
   /** Publishes it with `fails` disabled: its retries wait as they are. */
   disable(): Promise<unknown>;
   /** Publishes it without destinations. */
@@ -37,6 +37,9 @@ export type Twin = {
 
 /** An id of a rule, which is the same in both accounts. */
 export const ruleId = 'rule-of-both';
+
+/** A partition that no resolver of the test writes: one that meets another writer starts again, and counts violations again. */
+const strangersPartition = 1;
 
 export function openTwin(rig: PipelineRig, sink: ScriptedDestination, scripts: Map<string, Script>): Twin {
   const [accountId, well, fails] = [randomUUID(), randomUUID(), randomUUID()];
@@ -85,7 +88,7 @@ export function openTwin(rig: PipelineRig, sink: ScriptedDestination, scripts: M
         const sample = sampleEvent({ ...own, account_id: accountId, test: false });
         writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
       }
-      const subject = eventsSubject(accountId, 0);
+      const subject = eventsSubject(accountId, strangersPartition);
       const message = { subject, payload: writer.bytes(), msgId: randomUUID() };
       await publishWithRetry(rig.connection, message, { attemptsMax: 6 });
     },

@@ -299,25 +299,6 @@ test('events: the log is searched for an order, with its outcome at each destina
   await waitForText(page, 'The log has no such event');
 });
 
-test('events: one lists the destinations where it has no outcome, and why', async () => {
-  const { id } = await account.client.api('POST', 'destinations', {
-    name: 'Slow partner',
-    type: 'HTTPDestination',
-    settings: { httpDestinationUrl: `${stack.credentials.sink}/slow`, method: 'POST' },
-  });
-  await account.client.publish('Slow partner');
-  await account.client.setSink({ path: '/slow', hang: true });
-  await account.client.track({ event: 'Seen Nowhere', externalId: 'customer-slow', distinctId: 'slow-event' });
-  const ways = async (): Promise<string> => {
-    const answer = await account.client.api('GET', 'events/slow-event/ways').catch(() => undefined);
-    return JSON.stringify(answer ?? '');
-  };
-  await expect.poll(ways, { timeout: 30_000 }).toContain(String(id));
-  await open('/events/slow-event', 'Slow partner');
-  await waitForText(page, 'No outcome yet');
-  await account.client.setSink({ path: '/slow', status: 200 });
-});
-
 test('destinations: dead letters are replayed once the platform accepts them', async () => {
   await open(`/destinations/${account.refusingId}`, 'status 400');
   await account.client.setSink({ path: '/partner', status: 200 });
@@ -400,6 +381,25 @@ test('replays: one under way shows how far it is, and is cancelled', async () =>
   expect(await page.getByRole('progressbar').getAttribute('value')).toBe('0.4');
   await press('Cancel');
   await waitForText(page, 'Cancelled');
+});
+
+test('events: one lists the destinations where it has no outcome, and why', async () => {
+  const { id } = await account.client.api('POST', 'destinations', {
+    name: 'Slow partner',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: `${stack.credentials.sink}/slow`, method: 'POST' },
+  });
+  await account.client.publish('Slow partner');
+  await account.client.setSink({ path: '/slow', hang: true });
+  await account.client.track({ event: 'Seen Nowhere', externalId: 'customer-slow', distinctId: 'slow-event' });
+  const ways = async (): Promise<string> => {
+    const answer = await account.client.api('GET', 'events/slow-event/ways').catch(() => undefined);
+    return JSON.stringify(answer ?? '');
+  };
+  await expect.poll(ways, { timeout: 30_000 }).toContain(String(id));
+  await open('/events/slow-event', 'Slow partner');
+  await waitForText(page, 'No outcome yet');
+  await account.client.setSink({ path: '/slow', status: 200 });
 });
 
 test('system: shows what each thread runs, and what the runbook says; a key of one account is not shown the installation', async () => {
