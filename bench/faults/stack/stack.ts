@@ -188,7 +188,10 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
-    return { NATS_URL: asLogUser(nodes.join(','), logUserOf[service]), DATABASE_URL: database };
+    // Gateways of an earlier version read CONFIG, which the users of this one keep from gateways: theirs are replaced last.
+    const hasOldUsers = service === 'gateway' && checkout !== undefined;
+    const urls = nodes.join(',');
+    return { NATS_URL: hasOldUsers ? urls : asLogUser(urls, logUserOf[service]), DATABASE_URL: database };
   };
   const signing = { CONFIG_SIGNING_KEY: newConfigSigningKey() };
   // An earlier version signs nothing.
