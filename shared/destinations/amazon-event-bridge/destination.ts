@@ -112,10 +112,7 @@ function bytesOf({ Source, DetailType, Detail }: Entry): number {
 }
 
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
-  if (answer.status !== 200) {
-    const code = awsErrorCode(answer);
-    return isMissing(code) ? events.map(() => missingBus) : awsFailure(answer, code, events);
-  }
+  if (answer.status !== 200) return awsFailure(answer, awsErrorCode(answer), events);
   const entries = jsonAnswer(answer)?.['Entries'];
   if (!Array.isArray(entries) || entries.length !== events.length) return events.map(() => unreadable);
   return entries.map(outcomeOf);
@@ -123,16 +120,9 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
 
 // Some may be on the bus and some not: sending all of them again loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each entry' };
-const missingBus: Outcome = { kind: 'retry', reason: 'ResourceNotFoundException', refusesAccess: true };
-
-/** The bus is missing: no event is at fault. */
-function isMissing(code: unknown): boolean {
-  return code === 'ResourceNotFoundException';
-}
 
 function outcomeOf(entry: unknown): Outcome {
   const code = isJsonObject(entry) ? entry['ErrorCode'] : undefined;
-  if (isMissing(code)) return missingBus;
   if (typeof code === 'string') return awsOutcome(code);
   return isJsonObject(entry) && typeof entry['EventId'] === 'string' ? { kind: 'delivered' } : unreadable;
 }

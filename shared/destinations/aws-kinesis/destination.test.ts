@@ -58,11 +58,15 @@ describe('AWSKinesis', () => {
     },
   );
 
-  it('answer: a 400 of throttling is tried again, one of wrong credentials never', () => {
+  it('answer: a 400 of throttling is tried again, one of a missing stream pauses the destination', () => {
     const throttled = { kind: 'retry', reason: 'ThrottlingException', isThrottled: true };
     expect(read(400, { __type: 'ThrottlingException' })?.[2]).toEqual(throttled);
     const unknown = 'com.amazonaws.kinesis.v20131202#ResourceNotFoundException';
-    expect(read(400, { __type: unknown })?.[0]).toEqual({ kind: 'reject', reason: 'ResourceNotFoundException' });
+    expect(read(400, { __type: unknown })?.[0]).toEqual({
+      kind: 'retry',
+      reason: 'ResourceNotFoundException',
+      refusesAccess: true,
+    });
   });
 
   it('answer: a 400 that may be the fault of one event, and what a status says, is left to the sender', () => {

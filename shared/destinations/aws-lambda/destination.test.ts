@@ -46,7 +46,7 @@ describe('AWSLambda', () => {
     [200, { 'x-amz-function-error': 'Unhandled' }, 'retry'],
     [400, { 'x-amzn-errortype': 'InvalidParameterValueException:http://x' }, 'reject'],
     [400, { 'x-amzn-errortype': 'ThrottlingException' }, 'retry'],
-    [404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, undefined],
+    [404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, 'retry'],
   ])('answer: %i with %j is %s', (status, headers, kind) => {
     const outcomes = awsLambda.prepare(settings).readAnswer?.({ status, headers, body: '{"Message":"no"}' }, [event]);
     expect(outcomes?.[0]?.kind).toBe(kind);

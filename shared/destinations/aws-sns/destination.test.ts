@@ -68,7 +68,7 @@ describe('AWSSNS', () => {
     expect(read(403, error('AuthorizationError'))).toBeUndefined();
     const reason = 'InvalidClientTokenId';
     expect(read(400, error(reason))?.[2]).toEqual({ kind: 'retry', reason, refusesAccess: true });
-    expect(read(400, error('NotFound'))?.[2]).toEqual({ kind: 'reject', reason: 'NotFound' });
+    expect(read(400, error('NotFound'))?.[2]).toEqual({ kind: 'retry', reason: 'NotFound', refusesAccess: true });
   });
 
   it.each([

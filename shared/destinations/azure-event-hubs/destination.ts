@@ -1,7 +1,8 @@
 import { createHmac, hash } from 'node:crypto';
 import type { OAuthNeed } from '../../egress/oauth-grant.ts';
+import { missingTarget } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
-import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson, outboundHead, outboundName } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import {
@@ -131,7 +132,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const request = postJson({ url, headers, body, events });
       return withinBytes(oauth === undefined ? request : { ...request, oauth }, bodyBytesMax);
     },
-    readAnswer,
+    readAnswer: missingTarget,
   };
 }
 
@@ -178,10 +179,4 @@ function partitionKey(event: OutboundEvent): string {
   const { visitorId } = outboundHead(event);
   const fits = visitorId !== '' && visitorId.length <= partitionKeyCharactersMax && visitorId.isWellFormed();
   return fits ? visitorId : hash('sha256', visitorId, 'hex');
-}
-
-/** The namespace or the event hub is missing or disabled: no event is at fault. */
-function readAnswer({ status }: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
-  if (status !== 404 && status !== 410) return undefined;
-  return events.map(() => ({ kind: 'retry', reason: `status ${status}`, refusesAccess: true }));
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { textForm } from '../../routing/values/value-forms.ts';
+import { missingTarget } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson, outboundHead, outboundName, propertiesOf } from '../sdk/event.ts';
@@ -98,6 +99,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const headers = { authorization: `Bearer ${account.token(nowMs)}` };
       return withinBytes(postJson({ url, headers, body: { messages }, events }), bodyBytesMax);
     },
+    readAnswer: missingTarget,
   };
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import type { OutboundAnswer, Outcome } from './destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome } from './destination.ts';
 
 /** The JSON object a platform answered with; undefined where the body is something else, or was cut. */
 export function jsonAnswer({ body }: OutboundAnswer): JsonObject | undefined {
@@ -19,6 +19,15 @@ export function outcomeOfStatus(status: number): Outcome {
   if (status === 429) return { kind: 'retry', reason, isThrottled: true };
   if (status === 401 || status === 403) return { kind: 'retry', reason, refusesAccess: true };
   return { kind: status === 408 || status === 425 || status >= 500 ? 'retry' : 'reject', reason };
+}
+
+/** The topic or the queue that every request goes to is missing or disabled: the destination is at fault, and no event. */
+export function missingTarget(
+  { status }: OutboundAnswer,
+  events: readonly OutboundEvent[],
+): readonly Outcome[] | undefined {
+  if (status !== 404 && status !== 410) return undefined;
+  return events.map(() => ({ kind: 'retry', reason: `status ${status}`, refusesAccess: true }));
 }
 
 const delivered: Outcome = { kind: 'delivered' };

@@ -83,79 +83,77 @@ function amzDate(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
 }
 
+// Services write one code in several ways: KMSNotFound, KmsNotFound, KMSNotFoundException. Below each stands once, in
+// lower case, without what stands before a dot and without Exception at its end.
+
 /** Codes of trouble that passes, whatever status they come with. */
 const passing: ReadonlySet<string> = new Set([
-  'InternalError',
-  'InternalErrorException',
-  'InternalFailure',
-  'InternalFailureException',
-  'RequestTimeout',
-  'RequestTimeoutException',
-  'ServiceUnavailable',
-  'ServiceUnavailableException',
+  'internalerror',
+  'internalfailure',
+  'requesttimeout',
+  'serviceunavailable',
 ]);
 
 /** Codes that say that too much is asked: of AWS that is a 400 as a rule, or stands beside single records. */
 const throttling: ReadonlySet<string> = new Set([
-  'KMSThrottling',
-  'KMSThrottlingException',
-  'KmsThrottled',
-  'LimitExceededException',
-  'PriorRequestNotComplete',
-  'ProvisionedThroughputExceededException',
-  'RequestThrottled',
-  'RequestThrottledException',
-  'SlowDown',
-  'Throttled',
-  'ThrottledException',
-  'Throttling',
-  'ThrottlingException',
-  'TooManyRequestsException',
+  'kmsthrottled',
+  'kmsthrottling',
+  'limitexceeded',
+  'priorrequestnotcomplete',
+  'provisionedthroughputexceeded',
+  'requestthrottled',
+  'slowdown',
+  'throttled',
+  'throttling',
+  'toomanyrequests',
 ]);
 
-/** Codes that say that the key is unknown, has expired or lacks a right, or that the queue is missing. */
+/**
+ * Codes that say that the key is unknown, has expired or lacks a right, or that the stream, topic, queue, bus or function is
+ * missing: no event is at fault.
+ */
 const ofAccess: ReadonlySet<string> = new Set([
-  'AWS.SimpleQueueService.NonExistentQueue',
-  'AccessDenied',
-  'AccessDeniedException',
-  'AuthorizationError',
-  'AuthorizationErrorException',
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'IncompleteSignature',
-  'InvalidClientTokenId',
-  'InvalidSecurity',
-  'InvalidSignatureException',
-  'KmsAccessDenied',
-  'KmsDisabled',
-  'KmsInvalidState',
-  'KmsNotFound',
-  'KmsOptInRequired',
-  'MissingAuthenticationToken',
-  'MissingAuthenticationTokenException',
-  'NotAuthorized',
-  'NotAuthorizedForSourceException',
-  'QueueDoesNotExist',
-  'SignatureDoesNotMatch',
-  'UnrecognizedClientException',
+  'accessdenied',
+  'authorizationerror',
+  'expiredtoken',
+  'incompletesignature',
+  'invalidclienttokenid',
+  'invalidsecurity',
+  'invalidsignature',
+  'kmsaccessdenied',
+  'kmsdisabled',
+  'kmsinvalidstate',
+  'kmsnotfound',
+  'kmsoptinrequired',
+  'missingauthenticationtoken',
+  'nonexistentqueue',
+  'notauthorized',
+  'notauthorizedforsource',
+  'notfound',
+  'queuedoesnotexist',
+  'resourcenotfound',
+  'signaturedoesnotmatch',
+  'unrecognizedclient',
 ]);
 
 /** Codes that may be the fault of one event among many. */
 const perhapsOneEvent: ReadonlySet<string> = new Set([
-  'BatchRequestTooLong',
-  'BatchRequestTooLongException',
-  'InvalidArgumentException',
-  'InvalidMessageContents',
-  'InvalidParameter',
-  'InvalidParameterException',
-  'InvalidParameterValue',
-  'InvalidParameterValueException',
-  'ParameterValueInvalid',
-  'SerializationException',
-  'ValidationError',
-  'ValidationErrorException',
-  'ValidationException',
+  'batchrequesttoolong',
+  'invalidargument',
+  'invalidmessagecontents',
+  'invalidparameter',
+  'invalidparametervalue',
+  'parametervalueinvalid',
+  'serialization',
+  'validation',
+  'validationerror',
 ]);
+
+const plainCode = (code: string): string =>
+  code
+    .slice(code.lastIndexOf('.') + 1)
+    .toLowerCase()
+    .replace(/exception$/, '');
 
 /** The code of an answer in JSON: `{"__type": "com.amazonaws.kinesis.v20131202#ResourceNotFoundException", …}`. */
 export function awsErrorCode(answer: OutboundAnswer): string | undefined {
@@ -166,9 +164,10 @@ export function awsErrorCode(answer: OutboundAnswer): string | undefined {
 /** What an error code of AWS means for the event it is about. */
 export function awsOutcome(code: string): Outcome {
   const reason = /^[\w.]{1,64}$/.test(code) ? code : 'an error without a known code';
-  if (throttling.has(code)) return { kind: 'retry', reason, isThrottled: true };
-  if (ofAccess.has(code)) return { kind: 'retry', reason, refusesAccess: true };
-  return passing.has(code) ? { kind: 'retry', reason } : { kind: 'reject', reason };
+  const plain = plainCode(code);
+  if (throttling.has(plain)) return { kind: 'retry', reason, isThrottled: true };
+  if (ofAccess.has(plain)) return { kind: 'retry', reason, refusesAccess: true };
+  return passing.has(plain) ? { kind: 'retry', reason } : { kind: 'reject', reason };
 }
 
 /**
@@ -180,7 +179,8 @@ export function awsFailure(
   code: string | undefined,
   events: readonly OutboundEvent[],
 ): readonly Outcome[] | undefined {
-  if (status !== 400 || code === undefined || (events.length > 1 && perhapsOneEvent.has(code))) return undefined;
+  if ((status !== 400 && status !== 404) || code === undefined) return undefined;
+  if (events.length > 1 && perhapsOneEvent.has(plainCode(code))) return undefined;
   const outcome = awsOutcome(code);
   return events.map(() => outcome);
 }

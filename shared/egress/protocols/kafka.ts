@@ -123,7 +123,7 @@ function saslOf(request: OutboundRequest, url: URL): SASLOptions | undefined {
   return { mechanism, username: login.user, password: login.password } as SASLOptions;
 }
 
-/** Types of errors about the login, its rights or the topic's name. https://kafka.apache.org/protocol.html#protocol_error_codes */
+/** Types of errors about the login, its rights, or a topic whose name is wrong or that is missing. https://kafka.apache.org/protocol.html#protocol_error_codes */
 const ofAccess: ReadonlySet<string> = new Set([
   'CLUSTER_AUTHORIZATION_FAILED',
   'ILLEGAL_SASL_STATE',
@@ -131,6 +131,7 @@ const ofAccess: ReadonlySet<string> = new Set([
   'SASL_AUTHENTICATION_FAILED',
   'TOPIC_AUTHORIZATION_FAILED',
   'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
+  'UNKNOWN_TOPIC_OR_PARTITION',
   'UNSUPPORTED_SASL_MECHANISM',
 ]);
 const tooLarge: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
