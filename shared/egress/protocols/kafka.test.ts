@@ -1,17 +1,29 @@
+import { createSecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createTestAuthority } from '../../testing/certificates.ts';
 import { createEgressRules } from '../egress-rules.ts';
 import type { OutboundRequest } from '../outbound.ts';
 import type { Sender, SendResult } from '../sender.ts';
 import { startKafkaBroker } from '../testing/kafka-broker.ts';
+import { createScramServer } from '../testing/scram-server.ts';
 import { kafkaProtocol } from './kafka.ts';
 import { createProtocolSenders } from './protocol-sender.ts';
 
 // Against a scripted broker: a Kafka would need a Java runtime, which the tests do not bring.
 
-function senderFor(allowed: readonly string[], totalTimeoutMs = 30_000): Sender {
+type SenderOptions = { readonly totalTimeoutMs?: number; readonly trusted?: SecureContext };
+
+function senderFor(allowed: readonly string[], { totalTimeoutMs = 30_000, trusted }: SenderOptions = {}): Sender {
   const http = { send: () => Promise.reject(new Error('this is no HTTP')), close: async () => undefined };
   const limits = { connectTimeoutMs: 30_000, totalTimeoutMs };
-  const sender = createProtocolSenders({ protocols: [kafkaProtocol], rules: createEgressRules(allowed), limits })(http);
+  const rules = createEgressRules(allowed);
+  const sender = createProtocolSenders({
+    protocols: [kafkaProtocol],
+    rules,
+    limits,
+    ...(trusted === undefined ? {} : { trusted }),
+  })(http);
   onTestFinished(() => sender.close());
   return sender;
 }
@@ -20,9 +32,9 @@ const local = ['127.0.0.0/8'];
 const message = (key: string, value: string) => ({ key, value, headers: { event_id: `id of ${value}` } });
 const messages = [message('a', '1'), message('b', '2'), message('größe', '3 😀'), message('a', '4')];
 
-const request = (port: number, login?: string): OutboundRequest => ({
+const request = (port: number, login?: string, { scheme = 'kafka', sasl = 'plain' } = {}): OutboundRequest => ({
   method: 'POST',
-  url: `kafka://127.0.0.1:${port}?sasl=plain`,
+  url: `${scheme}://127.0.0.1:${port}?sasl=${sasl}`,
   headers: login === undefined ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
   body: JSON.stringify({ topic: 'events', messages }),
 });
@@ -54,6 +66,49 @@ test('kafka: a login that is refused is an answer about access', async () => {
     answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }),
   );
   expect(broker.batches).toEqual([]);
+});
+
+test('kafka: the scripted login is that of RFC 7677', () => {
+  const nonce = '%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0';
+  const salt = Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64');
+  const server = createScramServer({ user: 'user', password: 'pencil' }, { digest: 'sha256', salt, nonce });
+  expect(server('n,,n=user,r=rOprNGfwEbeRWgbNEkqO')).toBe(
+    'r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096',
+  );
+  const proof = 'dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=';
+  expect(server(`c=biws,r=rOprNGfwEbeRWgbNEkqO${nonce},p=${proof}`)).toBe(
+    'v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=',
+  );
+});
+
+test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
+  'kafka: %s over TLS: the password is proved by both sides, and never sent',
+  async (mechanism) => {
+    const authority = await createTestAuthority();
+    const trusted = createSecureContext({ ca: authority.ca });
+    const tls = await authority.server();
+    const broker = await startKafkaBroker({ ...topic, login: 'user:pass:wörd', mechanism, tls });
+    const how = { scheme: 'kafkas', sasl: mechanism.toLowerCase() };
+    const send = (login: string, port = broker.port) => senderFor(local, { trusted }).send(request(port, login, how));
+    expect(await send('user:wrong')).toEqual(answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }));
+    expect(await send('other:pass:wörd')).toEqual(answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }));
+    expect(await send('user:pass:wörd')).toEqual(answer(200, { stored: 4 }));
+    const stranger = await startKafkaBroker({ ...topic, login: 'u:p', mechanism, tls, ownPassword: 'another' });
+    expect(await send('u:p', stranger.port)).toEqual(answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }));
+    expect(await senderFor(local).send(request(broker.port, 'user:pass:wörd', how))).toMatchObject({
+      kind: 'failed',
+      failure: 'connection',
+    });
+    expect([broker.batches.length > 0, stranger.batches]).toEqual([true, []]);
+  },
+);
+
+test('kafka: a mechanism that the broker does not offer, and a topic that is missing, are answers about access', async () => {
+  const login = 'user:password';
+  const broker = await startKafkaBroker({ ...topic, topic: 'other', login, mechanism: 'SCRAM-SHA-512' });
+  const send = (sasl: string) => senderFor(local).send(request(broker.port, login, { sasl }));
+  expect(await send('scram-sha-256')).toMatchObject({ kind: 'answered', answer: { status: 401 } });
+  expect(await send('scram-sha-512')).toEqual(answer(401, { error: 'UNKNOWN_TOPIC_OR_PARTITION' }));
 });
 
 test.each([
@@ -103,7 +158,7 @@ test('kafka: a broker that the cluster names is checked as the first one is', as
 
 test('kafka: a silent broker is a timeout, and its connections are closed', async () => {
   const broker = await startKafkaBroker({ ...topic, errorOf: () => 'silence' });
-  const result = await senderFor(local, 1_000).send(request(broker.port));
+  const result = await senderFor(local, { totalTimeoutMs: 1_000 }).send(request(broker.port));
   expect(result).toMatchObject({ kind: 'failed', failure: 'timeout', permanent: false });
   await vi.waitFor(() => expect(broker.open).toBe(0));
 });

@@ -1,7 +1,10 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { TlsOptions } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
+import { createScramServer } from './scram-server.ts';
 
 /** A message as it was stored. */
 export type StoredMessage = {
@@ -27,6 +30,11 @@ export type BrokerScript = {
   readonly leader?: { readonly host: string; readonly port: number };
   /** Name and password; default: no login. */
   readonly login?: string;
+  readonly mechanism?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+  /** Default: no TLS. */
+  readonly tls?: TlsOptions;
+  /** The password by which it proves itself, where that is not the one of the login. */
+  readonly ownPassword?: string;
   /** The code of the error that it answers a batch with; 0 for none. https://kafka.apache.org/protocol.html#protocol_error_codes */
   errorOf?(batch: StoredBatch): number | 'silence';
 };
@@ -47,14 +55,15 @@ const versions: Readonly<Record<number, number>> = {
   [apis.initProducerId]: 0,
   [apis.saslAuthenticate]: 0,
 };
-const errors = { saslAuthenticationFailed: 58, unsupportedVersion: 35 };
+const errors = { unknownTopic: 3, unsupportedMechanism: 33, unsupportedVersion: 35, saslAuthenticationFailed: 58 };
 
 /** One broker of one topic, written from https://kafka.apache.org/protocol.html: what a producer needs of it. */
 export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBroker> {
   const batches: StoredBatch[] = [];
   const sockets = new Set<Socket>();
   let producers = 0n;
-  const server = createServer((socket) => {
+  const serve = (socket: Socket): void => {
+    const login = loginFor(script);
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
@@ -63,12 +72,14 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
       bytes = Buffer.concat([bytes, chunk]);
       while (bytes.length >= 4 && bytes.length >= 4 + bytes.readInt32BE(0)) {
         const end = 4 + bytes.readInt32BE(0);
-        const reply = answer(new Reader(bytes.subarray(4, end)));
+        const reply = answer(new Reader(bytes.subarray(4, end)), login);
         bytes = bytes.subarray(end);
         if (reply !== undefined) socket.write(Buffer.concat([int32(reply.length), reply]));
       }
     });
-  });
+  };
+  const server = script.tls === undefined ? createServer(serve) : createTlsServer(script.tls, serve);
+  server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   onTestFinished(() => {
@@ -76,7 +87,7 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
     server.close();
   });
 
-  const answer = (request: Reader): Buffer | undefined => {
+  const answer = (request: Reader, login: SaslLogin): Buffer | undefined => {
     const [api, version, correlation] = [request.int16(), request.int16(), request.int32()];
     request.string();
     const head = int32(correlation);
@@ -84,19 +95,23 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
     if (api === apis.apiVersions)
       return Buffer.concat([head, apiVersions(version === 0 ? 0 : errors.unsupportedVersion)]);
     if (version !== versions[api]) throw new Error(`version ${version} of ${api} is not spoken`);
-    const body = bodyOf(api, request);
+    if (!login.isDone && !beforeLogin.has(api)) throw new Error(`${api} comes before the login`);
+    const body = bodyOf(api, request, login);
     return body === undefined ? undefined : Buffer.concat([head, body]);
   };
-  const bodyOf = (api: number, request: Reader): Buffer | undefined => {
+  const bodyOf = (api: number, request: Reader, login: SaslLogin): Buffer | undefined => {
     switch (api) {
       case apis.metadata:
-        return metadata(script, port);
-      case apis.saslHandshake:
-        return Buffer.concat([int16(0), array([string('PLAIN')])]);
+        return metadata(script, port, request.array(request.string));
+      case apis.saslHandshake: {
+        const isOffered = request.string() === login.mechanism;
+        return Buffer.concat([int16(isOffered ? 0 : errors.unsupportedMechanism), array([string(login.mechanism)])]);
+      }
       case apis.saslAuthenticate: {
-        const [, user, password] = request.bytes().toString('utf8').split('\0');
-        const isKnown = script.login === `${user}:${password}`;
-        return Buffer.concat([int16(isKnown ? 0 : errors.saslAuthenticationFailed), string('no'), int32(0)]);
+        const reply = login.answer(request.bytes().toString('utf8'));
+        const code = reply === undefined ? errors.saslAuthenticationFailed : 0;
+        const bytes = Buffer.from(reply ?? '');
+        return Buffer.concat([int16(code), string('no'), int32(bytes.length), bytes]);
       }
       case apis.initProducerId:
         producers += 1n;
@@ -135,6 +150,34 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
   };
 }
 
+const beforeLogin: ReadonlySet<number> = new Set([apis.apiVersions, apis.saslHandshake, apis.saslAuthenticate]);
+
+type SaslLogin = {
+  readonly mechanism: string;
+  readonly isDone: boolean;
+  /** What follows a message of the client; undefined: the login is refused. */
+  answer(message: string): string | undefined;
+};
+
+/** The login of one connection. https://kafka.apache.org/protocol.html#sasl_handshake */
+function loginFor({ login, mechanism = 'PLAIN', ownPassword }: BrokerScript): SaslLogin {
+  const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login ?? '') ?? [];
+  const digest = mechanism === 'SCRAM-SHA-512' ? 'sha512' : 'sha256';
+  const scram = createScramServer({ user, password, ownPassword }, { digest });
+  let isDone = login === undefined;
+  return {
+    mechanism,
+    get isDone() {
+      return isDone;
+    },
+    answer(message) {
+      const reply = mechanism === 'PLAIN' ? (message === `\0${user}\0${password}` ? '' : undefined) : scram(message);
+      isDone = reply !== undefined && !reply.startsWith('r=');
+      return reply;
+    },
+  };
+}
+
 function apiVersions(error: number): Buffer {
   const spoken = Object.entries(versions).map(([api, version]) =>
     Buffer.concat([int16(Number(api)), int16(version), int16(version)]),
@@ -142,7 +185,7 @@ function apiVersions(error: number): Buffer {
   return Buffer.concat([int16(error), array(spoken)]);
 }
 
-function metadata({ topic, partitions, leader }: BrokerScript, port: number): Buffer {
+function metadata({ topic, partitions, leader }: BrokerScript, port: number, asked: readonly string[]): Buffer {
   const broker = (id: number, host: string, at: number) =>
     Buffer.concat([int32(id), string(host), int32(at), int16(-1)]);
   const brokers = [
@@ -152,7 +195,11 @@ function metadata({ topic, partitions, leader }: BrokerScript, port: number): Bu
   const ids = Array.from({ length: partitions }, (_, id) =>
     Buffer.concat([int16(0), int32(id), int32(leader === undefined ? 1 : 2), array([int32(1)]), array([int32(1)])]),
   );
-  const topics = [Buffer.concat([int16(0), string(topic), Buffer.from([0]), array(ids)])];
+  const topics = asked.map((name) => {
+    const isMissing = name !== topic;
+    const code = isMissing ? errors.unknownTopic : 0;
+    return Buffer.concat([int16(code), string(name), Buffer.from([0]), array(isMissing ? [] : ids)]);
+  });
   return Buffer.concat([array(brokers), int32(1), array(topics)]);
 }
 
@@ -201,7 +248,7 @@ class Reader {
   text = (): string => this.#take(this.varint()).toString('utf8');
 
   array<Item>(read: () => Item): Item[] {
-    return Array.from({ length: this.int32() }, read);
+    return Array.from({ length: Math.max(0, this.int32()) }, read);
   }
 
   /** Zigzag. */
