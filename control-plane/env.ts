@@ -10,7 +10,9 @@ import { historyEnv } from '../shared/nats/streams/history-settings.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/roles/role-settings.ts';
+import { besideStack } from '../shared/command-line/local-stack.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
+import type { EnvRule } from '../shared/runtime/env.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
 import { eventStreamsEnv } from './api/event-streams.ts';
 import { requestLimitsEnv } from './api/request-limits.ts';
@@ -82,7 +84,7 @@ const secretsCommandSchema = Type.Object({ ...databaseEnv, ...secretsEnv, ...sou
 
 /** The environment of a command that works on the database and on what is sealed there. */
 export function readSecretsCommandEnv(
-  source: Readonly<Record<string, string | undefined>> = process.env,
+  source: Readonly<Record<string, string | undefined>> = besideStack(process.env),
 ): Static<typeof secretsCommandSchema> {
   return readEnv(secretsCommandSchema, source, readFile, [...databaseRules, ...sourceSecretsRules]);
 }
@@ -101,9 +103,14 @@ export function readMigrateEnv(
 
 const commandSchema = Type.Object(databaseEnv);
 
-/** The environment of a command that only works on the database. */
+const databaseIsNamed: EnvRule = ({ DATABASE_URL }) =>
+  DATABASE_URL === undefined
+    ? 'DATABASE_URL is required: no local stack runs from the folder SLUICE_DIR; npm start starts one'
+    : undefined;
+
+/** The environment of a command that only works on the database: that of the local stack where it names none. */
 export function readCommandEnv(
-  source: Readonly<Record<string, string | undefined>> = process.env,
+  source: Readonly<Record<string, string | undefined>> = besideStack(process.env),
 ): Static<typeof commandSchema> {
-  return readEnv(commandSchema, source, readFile, databaseRules);
+  return readEnv(commandSchema, source, readFile, [...databaseRules, databaseIsNamed]);
 }

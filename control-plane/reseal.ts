@@ -1,14 +1,14 @@
 import { createSecretBox, createSourceSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
-import { EnvError } from '../shared/runtime/env.ts';
+import { runCommand } from '../shared/command-line/run-command.ts';
 import { readSecretsCommandEnv } from './env.ts';
 import { resealSecrets } from './rotation/reseal-secrets.ts';
 import type { Resealed } from './rotation/reseal-secrets.ts';
 
 // Seals again with SECRETS_KEY and SOURCE_SECRETS_KEY what other keys sealed, and ends: the third step of
 // deploy/runbook/rotate-secrets-key.md.
-try {
+await runCommand('reseal', async () => {
   const env = readSecretsCommandEnv();
   const secretBox = createSecretBox(...readSecretKeys(env));
   const storage = await openStorage({ ...databaseAccess(env), connectionsMax: 2 });
@@ -23,15 +23,11 @@ try {
       onAccount,
     });
     say(`in all: ${told(total)}`);
-    if (total.unopened > 0) process.exitCode = 1;
+    return total.unopened > 0 ? 1 : 0;
   } finally {
     await storage.close();
   }
-} catch (error) {
-  const reason = error instanceof EnvError ? error.problems.join('; ') : (error as Error).message;
-  process.stderr.write(`reseal: ${reason}\n`);
-  process.exitCode = 1;
-}
+});
 
 function told({ destinations, sources, versions, sourceKeys, erasures, accountKeys, unopened }: Resealed): string {
   const left = unopened === 0 ? '' : `; ${unopened} secrets that neither key opens are left as they are`;

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
 import type { Storage } from '../shared/postgres/open-storage.ts';
-import { EnvError } from '../shared/runtime/env.ts';
+import { runCommand, runProgram } from '../shared/command-line/run-command.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import { readCommandEnv } from './env.ts';
 import { findAccount } from './keys/commands.ts';
@@ -19,7 +19,7 @@ program
     'list the visitors with more than one externalId: people whom an alias or an earlier version made one. ' +
       'One a line: visitor id, creation time, externalIds',
   )
-  .option('--account <id>', 'the account; may be left out where there is only one')
+  .option('--account <id or name>', 'the account; may be left out where there is only one')
   .option('--limit <number>', 'visitors listed at most', readLimit, 1_000)
   .option('--json', 'for programs')
   .action(list);
@@ -31,11 +31,12 @@ program
       'names the columns: userId, externalId, email; others are skipped',
   )
   .argument('<file>', 'the file, in UTF-8')
-  .option('--account <id>', 'the account; may be left out where there is only one')
+  .option('--account <id or name>', 'the account; may be left out where there is only one')
   .option('--reference <text>', 'your own name for the list; it is kept')
+  .option('--json', 'for programs')
   .action(suppress);
 
-await program.parseAsync();
+await runProgram(program);
 
 async function list({ account, limit, json }: Options): Promise<void> {
   await withPool(async ({ pool, storage }) => {
@@ -46,20 +47,20 @@ async function list({ account, limit, json }: Options): Promise<void> {
   });
 }
 
-type SuppressOptions = { readonly account?: string; readonly reference?: string };
+type SuppressOptions = { readonly account?: string; readonly reference?: string; readonly json?: true };
 
-async function suppress(file: string, { account, reference }: SuppressOptions): Promise<void> {
+async function suppress(file: string, { account, reference, json }: SuppressOptions): Promise<void> {
   await withPool(async ({ pool, storage }) => {
     const accountId = await findAccount(storage.fork(), account);
     const done = await suppressFile(pool, { accountId, file, reference });
-    process.stdout.write(`${showSuppressed(done)}\n`);
+    process.stdout.write(`${json === true ? JSON.stringify({ accountId, ...done }, null, 2) : showSuppressed(done)}\n`);
   });
 }
 
 type Databases = { readonly pool: Pool; readonly storage: Storage };
 
-async function withPool(work: (databases: Databases) => Promise<void>): Promise<void> {
-  try {
+function withPool(work: (databases: Databases) => Promise<void>): Promise<void> {
+  return runCommand('visitors', async () => {
     const access = databaseAccess(readCommandEnv());
     const storage = await openStorage({ ...access, connectionsMax: 1 });
     const pool = createVisitorPool({
@@ -75,11 +76,7 @@ async function withPool(work: (databases: Databases) => Promise<void>): Promise<
       await pool.end();
       await storage.close();
     }
-  } catch (error) {
-    const reason = error instanceof EnvError ? error.problems.join('; ') : (error as Error).message;
-    process.stderr.write(`visitors: ${reason}\n`);
-    process.exitCode = 1;
-  }
+  });
 }
 
 function readLimit(text: string): number {

@@ -101,7 +101,7 @@ async function addAccount(
   try {
     const newAccount = `${kind}-${randomBytes(4).toString('hex')}`;
     const order = { name: 'bench', scopes: 'all', newAccount };
-    const apiKey = await createKeyCommand({ storage, now: new Date() }, order);
+    const { text: apiKey } = await createKeyCommand({ storage, now: new Date() }, order);
     const [row] = await storage
       .fork()
       .execute<{ id: string }[]>('select id from accounts where name = ?', [newAccount]);

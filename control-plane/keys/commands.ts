@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
+import { didYouMean } from '../../shared/command-line/closest-name.ts';
+import { CommandError } from '../../shared/command-line/run-command.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { Principal } from '../api/define-endpoint.ts';
@@ -8,7 +10,7 @@ import { isUuid } from '../store/text.ts';
 import { isValidAt } from './authenticate.ts';
 import { readExpiry } from './api-key.ts';
 import { addApiKey, listApiKeys, revokeApiKey } from './key-store.ts';
-import { isScope } from './scopes.ts';
+import { isScope, scopeNames } from './scopes.ts';
 
 export type CommandContext = { readonly storage: Storage; readonly now: Date };
 
@@ -20,10 +22,8 @@ export type CreateOptions = {
   readonly newAccount?: string;
 };
 
-/** A command that cannot do what was asked; the message is for the person at the shell. */
-export class CommandError extends Error {
-  readonly code = 'command';
-}
+/** What a command prints: text, and the same for programs. */
+export type Printed = { readonly text: string; readonly value: unknown };
 
 const listedMax = 1_000;
 const actorOf = (accountId: string): Principal => ({
@@ -35,10 +35,13 @@ const actorOf = (accountId: string): Principal => ({
 });
 
 /** Makes a key and returns it. */
-export async function createKeyCommand({ storage, now }: CommandContext, options: CreateOptions): Promise<string> {
+export async function createKeyCommand({ storage, now }: CommandContext, options: CreateOptions): Promise<Printed> {
   const scopes = options.scopes.split(',').map((scope) => scope.trim());
   const unknown = scopes.find((scope) => !isScope(scope));
-  if (unknown !== undefined) throw new CommandError(`--scopes: ${unknown || 'an empty name'} is not a scope`);
+  if (unknown !== undefined) {
+    const meant = didYouMean(unknown, scopeNames) || '; npm run keys -- scopes lists them';
+    throw new CommandError(`--scopes: ${unknown || 'an empty name'} is not a scope${meant}`);
+  }
   const expiresAt = options.expires === undefined ? null : readExpiry(options.expires, now);
   if (expiresAt === undefined) throw new CommandError('--expires: give 12h, 90d or a date in the future');
   return storage.fork().transactional(async (em) => {
@@ -48,21 +51,25 @@ export async function createKeyCommand({ storage, now }: CommandContext, options
         : await addAccount(em, options.newAccount, now);
     const { key, row } = await addApiKey(em, accountId, { name: options.name, scopes, expiresAt }, now);
     recordAudit(em, actorOf(accountId), { action: 'key.create', entityId: row.id, details: { scopes } }, now);
-    return key;
+    return { text: key, value: { key, id: row.id, name: row.name, scopes, expiresAt, accountId } };
   });
 }
 
 /** The keys of an account, one a line: prefix, name, state, scopes. */
-export async function listKeysCommand({ storage, now }: CommandContext, account?: string): Promise<string> {
+export async function listKeysCommand({ storage, now }: CommandContext, account?: string): Promise<Printed> {
   const em = storage.fork();
   const keys = await listApiKeys(em, await findAccount(em, account), { limit: listedMax, after: undefined });
-  return keys
-    .map((key) => {
-      const expiry = key.expiresAt === null || key.expiresAt === undefined ? 'never' : key.expiresAt.toISOString();
-      const state = isValidAt(key, now) ? `valid, expires ${expiry}` : 'ended';
-      return [`slk_${key.kid}`, key.name, state, key.scopes.join(',')].join('\t');
-    })
-    .join('\n');
+  const shown = keys.map((key) => ({
+    prefix: `slk_${key.kid}`,
+    name: key.name,
+    isValid: isValidAt(key, now),
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    scopes: key.scopes,
+  }));
+  const lines = shown.map(({ prefix, name, isValid, expiresAt, scopes }) =>
+    [prefix, name, isValid ? `valid, expires ${expiresAt ?? 'never'}` : 'ended', scopes.join(',')].join('\t'),
+  );
+  return { text: lines.join('\n'), value: shown };
 }
 
 /** Ends a key. */
@@ -70,29 +77,48 @@ export async function revokeKeyCommand(
   { storage, now }: CommandContext,
   key: string,
   account?: string,
-): Promise<string> {
+): Promise<Printed> {
   return storage.fork().transactional(async (em) => {
     const accountId = await findAccount(em, account);
     const named = key.startsWith('slk_') ? (key.split('_')[1] ?? '') : key;
     const row = await revokeApiKey(em, accountId, named, now);
-    if (row === undefined) throw new CommandError(`the account has no key ${named}`);
+    if (row === undefined) {
+      // The secret of a whole key is not printed.
+      const typed = key.startsWith('slk_') ? `slk_${named}` : key;
+      const others = await listApiKeys(em, accountId, { limit: listedMax, after: undefined });
+      const meant = didYouMean(
+        typed,
+        others.flatMap(({ kid, id }) => [`slk_${kid}`, id]),
+      );
+      throw new CommandError(`the account has no key ${typed}${meant}`);
+    }
     recordAudit(em, actorOf(accountId), { action: 'key.revoke', entityId: row.id }, now);
-    return `revoked slk_${row.kid} (${row.name})`;
+    const revoked = { prefix: `slk_${row.kid}`, name: row.name };
+    return { text: `revoked ${revoked.prefix} (${revoked.name})`, value: { revoked } };
   });
 }
 
-/** The id of the account that a command names, or of the only one. */
-export async function findAccount(em: EntityManager, id: string | undefined): Promise<string> {
-  const accounts = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 2 });
-  if (id !== undefined) {
-    const account = isUuid(id) ? await em.findOne(Account, { id }) : null;
-    if (account === null) throw new CommandError(`--account: there is no account ${id}`);
-    return account.id;
-  }
-  const [only, second] = accounts;
+/** The id of the account that a command names, by id or name, or of the only one. */
+export async function findAccount(em: EntityManager, named: string | undefined): Promise<string> {
+  if (named !== undefined) return findNamedAccount(em, named);
+  const [only, second] = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 2 });
   if (only === undefined) throw new CommandError('there is no account yet: make one with --new-account <name>');
-  if (second !== undefined) throw new CommandError('there are several accounts: name one with --account <id>');
+  if (second !== undefined) throw new CommandError('there are several accounts: name one with --account <id or name>');
   return only.id;
+}
+
+async function findNamedAccount(em: EntityManager, named: string): Promise<string> {
+  const byId = isUuid(named) ? await em.findOne(Account, { id: named }) : null;
+  if (byId !== null) return byId.id;
+  const accounts = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: listedMax });
+  const [only, second] = accounts.filter(({ name }) => name.toLowerCase() === named.toLowerCase());
+  if (second !== undefined) throw new CommandError(`--account: several accounts have the name ${named}: give an id`);
+  if (only !== undefined) return only.id;
+  const meant = didYouMean(
+    named,
+    accounts.map(({ name }) => name),
+  );
+  throw new CommandError(`--account: there is no account ${named}${meant}`);
 }
 
 async function addAccount(em: EntityManager, name: string, now: Date): Promise<string> {

@@ -68,26 +68,30 @@ test('keys: a key cannot create one that lives longer', async () => {
 test('command line: creates, lists and revokes', async () => {
   const context = { storage: plane.storage, now: new Date() };
   const options = { name: 'cli', scopes: 'destination:list, version:publish', expires: '90d', newAccount: 'Cli' };
-  const key = await createKeyCommand(context, options);
+  const { text: key } = await createKeyCommand(context, options);
   const answer = await client.call('GET', '/destinations', { headers: { authorization: `Bearer ${key}` } });
   expect(answer).toMatchObject({ status: 200, body: { entities: [] } });
   const { account_id: account } = (
     await plane.storage.fork().execute<{ account_id: string }[]>(`select account_id from api_keys where name = 'cli'`)
   )[0] ?? { account_id: '' };
-  const line = await listKeysCommand(context, account);
-  expect(line).toMatch(/^slk_\w{12}\tcli\tvalid, expires \d{4}-.*\tdestination:list,version:publish$/);
+  // By name as well as by id.
+  const { text, value } = await listKeysCommand(context, 'cli');
+  expect(value).toMatchObject([{ name: 'cli', isValid: true, scopes: ['destination:list', 'version:publish'] }]);
+  expect(text).toMatch(/^slk_\w{12}\tcli\tvalid, expires \d{4}-.*\tdestination:list,version:publish$/);
   await revokeKeyCommand(context, key, account);
-  expect(await listKeysCommand({ ...context, now: new Date() }, account)).toMatch(/\tended\t/);
+  expect((await listKeysCommand({ ...context, now: new Date() }, account)).text).toMatch(/\tended\t/);
   expect((await client.call('GET', '/destinations', { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
 });
 
 test('command line: says what is wrong', async () => {
   const context = { storage: plane.storage, now: new Date() };
   const make = (options: object) => createKeyCommand(context, { name: 'x', scopes: 'all', ...options });
-  await expect(make({ scopes: 'all,nope' })).rejects.toThrow('nope is not a scope');
+  await expect(make({ scopes: 'all,nope' })).rejects.toThrow('nope is not a scope; npm run keys -- scopes lists them');
+  await expect(make({ scopes: 'destination:lst' })).rejects.toThrow('did you mean destination:list?');
+  await expect(make({ account: 'Cly' })).rejects.toThrow('there is no account Cly; did you mean Cli?');
   await expect(make({ expires: 'soon' })).rejects.toThrow('--expires');
   await expect(make({ account: 'missing' })).rejects.toThrow('there is no account missing');
   // Two accounts are there by now.
   await expect(make({})).rejects.toThrow('--account');
-  await expect(revokeKeyCommand(context, 'slk_none_x', client.accountId)).rejects.toThrow('no key none');
+  await expect(revokeKeyCommand(context, 'slk_none_x', client.accountId)).rejects.toThrow(/no key slk_none$/);
 });

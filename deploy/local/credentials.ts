@@ -32,9 +32,12 @@ export async function writeCredentials(folder: string, urls: ServiceUrls): Promi
   return credentials;
 }
 
+/** In the folder of the stack. */
+export const secretsKeyFile = 'secrets.key';
+
 /** The key the stack's secrets are sealed with, made at the first start. Losing it loses the sealed settings. */
 export async function readOrMakeSecretsKey(folder: string): Promise<string> {
-  return (await readOrMake(join(folder, 'secrets.key'), () => `${randomBytes(32).toString('base64')}\n`)).trim();
+  return (await readOrMake(join(folder, secretsKeyFile), () => `${randomBytes(32).toString('base64')}\n`)).trim();
 }
 
 /** In the folder of the stack. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { besideStack, stackFolderEnv } from '../../shared/command-line/local-stack.ts';
 import { controlPlaneHttpEnv } from '../../control-plane/api/http-settings.ts';
 import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
 import { gatewayStatusEnv } from '../../gateway/status/status-settings.ts';
@@ -8,12 +9,8 @@ import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
 import { logCoresRule, logMemoryRule } from '../../shared/runtime/fit-to-machine.ts';
-import { fittedCount, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
+import { fittedCount, optionalSecret, optionalText, port } from '../../shared/runtime/variables.ts';
 import { sinkEnv } from './sink/env.ts';
-
-export const stackFolderEnv = {
-  SLUICE_DIR: text('Folder of the local stack: data, logs, `credentials.json`', { default: '.sluice' }),
-};
 
 const { LOG_PARTITIONS: _partitions, LOG_REPLICAS: _replicas, ...streamsEnv } = topologyEnv;
 
@@ -59,4 +56,9 @@ export function readStackEnv(): StackEnv {
 /** What the services inherit: the caller's own settings, for every variable the stack does not set itself. */
 export function inheritedEnv(): Readonly<Record<string, string | undefined>> {
   return process.env;
+}
+
+/** The environment of a command: that of its shell, and of the local stack for what the shell does not set. */
+export function commandEnv(): Readonly<Record<string, string | undefined>> {
+  return besideStack(process.env);
 }

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
+import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 import { listeningSockets } from './testing/listening-sockets.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
@@ -72,6 +74,36 @@ test('stack: only its owner may read its logs', async () => {
   const files = [...(await readdir(logs)).map((name) => join(logs, name)), join(folder, 'nats', 'nats-server.log')];
   expect(files.length).toBeGreaterThan(4);
   for (const file of files) expect([file, (await stat(file)).mode & 0o077]).toEqual([file, 0]);
+});
+
+test('stack: commands beside it find its servers, accept names, and report a wrong one in a line', async () => {
+  const run = async (entry: string, ...arguments_: readonly string[]) => {
+    const child = spawn(process.execPath, [compiledPath(new URL(entry, topFolder)), ...arguments_], {
+      env: { PATH: process.env['PATH'], SLUICE_DIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    child.stderr.on('data', (chunk) => (errors += String(chunk)));
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    return { code, output, errors };
+  };
+  const [doctor, keys, letters, slip] = await Promise.all([
+    run('deploy/cli/doctor/main.ts', '--json', '--deadline', '60000'),
+    run('control-plane/keys-cli.ts', 'list', '--json'),
+    run('deploy/cli/dead-letters/main.ts', 'list', 'demo sink', '--json'),
+    run('deploy/cli/dead-letters/main.ts', 'list', 'Demo snk'),
+  ]);
+  const { findings } = JSON.parse(doctor.output) as { findings: { about: string; level: string; detail: string }[] };
+  const wanted = ['log', 'streams', 'durability', 'database', 'schema', 'secrets key', 'signed configuration'];
+  expect(findings.filter(({ level, about }) => level !== 'ok' && wanted.includes(about))).toEqual([]);
+  expect(findings.map(({ about }) => about)).toEqual(expect.arrayContaining(wanted));
+  expect(JSON.parse(keys.output)).toMatchObject([{ isValid: true, expiresAt: null }]);
+  expect(letters).toMatchObject({ code: 0, output: '{"kept":0}\n' });
+  expect(slip.code).toBe(1);
+  expect(slip.errors).toMatch(
+    /^dead-letters: no live destination has the id or the name Demo snk, .*; did you mean Demo sink\?\n$/,
+  );
 });
 
 test('stack: prints a curl command with the live token', () => {

@@ -13,6 +13,7 @@ import { createServiceRecord, endLeftovers } from './leftovers.ts';
 import type { ServiceRecord } from './leftovers.ts';
 import type { Progress } from './progress.ts';
 import { readOrMakePasswords } from './passwords.ts';
+import { keepEnvironment } from './keep-environment.ts';
 import { startDatabase, startLog } from './servers.ts';
 import { startService } from './service-process.ts';
 import { stackServices, stackUrls } from './services.ts';
@@ -65,6 +66,7 @@ export async function startStack(
     },
     inherited,
   );
+  stops.push(await keepEnvironment(folder, { log, database }, inherited));
   const { givenUp } = await startServices(services, createServiceRecord(folder), progress, stops);
   return { folder, credentials: await writeCredentials(folder, urls), givenUp };
 }

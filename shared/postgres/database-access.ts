@@ -59,7 +59,11 @@ const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpasswo
 
 const addressIsClear: EnvRule = ({ DATABASE_URL: url, ...others }) => {
   if (typeof url !== 'string' || url === '') return undefined;
-  if (!URL.canParse(url)) return 'DATABASE_URL is no address: special characters of a password are written as %40';
+  if (!/^postgres(ql)?:\/\//.test(url))
+    return 'DATABASE_URL is not a URL that begins with postgres:// or postgresql://';
+  if (!URL.canParse(url)) {
+    return 'DATABASE_URL is not a valid URL. Percent-encode special characters in the password (@ becomes %40).';
+  }
   const parameters = new URL(url).searchParams;
   const foreign = foreignParameters.find((name) => parameters.has(name));
   if (foreign !== undefined) {

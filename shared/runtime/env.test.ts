@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { EnvError, atMostOne, needs, readEnv, together } from './env.ts';
-import { count, port } from './variables.ts';
+import { count, flag, port, secret } from './variables.ts';
 
 const schema = Type.Object({
   PORT: port('where it listens', 8080),
@@ -89,8 +89,35 @@ test('env: a name that is one slip away from ours is not taken in silence', () =
   expect(problems({ DATABASE_URLS_FILE: '/x' })).toEqual([
     'DATABASE_URLS_FILE is not known; did you mean DATABASE_URL_FILE?',
   ]);
+  // Swapped letters, also of a short name, and beside the right one.
+  expect(problems({ DATABASE_ULR: 'x' })).toEqual(['DATABASE_ULR is not known; did you mean DATABASE_URL?']);
+  const nats = Type.Object({ NATS_URL: Type.Optional(Type.String()) });
+  expect(problemsOf(() => readEnv(nats, { NATS_ULR: 'x' }, readFile))).toEqual([
+    'NATS_ULR is not known; did you mean NATS_URL?',
+  ]);
+  expect(problems({ GATEWAY_PORT: '1', GATEWAY_PROT: '2' })).toEqual([
+    'GATEWAY_PROT is not known; did you mean GATEWAY_PORT, which is set as well?',
+  ]);
   // Another program's, or what a cluster puts there for its services.
   expect(problems({ GATEWAY_PORT: '1', GATEWAYS_PORT: '2', GATEWAY_A_PORT: '3', PATH: '/bin' })).toEqual([]);
+});
+
+test('env: a value of the wrong kind is shown with what is wanted, a secret is not, and each fault is one line', () => {
+  const schema = Type.Object({
+    ROWS: count('rows', 5),
+    PORT: port('port', 8080),
+    ON: flag('on', true),
+    KEY: secret('key', { pattern: '^x' }),
+  });
+  const source = { ROWS: '0', PORT: 'abc', ON: 'perhaps', KEY: 'hidden' };
+  const rule = (): string => 'KEY has to begin with x';
+  expect(problemsOf(() => readEnv(schema, source, readFile, [rule])).toSorted()).toEqual([
+    'KEY has to begin with x',
+    'ON must be true or false, and is "perhaps"',
+    'PORT must be a whole number from 0 to 65535, and is "abc"',
+    'ROWS must be a whole number of at least 1, and is 0',
+  ]);
+  expect(problemsOf(() => readEnv(schema, { KEY: 'hidden' }, readFile)).join()).not.toContain('hidden');
 });
 
 test('env: rules between variables are checked', () => {

@@ -39,18 +39,20 @@ export function readEnv<Properties extends TProperties>(
     problems.push(problem);
     unreadable[name] = problem;
   }
-  for (const rule of rules) {
-    const problem = rule({ ...given, ...unreadable });
-    if (problem !== undefined) problems.push(problem);
-  }
+  const broken = rules.flatMap((rule) => rule({ ...given, ...unreadable }) ?? []);
+  problems.push(...broken);
+  /** A rule reports its variable in words of its own. */
+  const isReported = (name: string): boolean => broken.some((problem) => problem.startsWith(`${name} `));
   const converted = Value.Convert(schema, Value.Default(schema, given));
   for (const error of Value.Errors(schema, converted)) {
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : undefined;
     if (missing === undefined) {
       const name = error.instancePath.slice(1);
-      problems.push(`${name} ${describe(error, schema.properties[name])}`);
+      if (!isReported(name)) problems.push(`${name} ${describe(error, schema.properties[name], given[name])}`);
     }
-    for (const name of missing ?? []) if (unreadable[name] === undefined) problems.push(`${name} is required`);
+    for (const name of missing ?? []) {
+      if (unreadable[name] === undefined && !isReported(name)) problems.push(`${name} is required`);
+    }
   }
   if (problems.length > 0) throw new EnvError(problems);
   return converted as Static<TObject<Properties>>;
@@ -58,26 +60,45 @@ export function readEnv<Properties extends TProperties>(
 
 const isRemoved = (name: string): boolean => name.replace(/_FILE$/, '') in removedVariables;
 
-/** Names that are set, unknown, and a slip away from a known one that is not set. */
+/** Names that are set, unknown, and a slip away from a known one. */
 function misspelt(names: readonly string[], source: VariableSource): string[] {
-  const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  const known = [...new Set(names.flatMap((name) => [name, `${name}_FILE`]))];
   const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
-  const unset = [...known].filter((name) => !isSet(name));
+  const unset = known.filter((name) => !isSet(name));
   return Object.keys(source).flatMap((name) => {
-    if (known.has(name) || !isSet(name) || isRemoved(name)) return [];
-    const meant = similarName(name, unset);
-    return meant === undefined ? [] : [`${name} is not known; did you mean ${meant}?`];
+    if (known.includes(name) || !isSet(name) || isRemoved(name)) return [];
+    const meant = known.find((one) => isSwapped(name, one)) ?? similarName(name, unset);
+    if (meant === undefined) return [];
+    return [`${name} is not known; did you mean ${meant}${isSet(meant) ? ', which is set as well' : ''}?`];
   });
 }
+
+const shownMax = 40;
 
 function describe(
   { message, params }: { readonly message: string; readonly params: object },
   variable: TSchema | undefined,
+  given: unknown,
 ): string {
+  const isSecret = variable !== undefined && 'isSecret' in variable;
+  // What could be converted is a number or a boolean by now.
+  const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, shownMax)) : String(given);
+  const found = isSecret ? '' : `, and is ${shown}`;
   if ('pattern' in params && variable !== undefined && 'mustBe' in variable)
-    return `must be ${String(variable.mustBe)}`;
-  if (!('allowedValues' in params) || !Array.isArray(params.allowedValues)) return message;
-  return `must be one of ${params.allowedValues.join(', ')}`;
+    return `must be ${String(variable.mustBe)}${found}`;
+  if ('allowedValues' in params && Array.isArray(params.allowedValues)) {
+    return `must be one of ${params.allowedValues.join(', ')}${found}`;
+  }
+  const kind: unknown = variable === undefined || !('type' in variable) ? undefined : variable.type;
+  if (kind === 'integer') return `must be a whole number${rangeOf(variable)}${found}`;
+  if (kind === 'boolean') return `must be true or false${found}`;
+  return `${message}${found}`;
+}
+
+function rangeOf(variable: TSchema | undefined): string {
+  const { minimum, maximum }: { readonly minimum?: unknown; readonly maximum?: unknown } = variable ?? {};
+  if (typeof minimum !== 'number') return '';
+  return typeof maximum === 'number' ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`;
 }
 
 /** Defaults of a slice's variables. None of them may be required. */
@@ -183,10 +204,18 @@ function reasonOf(error: unknown): string {
 /** Short names of a letter's difference are rather other programs' variables than ours misspelt. */
 const similarLengthMin = 10;
 
-/** The name that `written` was meant to be: one that differs by a letter too many, missing, wrong or swapped. */
+/** The name that `written` was meant to be: one that differs by a letter too many, missing or wrong. */
 function similarName(written: string, known: readonly string[]): string | undefined {
   if (written.length < similarLengthMin) return undefined;
   return known.find((name) => name !== written && differsByOneSlip(written, name));
+}
+
+/** Two neighbouring letters changed places: hardly another program's variable. */
+function isSwapped(a: string, b: string): boolean {
+  if (a.length !== b.length || a === b) return false;
+  let at = 0;
+  while (a[at] === b[at]) at += 1;
+  return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 }
 
 function differsByOneSlip(a: string, b: string): boolean {
@@ -199,7 +228,5 @@ function differsByOneSlip(a: string, b: string): boolean {
     endA -= 1;
     endB -= 1;
   }
-  const [restA, restB] = [a.slice(start, endA), b.slice(start, endB)];
-  if (restA.length <= 1 && restB.length <= 1) return true;
-  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+  return endA - start <= 1 && endB - start <= 1;
 }

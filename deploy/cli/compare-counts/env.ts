@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { readEnv } from '../../../shared/runtime/env.ts';
 import { optionalText } from '../../../shared/runtime/variables.ts';
-import { stackFolderEnv } from '../../local/env.ts';
+import { stackFolderEnv } from '../../../shared/command-line/local-stack.ts';
 
 export const compareCountsEnv = {
   CONTROL_PLANE_URL: optionalText(

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
 import { credentialsFile } from '../../local/credentials.ts';
 import { compareCounts, findRemarks } from './compare-counts.ts';
 import { readCompareCountsEnv } from './env.ts';
@@ -36,14 +37,11 @@ const program = new Command('compare-counts')
   )
   .option('--json', 'for programs')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
-  .action(async (file: string, options: Options) => {
-    process.exitCode = await compare(file, options).catch((error: Error) => {
-      process.stderr.write(`compare-counts: ${error.message}\n`);
-      return exitCodes.failed;
-    });
-  });
+  .action((file: string, options: Options) =>
+    runCommand('compare-counts', () => compare(file, options), exitCodes.failed),
+  );
 
-await program.parseAsync();
+await runProgram(program);
 
 async function compare(file: string, { event, time, count, tolerance, keyFile, json }: Options): Promise<number> {
   const theirs = readExport(await readFile(file, 'utf8'), { event, time, count });

@@ -37,7 +37,7 @@ function describeVerdict({ verdict, theirs, ours, isSampled }: Compared): string
     case 'only-here':
       return 'none there';
     case 'partial':
-      return 'not compared: our side has not all of this day';
+      return 'not compared: this side does not have the whole day';
   }
 }
 
@@ -63,7 +63,7 @@ const hints: Readonly<Record<Compared['verdict'], readonly string[]>> = {
   ],
   'only-here': ['None there: what sends it has this address only, or the export leaves the name out.'],
   partial: [
-    'Days not compared: our side counts what is in the view of recent events. RECENT_EVENTS_AGE_MS and RECENT_EVENTS_MAX say how far back that is.',
+    'Days not compared: this side counts what the view of recent events has, for whole days (UTC) that are over. RECENT_EVENTS_AGE_MS and RECENT_EVENTS_MAX are how far back it goes.',
   ],
 };
 
@@ -79,6 +79,6 @@ function describeRemark(remark: Remark): string {
 function describeTotal(compared: readonly Compared[]): string {
   const whole = compared.filter(({ verdict }) => verdict !== 'partial');
   const same = whole.filter(({ verdict }) => verdict === 'same').length;
-  if (whole.length === 0) return 'Nothing could be compared.';
+  if (whole.length === 0) return 'Nothing could be compared: this side does not have one whole day of the export.';
   return same === whole.length ? `All ${same} agree.` : `${same} of ${whole.length} agree.`;
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
+import { runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
 import { RecordingError, compareRecording } from './compare-recording.ts';
 import type { CompareOptions, Comparison } from './compare-recording.ts';
 import { createSummary } from './comparison-summary.ts';
@@ -24,14 +25,11 @@ const program = new Command('compare-kinds')
   .option('--ignore <path>', 'a member that is not compared, without indexes: data[].event_id; repeatable', addTo, [])
   .option('--json', 'for programs: one JSON a line, the summary last')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
-  .action(async (file: string, options: Options) => {
-    process.exitCode = await compare(file, options).catch((error: Error) => {
-      process.stderr.write(`compare-kinds: ${error.message}\n`);
-      return exitCodes.failed;
-    });
-  });
+  .action((file: string, options: Options) =>
+    runCommand('compare-kinds', () => compare(file, options), exitCodes.failed),
+  );
 
-await program.parseAsync();
+await runProgram(program);
 
 async function compare(file: string, { onlyExpected, ignore, json }: Options): Promise<number> {
   const options = { onlyExpected: onlyExpected === true, ignored: ignore };

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeDeadLetter, ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
-import { deadLetterSubject, ingestDeadLetterSubject, ingestSubject } from '../../../shared/contracts/subjects.ts';
+import { encodeAccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import {
+  accountKey,
+  deadLetterSubject,
+  ingestDeadLetterSubject,
+  ingestSubject,
+} from '../../../shared/contracts/subjects.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
@@ -12,6 +18,7 @@ import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
+import { testAccountConfig } from '../../../shared/testing/test-account-config.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { runDeadLetters } from './run-command.ts';
 import type { DeadLettersRequest } from './run-command.ts';
@@ -97,8 +104,8 @@ test('dead letters of a destination that is gone: are listed and deleted, or wai
   }
   const listed = await run('list', destinationId);
   expect(listed).toEqual([
-    expect.stringMatching(/\te2\t1 attempt\tgone$/),
-    expect.stringMatching(/\te1\t1 attempt\tstatus 400\tno: no email$/),
+    expect.stringMatching(/\te2\tOrder Completed\t1 attempt\tgone$/),
+    expect.stringMatching(/\te1\tOrder Completed\t1 attempt\tstatus 400\tno: no email$/),
     '2 kept',
   ]);
   const seq = Number(listed[1]?.split('\t')[0]);
@@ -108,11 +115,18 @@ test('dead letters of a destination that is gone: are listed and deleted, or wai
     event: { id: 'e1' },
     last: { answer: { body: 'no email of ann@example.com' } },
   });
-  await expect((async () => run('show', randomUUID(), { seq }))()).rejects.toThrow(/has no dead letter/);
+  await expect((async () => run('show', randomUUID(), { seq }))()).rejects.toThrow(/no live destination has the id/);
+  await expect((async () => run('show', destinationId, { seq: 999 }))()).rejects.toThrow(/has no dead letter 999/);
   expect(await run('delete', destinationId, { reason: 'gone' })).toEqual(['1 deleted']);
   const [said = ''] = await run('retry', destinationId);
   const [job] = await createReplayStore((await openBuckets(connection, 1)).replays).list(destinationId);
   expect(job).toMatchObject({ accountId: 'account-1', state: 'waiting', request: { what: 'dead-letters' } });
   expect(said).toContain(job?.id);
+  const config = testAccountConfig({ destinations: [{ id: destinationId, name: 'Meta, EU' }] });
+  const { config: bucket } = await openBuckets(connection, 1);
+  await bucket.put(accountKey(config.accountId), encodeAccountConfig(config));
+  expect((await run('list', 'meta, eu')).at(-1)).toBe('1 kept');
+  await expect(run('list', 'Mta, EU')).rejects.toThrow('no live destination has the id or the name Mta, EU, and');
+  await expect(run('delete', 'Mta, EU')).rejects.toThrow('did you mean Meta, EU?');
   await expect((async () => run('list', destinationId, { seq: 1 }))()).rejects.toThrow(/--seq is for ingest and show/);
 });

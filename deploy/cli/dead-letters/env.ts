@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { logEnv, logEnvRules } from '../../../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../../../shared/nats/streams/topology-settings.ts';
 import { readEnv } from '../../../shared/runtime/env.ts';
-import { stackFolderEnv } from '../../local/env.ts';
+import { stackFolderEnv } from '../../../shared/command-line/local-stack.ts';
 
 const { LOG_REPLICAS } = topologyEnv;
 const schema = Type.Object({ ...logEnv, ...stackFolderEnv, LOG_REPLICAS });

@@ -1,14 +1,19 @@
 import { Argument, Command, Option } from 'commander';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
-import { EnvError } from '../../../shared/runtime/env.ts';
+import { runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
 import { commandLogAccess } from '../doctor/log-login.ts';
-import { inheritedEnv } from '../../local/env.ts';
+import { commandEnv } from '../../local/env.ts';
 import { readDeadLettersEnv } from './env.ts';
 import { readAge } from './letter-choice.ts';
 import { runDeadLetters } from './run-command.ts';
 import type { DeadLettersRequest } from './run-command.ts';
 
-type Options = { readonly reason?: string; readonly olderThan?: string; readonly seq?: string };
+type Options = {
+  readonly reason?: string;
+  readonly olderThan?: string;
+  readonly seq?: string;
+  readonly json?: true;
+};
 
 // Dead letters, from a shell that reaches the log: also of those that belong to no
 // destination, or to one that is gone, which the configuration interface does not show.
@@ -27,36 +32,32 @@ for (const action of ['list', 'show', 'retry', 'delete'] as const) {
     .addArgument(
       new Argument(
         '<of>',
-        'ingest: events that could not be resolved, or were quarantined; else the id of a destination',
+        'ingest: events that could not be resolved, or were quarantined; else the id or the name of a destination',
       ),
     )
     .addOption(new Option('--reason <reason>', 'those of exactly this reason'))
     .addOption(new Option('--older-than <age>', 'those older than 90m, 12h, 7d'))
     .addOption(new Option('--seq <number>', 'of ingest, and for show: the one with this number'))
-    .action((of: string, options: Options) => run(action, of, options));
+    .addOption(new Option('--json', 'for programs: one JSON a line, the sum last'))
+    .action((of: string, options: Options) => runCommand('dead-letters', () => run(action, of, options)));
 }
-await program.parseAsync();
+await runProgram(program);
 
 async function run(action: DeadLettersRequest['action'], of: string, options: Options): Promise<void> {
+  const { reason, olderThan, seq, json } = options;
+  if (seq !== undefined && !/^[1-9]\d*$/.test(seq)) throw new Error('--seq must be a number of 1 or more');
+  const choice = {
+    reason,
+    toMs: olderThan === undefined ? undefined : Date.now() - readAge(olderThan),
+    seq: seq === undefined ? undefined : Number(seq),
+  };
+  const env = readDeadLettersEnv(commandEnv());
+  const connection = await connectLog({ ...(await commandLogAccess(env, 'operator')), name: 'dead-letters' });
   try {
-    const { reason, olderThan, seq } = options;
-    if (seq !== undefined && !/^[1-9]\d*$/.test(seq)) throw new Error('--seq must be a number of 1 or more');
-    const choice = {
-      reason,
-      toMs: olderThan === undefined ? undefined : Date.now() - readAge(olderThan),
-      seq: seq === undefined ? undefined : Number(seq),
-    };
-    const env = readDeadLettersEnv(inheritedEnv());
-    const connection = await connectLog({ ...(await commandLogAccess(env, 'operator')), name: 'dead-letters' });
-    try {
-      const say = (line: string): void => void process.stdout.write(`${line}\n`);
-      await runDeadLetters({ connection, replicas: env.LOG_REPLICAS, say }, { action, of, choice });
-    } finally {
-      await connection.close();
-    }
-  } catch (error) {
-    const reason = error instanceof EnvError ? error.problems.join('; ') : (error as Error).message;
-    process.stderr.write(`dead-letters: ${reason}\n`);
-    process.exitCode = 1;
+    const say = (line: string): void => void process.stdout.write(`${line}\n`);
+    const context = { connection, replicas: env.LOG_REPLICAS, isJson: json === true, say };
+    await runDeadLetters(context, { action, of, choice });
+  } finally {
+    await connection.close();
   }
 }

@@ -1,12 +1,14 @@
 import type { Exchange } from '../../../shared/contracts/events/exchange.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { chosenLetters, deleteLetters, findLetter, replayLetters } from './destination-letters.ts';
+import { findDestination } from './find-destination.ts';
 import { chosenIngestLetters, deleteIngestLetter, retryIngestLetter } from './ingest-letters.ts';
 import type { LetterChoice } from './letter-choice.ts';
+import type { ListedDeadLetter } from '../../../shared/nats/messages/list-dead-letters.ts';
 
 export type DeadLettersRequest = {
   readonly action: 'list' | 'show' | 'retry' | 'delete';
-  /** `ingest`, or the id of a destination. */
+  /** `ingest`, or the id or the name of a destination. */
   readonly of: string;
   readonly choice: LetterChoice;
 };
@@ -14,22 +16,24 @@ export type DeadLettersRequest = {
 export type DeadLettersContext = {
   readonly connection: LogConnection;
   readonly replicas: number;
+  /** Whether lines are JSON, for programs. */
+  readonly isJson?: boolean;
   /** Called with each line. */
   say(line: string): void;
 };
 
 /** Runs the command and prints its result. Only `show` prints what an event holds, which may be personal data. */
-export function runDeadLetters(context: DeadLettersContext, request: DeadLettersRequest): Promise<void> {
+export async function runDeadLetters(context: DeadLettersContext, request: DeadLettersRequest): Promise<void> {
   const { action, of, choice } = request;
   if (action === 'show') {
-    if (of === 'ingest' || choice.seq === undefined) throw new Error('show needs the id of a destination, and --seq');
-    return showLetter(context, of, choice.seq);
+    if (of === 'ingest' || choice.seq === undefined) throw new Error('show needs a destination and --seq');
+    return showLetter(context, await findDestination(context.connection, of), choice.seq);
   }
   if (of === 'ingest') return runForIngest(context, { action, choice });
   if (choice.seq !== undefined) {
     throw new Error('--seq is for ingest and show: letters of a destination are chosen by reason and age');
   }
-  return runForDestination(context, { action, of, choice });
+  return runForDestination(context, { action, of: await findDestination(context.connection, of), choice });
 }
 
 /** Prints the last request of a dead letter and what the platform answered, as JSON. */
@@ -45,13 +49,16 @@ async function showLetter({ connection, say }: DeadLettersContext, of: string, s
 
 type Chosen = Pick<DeadLettersRequest, 'choice'> & { readonly action: 'list' | 'retry' | 'delete' };
 
-async function runForIngest({ connection, say }: DeadLettersContext, { action, choice }: Chosen): Promise<void> {
+async function runForIngest(context: DeadLettersContext, { action, choice }: Chosen): Promise<void> {
+  const { connection, say, isJson } = context;
   let [done, incomplete] = [0, 0];
   for await (const letter of chosenIngestLetters(connection, choice)) {
     const { seqs, partition, origin, storedAtMs, reason, payload, isWhole } = letter;
     if (action === 'list') {
-      const what = isWhole ? `${payload.length} bytes` : 'incomplete';
-      say(`${seqs[0]}\t${new Date(storedAtMs).toISOString()}\tpartition ${partition}\t${origin}\t${what}\t${reason}`);
+      const [seq, storedAt, bytes] = [seqs[0], new Date(storedAtMs).toISOString(), payload.length];
+      const what = isWhole ? countOf(bytes, 'byte') : 'incomplete';
+      const line = `${seq}\t${storedAt}\tpartition ${partition}\t${origin}\t${what}\t${reason}`;
+      say(isJson === true ? JSON.stringify({ seq, storedAt, partition, origin, bytes, isWhole, reason }) : line);
     } else if (action === 'delete') {
       await deleteIngestLetter(connection, letter);
     } else if (isWhole) {
@@ -63,8 +70,19 @@ async function runForIngest({ connection, say }: DeadLettersContext, { action, c
     done += 1;
   }
   const words = { list: 'kept', retry: 'put back into INGEST', delete: 'deleted' } as const;
-  say(`${done} ${words[action]}${incomplete === 0 ? '' : `, ${incomplete} left: parts of them are gone`}`);
+  const left = incomplete === 0 ? '' : `, ${incomplete} left: parts of them are gone`;
+  sum(context, { [resultNames[action]]: done, incomplete }, `${done} ${words[action]}${left}`);
 }
+
+/** Members of the last line of `--json`. */
+const resultNames = { list: 'kept', retry: 'putBack', delete: 'deleted' } as const;
+
+/** The last line of a command. */
+function sum({ say, isJson }: DeadLettersContext, result: object, text: string): void {
+  say(isJson === true ? JSON.stringify(result) : text);
+}
+
+const countOf = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`;
 
 /** What the platform answered, in one column more; nothing where that is not known. */
 function errorOf(exchange: Exchange | undefined): string {
@@ -74,33 +92,44 @@ function errorOf(exchange: Exchange | undefined): string {
 }
 
 async function runForDestination(
-  { connection, replicas, say }: DeadLettersContext,
+  context: DeadLettersContext,
   { action, of, choice: { reason, toMs } }: Chosen & Pick<DeadLettersRequest, 'of'>,
 ): Promise<void> {
+  const { connection, replicas } = context;
   const filter = { reason, toMs };
   switch (action) {
     case 'list': {
       let kept = 0;
-      for await (const { seq, letter } of chosenLetters(connection, of, filter)) {
-        const at = new Date(letter.lastAttemptAt).toISOString();
-        const { attempts, reason, exchange } = letter;
-        const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-        say(`${seq}\t${at}\t${letter.event.event.id}\t${tried}\t${reason}${errorOf(exchange)}`);
+      for await (const found of chosenLetters(connection, of, filter)) {
+        listLetter(context, found);
         kept += 1;
       }
-      say(`${kept} kept`);
+      sum(context, { kept }, `${kept} kept`);
       return;
     }
-    case 'delete':
-      say(`${await deleteLetters(connection, of, filter)} deleted`);
+    case 'delete': {
+      const deleted = await deleteLetters(connection, of, filter);
+      sum(context, { deleted }, `${deleted} deleted`);
       return;
+    }
     case 'retry': {
       const replay = await replayLetters(connection, replicas, of, filter);
-      say(
-        replay === undefined
-          ? '0 kept'
-          : `replay ${replay} is asked for; it waits while no live version has the destination`,
-      );
+      const text = `replay ${replay} was requested; it waits while no live version has the destination`;
+      sum(context, { replay: replay ?? null }, replay === undefined ? '0 kept' : text);
     }
   }
+}
+
+function listLetter({ say, isJson }: DeadLettersContext, { seq, letter }: ListedDeadLetter): void {
+  const { attempts, reason, exchange, event } = letter;
+  const { id, event: name } = event.event;
+  const lastAttemptAt = new Date(letter.lastAttemptAt).toISOString();
+  if (isJson === true) {
+    const { status, code, message } = exchange?.answer ?? {};
+    say(
+      JSON.stringify({ seq, lastAttemptAt, event: { id, name }, attempts, reason, answer: { status, code, message } }),
+    );
+    return;
+  }
+  say([seq, lastAttemptAt, id, name, countOf(attempts, 'attempt'), `${reason}${errorOf(exchange)}`].join('\t'));
 }

@@ -7,7 +7,7 @@ import { logEnv, logEnvRules } from '../../../shared/nats/connection/log-access.
 import { topologyEnv } from '../../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
 import { databaseEnv, databaseRules } from '../../../shared/postgres/database-access.ts';
-import { stackFolderEnv } from '../../local/env.ts';
+import { stackFolderEnv } from '../../../shared/command-line/local-stack.ts';
 import { memoryEnv } from './memory-settings.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Finding } from '../../../shared/doctor/finding.ts';
-import { inheritedEnv } from '../../local/env.ts';
+import { runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
+import { commandEnv } from '../../local/env.ts';
 import { exitCodeOf, findingsJson, showFindings } from './show-findings.ts';
 
 export type FindingsCommand = {
@@ -18,6 +19,7 @@ export type FindingsCommand = {
 };
 
 const usageExitCode = 64;
+const failedExitCode = 2;
 
 /** Runs a command that looks at something and tells what it found, as text or, with `--json`, for programs. */
 export async function runFindingsCommand({ name, description, counts = [], examine }: FindingsCommand): Promise<void> {
@@ -26,14 +28,20 @@ export async function runFindingsCommand({ name, description, counts = [], exami
     .option('--json', 'for programs')
     .option('--deadline <ms>', 'what each check may take', readMs, 10_000)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : usageExitCode))
-    .action(async ({ json, deadline, ...given }: Given) => {
-      const findings = await examine(inheritedEnv(), deadline, given);
-      process.stdout.write(json === true ? findingsJson(findings) : showFindings(findings));
-      // A check that passed its deadline may still hold a connection.
-      process.exit(exitCodeOf(findings));
-    });
+    .action(({ json, deadline, ...given }: Given) =>
+      runCommand(
+        name,
+        async () => {
+          const findings = await examine(commandEnv(), deadline, given);
+          process.stdout.write(json === true ? findingsJson(findings) : showFindings(findings));
+          // A check that passed its deadline may still hold a connection.
+          process.exit(exitCodeOf(findings));
+        },
+        failedExitCode,
+      ),
+    );
   for (const { flags, meaning, byDefault } of counts) program.option(flags, meaning, readCount, byDefault);
-  await program.parseAsync();
+  await runProgram(program);
 }
 
 type Given = { readonly json?: true; readonly deadline: number } & Record<string, number>;

@@ -1,22 +1,31 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import { faultsOf, runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
 import { verifyCertificate } from '../../../shared/contracts/erasure-certificate.ts';
+
+type Options = { readonly jwks: string; readonly json?: true };
 
 // Verifies the certificate of an erasure without this installation: with the certificate and the account's public keys.
 const program = new Command('verify-certificate')
   .description('Verify the certificate of an erasure and print what it says')
   .argument('<file>', 'the answer of GET /rest/v1/erasures/{id}/certificate')
-  .requiredOption('--jwks <file or URL>', 'the answer of GET /rest/v1/account/keys');
-program.action(async (file: string, { jwks }: { readonly jwks: string }) => {
+  .requiredOption('--jwks <file or URL>', 'the answer of GET /rest/v1/account/keys')
+  .option('--json', 'for programs: {valid, payload} or {valid, reasons}')
+  .action((file: string, options: Options) => runCommand('verify-certificate', () => verify(file, options)));
+await runProgram(program);
+
+async function verify(file: string, { jwks, json }: Options): Promise<number> {
+  const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
   try {
     const payload = verifyCertificate(await readJson(file), await readJson(jwks));
-    process.stdout.write(`${JSON.stringify(payload, undefined, 2)}\n`);
+    print(json === true ? { valid: true, payload } : payload);
+    return 0;
   } catch (error) {
-    process.stderr.write(`verify-certificate: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+    if (json !== true) throw error;
+    print({ valid: false, reasons: faultsOf(error) });
+    return 1;
   }
-});
-await program.parseAsync();
+}
 
 const timeoutMs = 10_000;
 
@@ -27,6 +36,6 @@ async function readJson(place: string): Promise<unknown> {
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     return await answer.json();
   } catch (cause) {
-    throw new Error(`reading ${place}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`reading ${place}: ${faultsOf(cause).join('; ')}`, { cause });
   }
 }

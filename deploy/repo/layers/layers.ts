@@ -9,6 +9,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'runtime/metrics',
     'runtime/status',
+    'command-line',
     'limits',
     'json',
     'contracts',
@@ -288,6 +289,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'control-plane': [
     'admission',
     'collections',
+    'command-line',
     'contracts',
     'destinations',
     'doctor',

@@ -1,0 +1,48 @@
+import { didYouMean } from '../../../shared/command-line/closest-name.ts';
+import { CommandError } from '../../../shared/command-line/run-command.ts';
+import { decodeAccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import { withoutSignature } from '../../../shared/contracts/config/signed-config.ts';
+import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
+import { readBucket } from '../../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { buckets, streams } from '../../../shared/nats/streams/topology.ts';
+
+type LiveDestination = { readonly id: string; readonly name: string };
+
+/**
+ * The id of the destination that the text names by id or, whatever the case, by name. One that has been removed is known
+ * by its id for as long as it has dead letters. Throws CommandError.
+ */
+export async function findDestination(connection: LogConnection, of: string): Promise<string> {
+  const live = await liveDestinations(connection);
+  const named = live.filter(({ id, name }) => id === of || name.toLowerCase() === of.toLowerCase());
+  const [only, second] = named;
+  if (second !== undefined) {
+    throw new CommandError(`several destinations have the name ${of}: give an id (${idsOf(named)})`);
+  }
+  if (only !== undefined) return only.id;
+  if (isId(of) && (await countBySubject(connection, streams.deadLetters, deadLetterSubject(of))).size > 0) return of;
+  const meant = didYouMean(of, [...live.map(({ name }) => name), 'ingest']);
+  throw new CommandError(
+    `no live destination has the id or the name ${of}, and the log has no dead letters of it${meant}`,
+  );
+}
+
+const isId = (text: string): boolean => /^[A-Za-z0-9_-]+$/.test(text);
+
+const idsShown = 5;
+const idsOf = (named: readonly LiveDestination[]): string =>
+  named
+    .slice(0, idsShown)
+    .map(({ id }) => id)
+    .join(', ');
+
+/** Those of every account. Names are shown to the operator alone, so no signature is verified. */
+async function liveDestinations(connection: LogConnection): Promise<readonly LiveDestination[]> {
+  const configs = await readBucket(connection, buckets.config);
+  return [...(configs?.values() ?? [])].flatMap((bytes) => {
+    const { collections } = decodeAccountConfig(withoutSignature(bytes));
+    return (collections['destinations'] ?? []).map(({ id, name }) => ({ id, name: String(name) }));
+  });
+}

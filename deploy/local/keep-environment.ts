@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { removeStackEnvironment, writeStackEnvironment } from '../../shared/command-line/local-stack.ts';
+import type { Variables } from '../../shared/command-line/local-stack.ts';
+import { logEnv } from '../../shared/nats/connection/log-access.ts';
+import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { databaseEnv } from '../../shared/postgres/database-access.ts';
+import { configSigningKeyFile, secretsKeyFile } from './credentials.ts';
+import type { StackDatabase, StackLog } from './servers.ts';
+
+type Servers = {
+  readonly log: Pick<StackLog, 'url' | 'monitorUrl' | 'logins'>;
+  readonly database: Pick<StackDatabase, 'urls' | 'isMigrated'>;
+};
+
+/** Stores how commands of this machine reach the stack, until the returned function is called. */
+export async function keepEnvironment(
+  folder: string,
+  { log, database }: Servers,
+  inherited: Variables,
+): Promise<() => Promise<void>> {
+  await writeStackEnvironment(folder, {
+    ...pick(inherited, topologyEnv),
+    // Logins of embedded servers are known; those of the caller's own servers are in the caller's environment.
+    ...(log.logins === undefined ? pick(inherited, logEnv) : {}),
+    ...(database.isMigrated ? {} : pick(inherited, databaseEnv)),
+    NATS_URL: log.url,
+    ...(log.monitorUrl === undefined ? {} : { NATS_MONITOR_URL: log.monitorUrl }),
+    DATABASE_URL: database.urls.controlPlane,
+    SECRETS_KEY_FILE: join(folder, secretsKeyFile),
+    CONFIG_SIGNING_KEY_FILE: join(folder, configSigningKeyFile),
+  });
+  return () => Promise.resolve(removeStackEnvironment(folder));
+}
+
+/** The variables of a slice that are set, and the files of them. */
+function pick(source: Variables, slice: object): Variables {
+  const names = Object.keys(slice).flatMap((name) => [name, `${name}_FILE`]);
+  return Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]]])));
+}

@@ -1,0 +1,57 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from '../runtime/variables.ts';
+
+const usualFolder = '.sluice';
+
+export const stackFolderEnv = {
+  SLUICE_DIR: text('Folder of the local stack: data, logs, `credentials.json`', { default: usualFolder }),
+};
+
+/** Variables by name, as `process.env` has them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+const fileOf = (folder: string): string => join(folder, 'environment.json');
+
+/** Variables that name a server. */
+const servers = ['NATS_URL', 'DATABASE_URL'] as const;
+
+/**
+ * The environment of a command: where it names no servers, or those of the local stack in SLUICE_DIR, the stack's variables
+ * stand for those that are not set. A stack that has been stopped leaves none.
+ */
+export function besideStack(source: Variables): Variables {
+  const stack = readStackEnvironment(resolve(source['SLUICE_DIR'] || usualFolder));
+  if (stack === undefined) return source;
+  const isOther = servers.some((name) => isSet(source, name) && source[name] !== stack[name]);
+  if (isOther) return source;
+  const missing = Object.entries(stack).filter(([name]) => !isSet(source, name.replace(/_FILE$/, '')));
+  return { ...source, ...Object.fromEntries(missing) };
+}
+
+/** Whether the variable or its file is set. */
+const isSet = (source: Variables, name: string): boolean =>
+  [name, `${name}_FILE`].some((one) => source[one] !== undefined && source[one] !== '');
+
+/** Stores what commands beside the stack need. The passwords in it are for the folder's owner alone. */
+export async function writeStackEnvironment(folder: string, variables: Variables): Promise<void> {
+  const file = fileOf(folder);
+  await writeFile(`${file}.new`, `${JSON.stringify(variables, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+export function removeStackEnvironment(folder: string): void {
+  rmSync(fileOf(folder), { force: true });
+}
+
+function readStackEnvironment(folder: string): Readonly<Record<string, string>> | undefined {
+  try {
+    return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as Record<string, string>;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // A stack of another user's is no stack of this command.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { EnvError } from '../runtime/env.ts';
+
+/** A command that cannot do what was asked; the message is for the person at the shell. */
+export class CommandError extends Error {
+  readonly code = 'command';
+}
+
+/** Runs the program of a command, its `--help` included. A reader that closes the pipe (`| head`) ends it. */
+export async function runProgram(program: Command): Promise<void> {
+  endWithReader();
+  await program.parseAsync();
+}
+
+/**
+ * Runs what a command does. Its failure is printed to standard error, a line for each fault, and ends the process with
+ * `failedCode`; else with the code that `work` returns, or 0.
+ */
+export async function runCommand(
+  name: string,
+  work: () => Promise<number | void>,
+  failedCode: number = 1,
+): Promise<void> {
+  endWithReader();
+  try {
+    process.exitCode = (await work()) ?? 0;
+  } catch (error) {
+    for (const fault of faultsOf(error)) process.stderr.write(`${name}: ${fault}\n`);
+    process.exitCode = failedCode;
+  }
+}
+
+let endsWithReader = false;
+
+function endWithReader(): void {
+  if (endsWithReader) return;
+  endsWithReader = true;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(process.exitCode ?? 0);
+  });
+}
+
+/** What went wrong, in sentences for the person at the shell. */
+export function faultsOf(error: unknown): readonly string[] {
+  if (error instanceof EnvError) return error.problems;
+  const code = codeOf(error);
+  if (code === '42P01') return ['the database has no tables of Sluice; npm run migrate makes them'];
+  if (code === '42703') return ['the tables of the database are of an older version; npm run migrate upgrades them'];
+  const path = error instanceof Error && 'path' in error ? String(error.path) : undefined;
+  if (path !== undefined && code === 'ENOENT') return [`there is no file ${path}`];
+  if (path !== undefined && code === 'EACCES') return [`this user may not read ${path}`];
+  if (code === 'EISDIR') return ['a file is needed, and this is a folder'];
+  return [error instanceof Error ? error.message : String(error)];
+}
+
+// The ORM wraps what the driver threw.
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return codeOf(error.cause);
+}
