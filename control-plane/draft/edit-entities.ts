@@ -10,7 +10,8 @@ import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { AccountLimits } from '../store/account-limits.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
-import { checkTogether, refuseProblems } from './check-together.ts';
+import { refuseUnusable } from './check-entity.ts';
+import { checkTogether } from './check-together.ts';
 import { refuseBeyondQuota } from './draft-quota.ts';
 import { insertEntity, missingEntities, replaceBody, requireEntity } from './entity-store.ts';
 
@@ -92,7 +93,7 @@ async function checkBody(
   collection: AnyCollection,
   { id, before, after: body }: { readonly id: string; readonly before: JsonObject; readonly after: JsonObject },
 ): Promise<void> {
-  refuseProblems(collection.check(body));
+  refuseUnusable(collection, body);
   for (const reference of collection.references) {
     // What is stored already stays valid, so that an entity can be written back after what it names was deleted.
     const known = new Set(reference.ids(before));

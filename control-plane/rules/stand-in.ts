@@ -8,7 +8,7 @@ import type { AnyCollection, Snapshot } from '../../shared/collections/registry.
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { createSchema } from '../collections/entity-schemas.ts';
-import { refuseProblems } from '../draft/check-together.ts';
+import { refuseUnusable } from '../draft/check-entity.ts';
 
 const standInFor = (collection: AnyCollection) =>
   Type.Optional(
@@ -56,7 +56,7 @@ function standIn(
   const others = entities.filter((entity) => entity.id !== id);
   if (fields === null) return others;
   const body = { ...collection.defaults, ...fields };
-  refuseProblems(collection.check(body));
+  refuseUnusable(collection, body);
   // An account has one at most: a new one is tried in its place.
   const beside = collection.single ? [] : others;
   return [...beside, { ...body, id, createdAt: now.toISOString() }];

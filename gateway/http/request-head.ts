@@ -17,8 +17,8 @@ export class RequestHead {
   cookie = '';
   /** Global Privacy Control. With several headers one `1` is enough; other values are ignored. */
   hasGpc = false;
-  /** The other headers that the route reads, and the address of the request. */
-  more: AskedHead | undefined = undefined;
+  /** All headers and the address of the request, where the route reads them. */
+  more: WholeHead | undefined = undefined;
   authorization = '';
   host = '';
   forwardedProto = '';
@@ -94,23 +94,21 @@ export class RequestHead {
   }
 }
 
-/** Headers that most routes do not read. */
-export class AskedHead {
+/** All headers of a request, and its address, for a route that reads those its senders sign with. */
+export class WholeHead {
   /** Path and query as they were sent. */
   readonly target: string;
-  readonly #names: ReadonlySet<string>;
   readonly #values = new Map<string, string>();
 
-  constructor(target: string, names: ReadonlySet<string>) {
+  constructor(target: string) {
     this.target = target;
-    this.#names = names;
   }
 
   add(name: string, value: string): void {
-    if (this.#names.has(name)) this.#values.set(name, value);
+    this.#values.set(name, value);
   }
 
-  /** A header by its lower-case name; the last one if repeated. Empty if absent or not requested by the route. */
+  /** A header by its lower-case name; the last one if repeated. Empty if absent. */
   header(name: string): string {
     return this.#values.get(name) ?? '';
   }
@@ -119,14 +117,14 @@ export class AskedHead {
 let reading = new RequestHead();
 const addHeader = (name: string, value: string): void => reading.add(name, value);
 
-/** Copies the headers of a request; `asked` names those that a route reads beside the common ones. */
-export function readHead(request: HttpRequest, asked?: ReadonlySet<string>): RequestHead {
+/** Copies the headers of a request that any route reads; with `keepsAll` all of them. */
+export function readHead(request: HttpRequest, keepsAll?: true): RequestHead {
   reading = new RequestHead();
   request.forEach(addHeader);
   reading.finish();
-  if (asked !== undefined) {
+  if (keepsAll) {
     const query = request.getQuery();
-    const more = new AskedHead(`${request.getUrl()}${query === '' || query === undefined ? '' : `?${query}`}`, asked);
+    const more = new WholeHead(`${request.getUrl()}${query === '' || query === undefined ? '' : `?${query}`}`);
     request.forEach((name, value) => more.add(name, value));
     reading.more = more;
   }

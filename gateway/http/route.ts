@@ -26,8 +26,8 @@ export type PostRoute = RouteBase & {
   /** Whether the query is passed on even if the path has no parameter. */
   readonly readsQuery?: true;
   readonly bodyBytesMax: number;
-  /** Lower-case names of headers it reads beside those every route gets: see RequestHead.more. */
-  readonly headers?: ReadonlySet<string>;
+  /** Reads headers beside those every route gets: see RequestHead.more. */
+  readonly readsHeaders?: true;
   /** The answer to a request whose headers are refused. */
   refuse(exchange: Exchange): Reply | undefined;
   /** `body` is gone when this returns. `parameter` is the path's segment, if it has one. */

@@ -158,7 +158,7 @@ class ServerState implements ExchangeOwner {
   }
 
   post(response: HttpResponse, request: HttpRequest, route: PostRoute, index: number, named: boolean): void {
-    const exchange = this.#begin(response, request, index, route.headers);
+    const exchange = this.#begin(response, request, index, route.readsHeaders);
     const refusal = this.#refusalOf(exchange);
     if (refusal !== undefined) return refuseUnread(response, exchange, refusal);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
@@ -219,9 +219,9 @@ class ServerState implements ExchangeOwner {
     this.#options.onFailure(error);
   }
 
-  #begin(response: HttpResponse, request: HttpRequest, index: number, asked?: ReadonlySet<string>): Exchange {
+  #begin(response: HttpResponse, request: HttpRequest, index: number, keepsAll?: true): Exchange {
     this.open += 1;
-    return new Exchange(this, response, readHead(request, asked), index);
+    return new Exchange(this, response, readHead(request, keepsAll), index);
   }
 }
 

@@ -2,9 +2,8 @@ import type { SourceKey } from '../../shared/contracts/config/account-config.ts'
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { LiveCollections, LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
-import { findSourceKind } from '../../shared/sources/registry.ts';
-import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
 import type { Reply } from '../http/reply.ts';
+import { PublishedTags } from './published-tags.ts';
 import type { OpenSecret } from './source-secrets.ts';
 import { RateLimit } from '../../shared/limits/index.ts';
 import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
@@ -12,9 +11,7 @@ import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { visitorSourceTypes } from '../../shared/collections/source-types.ts';
-import { containersOfSources } from '../../shared/web-snippet/tags/compile-container.ts';
 import type { TagCollections } from '../../shared/web-snippet/tags/compile-container.ts';
-import { hashOf } from '../../shared/web-snippet/web-snippet.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
 import type { AllowedDomains } from '../../shared/admission/allowed-origins.ts';
 
@@ -119,7 +116,7 @@ export class PublishedSources {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     const consent = readConsentPurposes(config.collections.consentSettings);
     const recordings = readRecordings(config.collections.replaySettings);
-    const containers = readContainers(config.collections);
+    const tags = new PublishedTags(config.collections);
     const { accountId } = config;
     const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
@@ -133,7 +130,7 @@ export class PublishedSources {
         tally: key.test ? activity.testTally : activity.tally,
         consent,
         recording: recordings(settings),
-        container: containers.get(settings.id),
+        tags: tags.isOf(settings.id) ? tags : undefined,
         intake,
       };
       return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
@@ -239,14 +236,6 @@ function readRecordings([setting]: LiveCollections['replaySettings']) {
   };
 }
 
-/** The container of a source, as JSON, and the hash that its address has. */
-export type PublishedContainer = { readonly json: string; readonly hash: string };
-
-function readContainers(collections: TagCollections): ReadonlyMap<string, PublishedContainer> {
-  const found = containersOfSources(collections);
-  return new Map([...found].map(([sourceId, json]) => [sourceId, { json, hash: hashOf(json) }]));
-}
-
 /** Events of one source, counted as they are decided. */
 export type EventTally = {
   stored: number;
@@ -292,8 +281,6 @@ export type PublishedSource = {
   /** Whether the visitor is at the other end of its connections. */
   readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
-  /** What its provider's requests look like, where it has one. */
-  readonly kind: SourceKind | undefined;
   /** Who may send beside who knows the key. */
   readonly signing: Signing;
   /** For what purposes pages ask their visitors. */
@@ -301,7 +288,7 @@ export type PublishedSource = {
   /** Undefined: its sessions are not recorded. */
   readonly recording: Recording | undefined;
   /** What its pages run of a tag manager; undefined where none is published for it. */
-  readonly container: PublishedContainer | undefined;
+  readonly tags: PublishedTags | undefined;
   /** The owner of its rate limits. */
   readonly keyHash: string;
   readonly limits: KeyLimits;
@@ -318,10 +305,7 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<
-  PublishedSource,
-  'limits' | 'intake' | 'activity' | 'tally' | 'consent' | 'recording' | 'container'
->;
+type SourceState = Pick<PublishedSource, 'limits' | 'intake' | 'activity' | 'tally' | 'consent' | 'recording' | 'tags'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(
@@ -340,7 +324,7 @@ function compileSource(
     tally: state.tally,
     consent: state.consent,
     recording: state.recording,
-    container: state.container,
+    tags: state.tags,
     accountId,
     sourceId: settings.id,
     type: settings.type,
@@ -354,7 +338,6 @@ function compileSource(
     scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
     isFromVisitors: visitorSourceTypes.has(settings.type),
     redirectUrl: settings.type === 'RedirectSource' ? readRedirectUrl(settings.redirectUrl) : undefined,
-    kind: findSourceKind(settings.type),
     signing: readSigning(accountId, settings, openSecret),
   };
 }

@@ -30,7 +30,7 @@ import {
 import { createTrackRoute } from './track.ts';
 import { MadeEvents } from '../ingest/made-events.ts';
 import type { WebhookSettings } from '../webhook/webhook-settings.ts';
-import { createWebhookChallengeRoute, createWebhookRoute } from './webhook.ts';
+import { createWebhookRoutes } from './webhook.ts';
 
 export type RoutesOptions = {
   readonly admission: Admission;
@@ -63,8 +63,7 @@ export function createRoutes(options: RoutesOptions): GatewayRoutes {
     createBatchRoute(admission, intake, batch),
     createPixelRoute({ admission, intake, events, isSecure }),
     createRedirectRoute({ admission, sources, intake, events, isSecure }),
-    createWebhookRoute({ admission, events, made, limits, bodyBytesMax, settings: options.webhook }),
-    createWebhookChallengeRoute(admission),
+    ...createWebhookRoutes({ admission, events, made, limits, bodyBytesMax, settings: options.webhook }),
     ...createExperimentsRoutes(options.experiments),
     createSnippetRoute(),
     createSnippetSettingsRoute(admission),

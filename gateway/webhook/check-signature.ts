@@ -1,3 +1,4 @@
+import { findSourceKind } from '../../shared/sources/registry.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { failure } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
@@ -14,17 +15,18 @@ const sealed = failure(503, "the source's signing secret cannot be read here; tr
 
 /** The answer to a request that its source's provider did not sign; undefined where it did, or need not. */
 export function refuseUnsigned(
-  { kind, signing }: PublishedSource,
+  { type, signing }: PublishedSource,
   { head: { more } }: Exchange,
   body: Uint8Array,
   time: { readonly nowMs: number; readonly ageMsMax: number },
 ): Reply | undefined {
   if (signing.kind === 'none') return undefined;
-  if (signing.kind === 'sealed' || kind?.signature === undefined || more === undefined) return sealed;
+  const signature = findSourceKind(type)?.signature;
+  if (signing.kind === 'sealed' || signature === undefined || more === undefined) return sealed;
   const header = (name: string): string => more.header(name);
   // Providers call nothing but https; whether it ends here or in front of us says nothing of what they called.
   const url = `https://${header('host')}${more.target}`;
-  switch (kind.signature.check({ body, url, header, ...time }, signing.secret)) {
+  switch (signature.check({ body, url, header, ...time }, signing.secret)) {
     case 'valid':
       return undefined;
     case 'missing':

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
-import type { FieldProblem } from '../contracts/config/define-collection.ts';
 import {
   defineCollection,
   descriptionField,
@@ -9,9 +8,6 @@ import {
   textOf,
 } from '../contracts/config/define-collection.ts';
 import { planActions, planSeverities } from '../contracts/config/plan-settings.ts';
-import { problemsOf } from '../routing/values/plan-error.ts';
-import { compilePlanPath } from '../routing/tracking-plan/plan-path.ts';
-import { compileRuleType } from '../routing/tracking-plan/rule-types.ts';
 
 const eventProperty = Type.Object(
   {
@@ -53,7 +49,7 @@ const eventBody = Type.Object({
   ),
 });
 
-type DataGovernanceEventBody = Static<typeof eventBody>;
+export type DataGovernanceEventBody = Static<typeof eventBody>;
 
 /** The tracking plan: the events there should be, and what each carries. */
 export const dataGovernanceEvents = defineCollection({
@@ -63,24 +59,11 @@ export const dataGovernanceEvents = defineCollection({
   body: eventBody,
   defaults: { description: null, status: 'Proposed', owner: null, properties: [], action: 'Report' },
   filters: ['status'],
-  check: (event) => checkProperties((event as DataGovernanceEventBody).properties),
   describe: (event) => {
     const { status, properties } = event as DataGovernanceEventBody;
     return { type: status, summary: `${properties.length} properties` };
   },
 });
-
-function checkProperties(properties: DataGovernanceEventBody['properties']): readonly FieldProblem[] {
-  return properties.flatMap(({ type, allowedValues }, index): readonly FieldProblem[] => {
-    if (allowedValues === null || allowedValues === undefined) return [];
-    const isOther = (value: unknown): boolean => type !== 'any' && type !== 'array' && typeof value !== type;
-    if (type !== 'object' && !allowedValues.some(isOther)) return [];
-    const field = `properties[${index}].allowedValues`;
-    return [
-      { field, problem: type === 'object' ? 'must be left out for an object' : `must be values of the type ${type}` },
-    ];
-  });
-}
 
 const ruleBody = Type.Object({
   name: nameField,
@@ -104,7 +87,7 @@ const ruleBody = Type.Object({
   action: actionField('What becomes of an event that breaks the rule.'),
 });
 
-type DataGovernanceRuleBody = Static<typeof ruleBody>;
+export type DataGovernanceRuleBody = Static<typeof ruleBody>;
 
 /** What the data of events should look like. */
 export const dataGovernanceRules = defineCollection({
@@ -121,32 +104,5 @@ export const dataGovernanceRules = defineCollection({
     action: 'Report',
   },
   filters: ['type', 'severity'],
-  check: (rule) => {
-    const { property, type, expected, action } = rule as DataGovernanceRuleBody;
-    return [
-      ...problemsOf(() => compilePlanPath(property, 'property')),
-      ...problemsOf(() => compileRuleType({ type, expected })),
-      ...checkAction(type, property, action),
-    ];
-  },
   describe: ({ type, property }) => ({ type: textOf(type), summary: textOf(property) }),
 });
-
-function checkAction(type: string, property: string, action: string): readonly FieldProblem[] {
-  if (action !== 'Omit' && action !== 'Redact') return [];
-  if (type === 'Required') {
-    return [
-      { field: 'action', problem: `must not be ${action} for Required: a property that is missing cannot be changed` },
-    ];
-  }
-  const path = property.trim().replace(/^\$?(event\.)?/, '');
-  if (/^visitor\.consent(\.|$)/.test(path)) {
-    return [{ field: 'action', problem: `must not be ${action} for consent: a refusal would be lost` }];
-  }
-  if (action === 'Redact' && /^visitor\.(email|external_id)$/.test(path)) {
-    return [
-      { field: 'action', problem: 'must be Omit for an identifier: one text for all would make one visitor of them' },
-    ];
-  }
-  return [];
-}

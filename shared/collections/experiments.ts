@@ -1,8 +1,4 @@
-import type {
-  ExperimentBody,
-  ExperimentSettingsBody,
-  ExperimentVariantBody,
-} from '../experiments/experiment-bodies.ts';
+import type { ExperimentSettingsBody, ExperimentVariantBody } from '../experiments/experiment-bodies.ts';
 import {
   experimentBody,
   experimentDefaults,
@@ -16,7 +12,6 @@ import {
   experimentVariantFixed,
   generateExperimentSettings,
 } from '../experiments/experiment-bodies.ts';
-import { checkExperiment, checkExperimentSettings, checkVariant } from '../experiments/validate-experiment.ts';
 import { defineCollection, references, textOf } from '../contracts/config/define-collection.ts';
 
 /** What visitors are compared by, and what a page shows to whom. */
@@ -35,7 +30,6 @@ export const experiments = defineCollection({
     references('rolloutVariantId', 'experimentVariants'),
     references('winnerVariantId', 'experimentVariants'),
   ],
-  check: (experiment) => checkExperiment(experiment as ExperimentBody),
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });
 
@@ -50,7 +44,6 @@ export const experimentVariants = defineCollection({
   fixed: experimentVariantFixed,
   filters: ['experimentId'],
   references: [references('experimentId', 'experiments')],
-  check: (variant) => checkVariant(variant as ExperimentVariantBody),
   describe: (variant) => {
     const { weight, isControl } = variant as ExperimentVariantBody;
     if (isControl) return { type: 'control', summary: 'what the others leave' };
@@ -68,7 +61,6 @@ export const experimentSettings = defineCollection({
   defaults: experimentSettingsDefaults,
   readOnly: experimentSettingsReadOnly,
   generate: generateExperimentSettings,
-  check: (settings) => checkExperimentSettings(settings as ExperimentSettingsBody),
   describe: (settings) => {
     const { isEnabled } = settings as ExperimentSettingsBody;
     return { type: '', summary: isEnabled ? 'enabled' : 'disabled' };

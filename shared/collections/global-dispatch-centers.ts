@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { logicSchema } from '../routing/predicate/logic-schema.ts';
-import { checkLogic } from '../routing/predicate/predicate.ts';
 import {
   defineCollection,
   descriptionField,
@@ -47,10 +46,6 @@ export const globalDispatchCenters = defineCollection({
         ((center as Partial<GlobalDispatchCenterBody>).categories ?? []).flatMap((one) => one.destinationIds),
     },
   ],
-  check: (center) =>
-    (center as GlobalDispatchCenterBody).categories.flatMap(({ logic }, index) =>
-      logic === null ? [] : checkLogic(logic, `categories[${index}].logic`),
-    ),
   describe: (center) => {
     const { categories, isEnabled } = center as GlobalDispatchCenterBody;
     return { type: '', summary: `${isEnabled ? 'enabled' : 'disabled'}, ${categories.length} categories` };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { checkMappingRule, mappedPropertiesMax } from '../routing/mapping/apply-mapping.ts';
+import { mappedPropertiesMax } from '../routing/mapping/apply-mapping.ts';
 import { logicSchema } from '../routing/predicate/logic-schema.ts';
 import { modificationNames } from '../routing/modifications/modifications.ts';
 import { defineCollection, nullable, references } from '../contracts/config/define-collection.ts';
@@ -54,8 +54,6 @@ export const mappings = defineCollection({
   },
   filters: ['destinationId', 'action'],
   references: [references('destinationId', 'destinations')],
-  // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.
-  check: (rule) => checkMappingRule({ ...(rule as MappingBody), action: 'send' }),
   describe: (mapping) => {
     const { action, eventName, isEnabled } = mapping as MappingBody;
     return { type: action, summary: `${isEnabled ? '' : 'disabled, '}${eventName ?? 'any event'}` };

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import {
   defineCollection,
@@ -11,15 +10,7 @@ import {
   textOf,
 } from '../contracts/config/define-collection.ts';
 import { logicSchema } from '../routing/predicate/logic-schema.ts';
-import {
-  checkTag,
-  checkTrigger,
-  checkVariable,
-  tagTypes,
-  triggerTypes,
-  variableTypes,
-} from '../web-snippet/tags/check-tags.ts';
-import { pageOperators } from '../web-snippet/tags/compile-page-logic.ts';
+import { pageOperators, tagTypes, triggerTypes, variableTypes } from '../web-snippet/tags/tag-words.ts';
 
 /** A container of tags, triggers and variables for one web source. */
 export const tagManagers = defineCollection({
@@ -105,7 +96,6 @@ export const tagManagerTags = defineCollection({
     references('blockingTriggerIds', 'tagManagerTriggers'),
     references('purposeIds', 'consentSettings'),
   ],
-  check: (tag) => checkTag(tag as Static<typeof tagBody>),
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });
 
@@ -156,7 +146,6 @@ export const tagManagerTriggers = defineCollection({
   defaults: { eventName: null, selector: null, threshold: null, intervalMs: null, limit: null, logic: null },
   filters: ['tagManagerId', 'type'],
   references: [references('tagManagerId', 'tagManagers')],
-  check: (trigger) => checkTrigger(trigger as Static<typeof triggerBody>),
   describe: ({ type, eventName }) => ({ type: textOf(type), summary: textOf(eventName) }),
 });
 
@@ -182,6 +171,5 @@ export const tagManagerVariables = defineCollection({
   defaults: { defaultValue: null },
   filters: ['tagManagerId', 'type'],
   references: [references('tagManagerId', 'tagManagers')],
-  check: (variable) => checkVariable(variable as Static<typeof variableBody>),
   describe: ({ type }) => ({ type: textOf(type), summary: '' }),
 });

@@ -19,6 +19,7 @@ import { publishedDestinations } from '../../../shared/routing/published-destina
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import type { TestCollections } from '../../../shared/testing/test-account-config.ts';
+import { containersOfSources } from '../../../shared/web-snippet/tags/compile-container.ts';
 
 type Reader = {
   /** The file that reads the collection. */
@@ -67,7 +68,7 @@ const gateway = (config: LiveConfig) => {
   sources.apply({ accountId: config.accountId, revision: 1, config });
   return sources.byToken('key');
 };
-const container = (config: LiveConfig): unknown => gateway(config)?.container?.json;
+const container = (config: LiveConfig): unknown => gateway(config)?.tags?.containerOf('s', containersOfSources)?.json;
 const plan = (config: LiveConfig): unknown => {
   const envelope = { v: 1, account: 'a', source: 's', at: 1, kind: 'track', id: 'i' };
   const body = { event: 'Bought', eventProperties: { total: 1, ssn: '1' } };

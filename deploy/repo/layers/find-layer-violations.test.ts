@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   findCrowdedRoots,
+  findHeavyProcesses,
   findLayerViolations,
   findReserved,
   findSpelledBytes,
@@ -192,4 +193,19 @@ test('roots: a file of an app that imports more modules than it may is named, an
   const roots = { apps: ['app'], modulesMax: 1, lists: ['app/list.ts'] };
   expect(findCrowdedRoots(files, roots)).toEqual(['app/start.ts imports 2 modules, more than 1: split it by concern']);
   expect(findCrowdedRoots([at('app/start.ts', './low/a.ts', './low/a.ts')], roots)).toEqual([]);
+});
+
+test('weight: a process that loads more lines than it may is named with its heaviest folders; types and late imports weigh nothing', () => {
+  const of = (path: string, lines: number, text = '') => ({ path, text: text + '\n'.repeat(lines) });
+  const files = [
+    of('app/main.ts', 2, `import { a } from './low/a.ts';\nimport type { T } from './low/type.ts';\n`),
+    of('app/low/a.ts', 10, `import { b } from '../../shared/room/b.ts';\nconst c = await import('./late.ts');\n`),
+    of('app/low/type.ts', 100),
+    of('app/low/late.ts', 100),
+    of('shared/room/b.ts', 30),
+  ];
+  expect(findHeavyProcesses(files, { 'app/main.ts': 46 })).toEqual([]);
+  expect(findHeavyProcesses(files, { 'app/main.ts': 45 })).toEqual([
+    'app/main.ts loads 46 lines, more than 45: shared/room 30, app/low 12, app 4',
+  ]);
 });

@@ -123,6 +123,31 @@ function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[]
   return chains;
 }
 
+const foldersNamed = 5;
+
+/**
+ * Processes that load more lines of ours at their start than they may, by the file they start with: one sentence each, with
+ * the heaviest folders. What a dynamic import names is loaded later, where a process needs it.
+ */
+export function findHeavyProcesses(files: readonly SourceFile[], linesMax: Readonly<Record<string, number>>): string[] {
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  return Object.entries(linesMax).flatMap(([start, most]) => {
+    const loaded = new Set([start]);
+    // The set grows while it is read.
+    for (const path of loaded) for (const target of loadedFiles(path, texts.get(path) ?? '')) loaded.add(target);
+    const byFolder = new Map<string, number>();
+    for (const path of loaded) {
+      const folder = posix.dirname(path);
+      byFolder.set(folder, (byFolder.get(folder) ?? 0) + (texts.get(path) ?? '').split('\n').length - 1);
+    }
+    const lines = [...byFolder.values()].reduce((sum, one) => sum + one, 0);
+    if (lines <= most) return [];
+    const heaviest = [...byFolder].toSorted(([, a], [, b]) => b - a).slice(0, foldersNamed);
+    const named = heaviest.map(([folder, own]) => `${folder} ${own}`).join(', ');
+    return [`${start} loads ${lines} lines, more than ${most}: ${named}`];
+  });
+}
+
 export type Roots = {
   readonly apps: readonly string[];
   readonly modulesMax: number;

@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import {
   findCrowdedRoots,
+  findHeavyProcesses,
   findLayerViolations,
   findReserved,
   findSpelledBytes,
   findUnlistedRooms,
   findUnusedEdges,
 } from './find-layer-violations.ts';
-import { features, layers, reserved, rooms, roots, walls } from './layers.ts';
+import { features, layers, linesMax, reserved, rooms, roots, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
@@ -23,6 +24,7 @@ const violations = [
   ...findUnlistedRooms(files, rooms),
   ...findSpelledBytes(files),
   ...findCrowdedRoots(files, roots),
+  ...findHeavyProcesses(files, linesMax),
 ];
 for (const violation of violations) console.error(violation);
 if (violations.length > 0) process.exitCode = 1;

@@ -1,10 +1,14 @@
 import { readTagScript, readWebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
 import type { WebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { LateCode } from '../../http/late-code.ts';
 import { decodeSegment } from '../../http/request-head.ts';
 import { createReply, failure, jsonReply, keptBriefly } from '../../http/reply.ts';
 import type { GetRoute } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
+import type { PublishedSource } from '../../ingest/published-sources.ts';
+import type { PublishedContainer } from '../../ingest/published-tags.ts';
 import { pathParameter, queryParameter } from '../openapi/parts.ts';
 
 const yearS = 31_536_000;
@@ -62,10 +66,12 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
     accept(exchange, segment) {
       const admitted = admission.admitToken(exchange, decodeSegment(segment), 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      const { consent, recording, container } = admitted.source;
-      const tags = container && { container: container.hash, script: readTagScript().hash };
-      const settings = { consent, ...(recording && { replay: recording }), ...(tags && { tags }) };
-      exchange.send(jsonReply(200, settings, { headers: keptBriefly }));
+      const { consent, recording } = admitted.source;
+      withContainer(exchange, admitted.source, (container) => {
+        const tags = container && { container: container.hash, script: readTagScript().hash };
+        const settings = { consent, ...(recording && { replay: recording }), ...(tags && { tags }) };
+        exchange.send(jsonReply(200, settings, { headers: keptBriefly }));
+      });
     },
   };
 }
@@ -80,13 +86,26 @@ export function createContainerRoute(admission: Admission): GetRoute {
     accept(exchange, segment, query) {
       const admitted = admission.admitToken(exchange, decodeSegment(segment), 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      const { container } = admitted.source;
-      if (container === undefined) return exchange.send(noContainer);
-      const isItsOwn = new URLSearchParams(query).get('v') === container.hash;
-      const headers = [['content-type', 'application/json'] as const, ...(isItsOwn ? keptForGood : keptBriefly)];
-      exchange.send(createReply(200, Buffer.from(container.json), { headers }));
+      withContainer(exchange, admitted.source, (container) => {
+        if (container === undefined) return exchange.send(noContainer);
+        const isItsOwn = new URLSearchParams(query).get('v') === container.hash;
+        const headers = [['content-type', 'application/json'] as const, ...(isItsOwn ? keptForGood : keptBriefly)];
+        exchange.send(createReply(200, Buffer.from(container.json), { headers }));
+      });
     },
   };
+}
+
+const compiler = new LateCode(() => import('../../../shared/web-snippet/tags/compile-container.ts'));
+
+/** Goes on with the container of the request's source, which is undefined where it has none. */
+function withContainer(
+  exchange: Exchange,
+  { sourceId, tags }: PublishedSource,
+  goOn: (container: PublishedContainer | undefined) => void,
+): void {
+  if (tags === undefined) return goOn(undefined);
+  compiler.use(exchange, ({ containersOfSources }) => goOn(tags.containerOf(sourceId, containersOfSources)));
 }
 
 const noContainer = failure(404, 'the source has no tag manager that is published and enabled');

@@ -46,8 +46,6 @@ export type Collection<Name extends string = string, Body extends TObject = TObj
   /** Fields by whose value a list can be narrowed. */
   readonly filters: readonly string[];
   readonly references: readonly Reference[];
-  /** What the schema cannot say of a body that fits it. */
-  check(body: JsonObject): readonly FieldProblem[];
   /** Values the service gives a new entity: a token, for example. */
   generate(randomText: (length: number) => string): JsonObject;
   /** How a diff shows an entity. */
@@ -87,7 +85,6 @@ export function defineCollection<const Name extends string, Body extends TObject
     allowlisted: true,
     filters: [],
     references: [],
-    check: () => [],
     generate: () => ({}),
     describe: (body) => ({ type: textOf(body['type']), summary: '' }),
     ...declared,

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
-import { operandItemsMax, operandTextMax } from './operands.ts';
 import type { Scalar } from './operands.ts';
-import { operatorNames } from './operators.ts';
-import type { OperatorName } from './operators.ts';
-import { pathCharactersMax } from '../values/property-path.ts';
+import { operatorNames } from './operator-names.ts';
+import type { OperatorName } from './operator-names.ts';
+import { operandItemsMax, operandTextMax, pathCharactersMax } from '../values/rule-limits.ts';
 
 /** One comparison: the property a path leads to, an operator, and the value it compares with. */
 export type Condition = {

@@ -1,4 +1,5 @@
 import { PlanError } from '../values/plan-error.ts';
+import { operandItemsMax, operandTextMax } from '../values/rule-limits.ts';
 import { numberForm, spanForm } from '../values/value-forms.ts';
 import type { Span } from '../values/value-forms.ts';
 
@@ -13,9 +14,6 @@ export type OperandKind = (typeof operandKinds)[number];
 export type Range =
   | { readonly kind: 'numbers'; readonly low: number; readonly high: number }
   | { readonly kind: 'instants'; readonly startMs: number; readonly endMs: number };
-
-export const operandTextMax = 10_000;
-export const operandItemsMax = 1_000;
 
 /** A single value. Throws PlanError naming the field, like every function here. */
 export function scalarOperand(value: unknown, field: string): Scalar {

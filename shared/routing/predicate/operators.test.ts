@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOperatorName, operatorNames, operators } from './operators.ts';
+import { operatorNames } from './operator-names.ts';
+import { isOperatorName, operators } from './operators.ts';
 import type { OperandKind } from './operands.ts';
-import type { OperatorName } from './operators.ts';
+import type { OperatorName } from './operator-names.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { operatorCases } from './testing/operator-cases.ts';
 

@@ -1,6 +1,7 @@
 import type { OperandKind, Range, Scalar } from './operands.ts';
 import { listOperand, numberOperand, rangeOperand, scalarOperand, spanOperand, textOperand } from './operands.ts';
 import { compileRegex, searchedCharactersMax } from '../values/regex.ts';
+import type { OperatorName } from './operator-names.ts';
 import { isFalsyForm, numberForm, spanForm, textForm } from '../values/value-forms.ts';
 
 /** How a condition compares a property with its value. */
@@ -101,11 +102,7 @@ export const operators = {
     negated(matches(true)),
     regexUnits,
   ),
-} as const satisfies Readonly<Record<string, Operator>>;
-
-export type OperatorName = keyof typeof operators;
-
-export const operatorNames = Object.keys(operators) as readonly OperatorName[];
+} as const satisfies Readonly<Record<OperatorName, Operator>>;
 
 export function isOperatorName(name: unknown): name is OperatorName {
   return typeof name === 'string' && Object.hasOwn(operators, name);

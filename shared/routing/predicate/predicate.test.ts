@@ -6,7 +6,7 @@ import { logicDepthMax, logicExpressionsMax, logicNodesMax, logicSchema } from '
 import type { Logic } from './logic-schema.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { OverBudgetError, Work } from '../values/work.ts';
-import type { OperatorName } from './operators.ts';
+import type { OperatorName } from './operator-names.ts';
 import { checkLogic, compilePredicate } from './predicate.ts';
 
 const subject = sampleEvent();

@@ -1,5 +1,5 @@
 import { PlanError } from '../values/plan-error.ts';
-import { pathCharactersMax, pathSegmentsMax } from '../values/property-path.ts';
+import { pathCharactersMax, pathSegmentsMax } from '../values/rule-limits.ts';
 
 /** Which part of an event a rule reads. */
 export type PlanRoot = 'properties' | 'context' | 'visitor';

@@ -2,6 +2,7 @@ import { integrationsKey } from '../../contracts/events/resolved-event.ts';
 import { numberText } from '../../json/exact-numbers.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { PlanError } from './plan-error.ts';
+import { pathCharactersMax, pathSegmentsMax } from './rule-limits.ts';
 import type { Work } from './work.ts';
 
 /** What rules and templates look at: the event, and the visitor as it was after the event. */
@@ -15,9 +16,6 @@ export type ReadProperty = {
   /** The text of the number that the path leads to, where a double does not give it back and its text was kept. */
   readonly numberText?: (subject: Subject) => string | undefined;
 };
-
-export const pathCharactersMax = 500;
-export const pathSegmentsMax = 20;
 
 /**
  * Turns a path into a function that reads it. A path is dotted and starts at `event` or `visitor`; a `$` before it is

@@ -1,34 +1,7 @@
 import type { FieldProblem } from '../../contracts/config/define-collection.ts';
 import { problemsOf } from '../../routing/values/plan-error.ts';
 import { compilePageLogic } from './compile-page-logic.ts';
-
-/** What a tag does on a page. CustomHtml is none of them: markup that is put into a page does not run its scripts. */
-export const tagTypes = ['CustomScript', 'ScriptSource', 'ImagePixel', 'TrackEvent'] as const;
-
-export const triggerTypes = [
-  'PageView',
-  'DomReady',
-  'WindowLoaded',
-  'Click',
-  'FormSubmission',
-  'ScrollDepth',
-  'Timer',
-  'HistoryChange',
-  'CustomEvent',
-] as const;
-
-export const variableTypes = [
-  'Constant',
-  'DataLayer',
-  'Cookie',
-  'UrlParameter',
-  'UrlPart',
-  'Element',
-  'Script',
-  'EventProperty',
-] as const;
-
-export const urlParts = ['url', 'host', 'path', 'query', 'fragment'] as const;
+import { urlParts } from './tag-words.ts';
 
 /** A variable in a template: `{{Cart total}}`. */
 const variableForm = /\{\{\s*([^{}]+?)\s*\}\}/g;

@@ -1,9 +1,10 @@
 import { PlanError } from '../../routing/values/plan-error.ts';
-import { checkTag, checkTrigger, checkVariable, tagTypes, variablesOf } from './check-tags.ts';
+import { checkTag, checkTrigger, checkVariable, variablesOf } from './check-tags.ts';
 import type { TagFields, TriggerFields, VariableFields } from './check-tags.ts';
 import { compilePageLogic } from './compile-page-logic.ts';
 import type { Container, ContainerTag, ContainerTrigger, ContainerVariable } from './container.ts';
 import type { PageLogic } from './page-logic.ts';
+import { tagTypes } from './tag-words.ts';
 
 /** The entities of a version that tag managers are made of. */
 export type TagCollections = {

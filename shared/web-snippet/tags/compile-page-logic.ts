@@ -4,6 +4,7 @@ import type { Scalar } from '../../routing/predicate/operands.ts';
 import { checkLogic } from '../../routing/predicate/predicate.ts';
 import { PlanError } from '../../routing/values/plan-error.ts';
 import type { PageLogic, PageTest } from './page-logic.ts';
+import { pageOperators } from './tag-words.ts';
 
 type CompileTest = (path: string, value: unknown, field: string) => PageTest;
 
@@ -25,7 +26,7 @@ const isIn: CompileTest = (path, value, field) => ['in', path, listOperand(value
 
 /** Operators that hold in a page, and those that hold for what is there and does not pass. */
 const operators: Readonly<
-  Record<string, { readonly test: CompileTest; readonly isNegated?: true; readonly not?: true }>
+  Record<(typeof pageOperators)[number], { readonly test: CompileTest; readonly isNegated?: true; readonly not?: true }>
 > = {
   Is: { test: is },
   IsNot: { test: is, isNegated: true },
@@ -48,8 +49,6 @@ const operators: Readonly<
   IsLessThan: { test: compared('<') },
   IsLessThanOrEqual: { test: compared('<=') },
 };
-
-export const pageOperators = Object.keys(operators);
 
 const pathForm = /^(event\.event|event\.event_properties\..+|variables\..+)$/;
 
@@ -88,7 +87,8 @@ function compileCondition({ property, operator, value }: Readonly<Record<string,
       'must be variables.<name of a variable>, event.event or event.event_properties.<name>: a page knows nothing else',
     );
   }
-  const known = Object.hasOwn(operators, String(operator)) ? operators[String(operator)] : undefined;
+  const name = pageOperators.find((one) => one === operator);
+  const known = name === undefined ? undefined : operators[name];
   if (known === undefined) {
     throw new PlanError(`${field}.operator`, `must be one of those that pages know: ${pageOperators.join(', ')}`);
   }

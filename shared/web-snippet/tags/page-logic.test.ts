@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compilePredicate } from '../../routing/predicate/predicate.ts';
 import { PlanError } from '../../routing/values/plan-error.ts';
-import { compilePageLogic, pageOperators } from './compile-page-logic.ts';
+import { compilePageLogic } from './compile-page-logic.ts';
+import { pageOperators } from './tag-words.ts';
 import { holds } from './page-logic.ts';
 
 const scalar = fc.oneof(

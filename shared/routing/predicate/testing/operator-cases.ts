@@ -1,4 +1,4 @@
-import type { OperatorName } from '../operators.ts';
+import type { OperatorName } from '../operator-names.ts';
 
 /** A property's value, the condition's value, and whether the operator holds. */
 export type OperatorCase = readonly [actual: unknown, value: unknown, holds: boolean];

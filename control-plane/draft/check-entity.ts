@@ -1,0 +1,41 @@
+import type { Static } from 'typebox';
+import type { AnyCollection, CollectionName, Registered } from '../../shared/collections/registry.ts';
+import type { FieldProblem } from '../../shared/contracts/config/define-collection.ts';
+import {
+  checkExperiment,
+  checkExperimentSettings,
+  checkVariant,
+} from '../../shared/experiments/validate-experiment.ts';
+import { checkMappingRule } from '../../shared/routing/mapping/apply-mapping.ts';
+import { checkLogic } from '../../shared/routing/predicate/predicate.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { checkTag, checkTrigger, checkVariable } from '../../shared/web-snippet/tags/check-tags.ts';
+import { checkSource } from './check-source.ts';
+import { refuseProblems } from './check-together.ts';
+import { checkPlanRule, checkPlannedEvent } from './check-tracking-plan.ts';
+
+type BodyOf<Name extends CollectionName> = Static<Extract<Registered, { readonly name: Name }>['body']>;
+
+/** What a schema cannot say of an entity, by its collection. It compiles rules, so it stands apart from the shapes that every service reads. */
+const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => readonly FieldProblem[] } = {
+  sources: checkSource,
+  // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.
+  mappings: (rule) => checkMappingRule({ ...rule, action: 'send' }),
+  globalDispatchCenters: ({ categories }) =>
+    categories.flatMap(({ logic }, index) => (logic === null ? [] : checkLogic(logic, `categories[${index}].logic`))),
+  tagManagerTags: checkTag,
+  tagManagerTriggers: checkTrigger,
+  tagManagerVariables: checkVariable,
+  dataGovernanceEvents: checkPlannedEvent,
+  dataGovernanceRules: checkPlanRule,
+  experiments: checkExperiment,
+  experimentVariants: checkVariant,
+  experimentSettings: checkExperimentSettings,
+};
+
+/** Throws a 400 for values that fit the schema of their collection and cannot be used all the same. */
+export function refuseUnusable({ name }: AnyCollection, body: JsonObject): void {
+  // The body fits the schema of its collection, of which the type of its check is made.
+  const check = checks[name] as ((body: JsonObject) => readonly FieldProblem[]) | undefined;
+  refuseProblems(check?.(body) ?? []);
+}

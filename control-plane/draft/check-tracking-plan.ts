@@ -1,0 +1,46 @@
+import type { DataGovernanceEventBody, DataGovernanceRuleBody } from '../../shared/collections/data-governance.ts';
+import type { FieldProblem } from '../../shared/contracts/config/define-collection.ts';
+import { compilePlanPath } from '../../shared/routing/tracking-plan/plan-path.ts';
+import { compileRuleType } from '../../shared/routing/tracking-plan/rule-types.ts';
+import { problemsOf } from '../../shared/routing/values/plan-error.ts';
+
+/** Allowed values that are not of their property's type. */
+export function checkPlannedEvent({ properties }: DataGovernanceEventBody): readonly FieldProblem[] {
+  return properties.flatMap(({ type, allowedValues }, index): readonly FieldProblem[] => {
+    if (allowedValues === null || allowedValues === undefined) return [];
+    const isOther = (value: unknown): boolean => type !== 'any' && type !== 'array' && typeof value !== type;
+    if (type !== 'object' && !allowedValues.some(isOther)) return [];
+    const field = `properties[${index}].allowedValues`;
+    return [
+      { field, problem: type === 'object' ? 'must be left out for an object' : `must be values of the type ${type}` },
+    ];
+  });
+}
+
+/** A path or type that cannot be compiled, and an action that would lose what consent or identity depends on. */
+export function checkPlanRule({ property, type, expected, action }: DataGovernanceRuleBody): readonly FieldProblem[] {
+  return [
+    ...problemsOf(() => compilePlanPath(property, 'property')),
+    ...problemsOf(() => compileRuleType({ type, expected })),
+    ...checkAction(type, property, action),
+  ];
+}
+
+function checkAction(type: string, property: string, action: string): readonly FieldProblem[] {
+  if (action !== 'Omit' && action !== 'Redact') return [];
+  if (type === 'Required') {
+    return [
+      { field: 'action', problem: `must not be ${action} for Required: a property that is missing cannot be changed` },
+    ];
+  }
+  const path = property.trim().replace(/^\$?(event\.)?/, '');
+  if (/^visitor\.consent(\.|$)/.test(path)) {
+    return [{ field: 'action', problem: `must not be ${action} for consent: a refusal would be lost` }];
+  }
+  if (action === 'Redact' && /^visitor\.(email|external_id)$/.test(path)) {
+    return [
+      { field: 'action', problem: 'must be Omit for an identifier: one text for all would make one visitor of them' },
+    ];
+  }
+  return [];
+}

@@ -1,0 +1,38 @@
+import { hashOf } from '../../shared/web-snippet/web-snippet.ts';
+import type { TagCollections } from '../../shared/web-snippet/tags/compile-container.ts';
+
+/** The container of a source, as JSON, and the hash that its address has. */
+export type PublishedContainer = { readonly json: string; readonly hash: string };
+
+type CompileContainers = (collections: TagCollections) => ReadonlyMap<string, string>;
+
+/**
+ * The tag managers of an account's live version. Containers are compiled when a page first asks for one: most accounts
+ * have none, and a version that nobody has asked for costs nothing.
+ */
+export class PublishedTags {
+  #collections: TagCollections | undefined;
+  #containers: ReadonlyMap<string, PublishedContainer> = new Map();
+  readonly #sources: ReadonlySet<string | null>;
+
+  constructor(collections: TagCollections) {
+    const enabled = collections.tagManagers.filter(({ status }) => status === 'Enabled');
+    this.#sources = new Set(enabled.map(({ sourceId }) => sourceId));
+    this.#collections = enabled.length === 0 ? undefined : collections;
+  }
+
+  /** Whether a source has a tag manager that is enabled, with tags or without. */
+  isOf(sourceId: string): boolean {
+    return this.#sources.has(sourceId);
+  }
+
+  /** The container of a source; undefined where it would hold no tag. */
+  containerOf(sourceId: string, compile: CompileContainers): PublishedContainer | undefined {
+    if (this.#collections !== undefined) {
+      const compiled = [...compile(this.#collections)];
+      this.#containers = new Map(compiled.map(([id, json]) => [id, { json, hash: hashOf(json) }]));
+      this.#collections = undefined;
+    }
+    return this.#containers.get(sourceId);
+  }
+}

@@ -1,0 +1,184 @@
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
+import { isSame } from '../../shared/sources/sdk/signature.ts';
+import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
+import { findSourceKind } from '../../shared/sources/registry.ts';
+import { Inflater } from '../http/inflate.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { busy, createReply, failure, invalid, jsonReply, tooLarge, unauthorized } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
+import { isGzipCoding } from '../http/request-head.ts';
+import { Admitted } from '../ingest/admission.ts';
+import type { Admission } from '../ingest/admission.ts';
+import type { MadeEvents } from '../ingest/made-events.ts';
+import type { PublishedSource } from '../ingest/published-sources.ts';
+import { madeToken, readQueryEvent } from './query-event.ts';
+import type { EventLimits, SingleEvent } from '../ingest/single-event.ts';
+import { refuseUnsigned } from '../webhook/check-signature.ts';
+import { formType, mediaTypeOf, multipartType } from '../webhook/media-types.ts';
+import { payloadOf } from '../webhook/provider-payload.ts';
+import { readForm, readMultipart, readProviderJson } from '../webhook/read-body.ts';
+import type { ReadBody } from '../webhook/read-body.ts';
+import type { WebhookSettings } from '../webhook/webhook-settings.ts';
+
+export type WebhookParts = {
+  readonly admission: Admission;
+  readonly events: SingleEvent;
+  readonly made: MadeEvents;
+  readonly limits: EventLimits;
+  readonly bodyBytesMax: number;
+  readonly settings: WebhookSettings;
+};
+
+/** Reads what webhooks send, by the kind of their source, and stores its events. */
+export class Webhooks {
+  readonly #parts: WebhookParts;
+  readonly #inflater: Inflater;
+  #multipartInFlight = 0;
+
+  constructor(parts: WebhookParts) {
+    this.#parts = parts;
+    const { gzip } = parts.settings;
+    this.#inflater = new Inflater({ bytesMax: parts.bodyBytesMax, ...gzip });
+  }
+
+  accept(exchange: Exchange, body: Buffer, token: string, query: string): void {
+    if (!isGzipCoding(exchange.head.contentEncoding)) return this.#admit(exchange, body, token, query);
+    const { admission } = this.#parts;
+    // Before any work on the body.
+    if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
+    const started = this.#inflater.inflate({
+      // The bytes handed over are gone when this returns.
+      compressed: Buffer.from(body),
+      address: admission.addressOf(exchange),
+      done: (result) => {
+        if (result.kind === 'body') exchange.attempt(() => this.#admit(exchange, result.body, token, query));
+        else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#parts.bodyBytesMax));
+      },
+    });
+    if (!started) exchange.send(busy);
+  }
+
+  #admit(exchange: Exchange, body: Buffer, token: string, query: string): void {
+    exchange.bodyBytes = body.length;
+    const { admission, settings } = this.#parts;
+    const source = admission.sourceOf(token);
+    if (source === undefined) return exchange.send(unauthorized);
+    const admitted = admission.admitSigned(exchange, source, 1);
+    if (!(admitted instanceof Admitted)) return exchange.send(admitted);
+    // Before anything looks at the body: reading it may change bytes that are signed.
+    const time = { nowMs: admitted.atMs, ageMsMax: settings.signatureAgeMsMax };
+    const unsigned = refuseUnsigned(source, exchange, body, time);
+    if (unsigned !== undefined) return refuse(exchange, source, unsigned);
+    if (mediaTypeOf(exchange) === multipartType) return this.#readMultipart(exchange, admitted, body, query);
+    this.#take(exchange, admitted, this.#read(exchange, body), query);
+  }
+
+  #read(exchange: Exchange, body: Buffer): ReadBody {
+    if (mediaTypeOf(exchange) === formType) return { value: readForm(body) };
+    const { limits, settings } = this.#parts;
+    return readProviderJson(body, { ...limits, arrayKeysMax: settings.arrayKeysMax });
+  }
+
+  #readMultipart(exchange: Exchange, admitted: Admitted, body: Buffer, query: string): void {
+    const { multipartInFlightMax } = this.#parts.settings;
+    if (this.#multipartInFlight >= multipartInFlightMax) return exchange.send(busy);
+    this.#multipartInFlight += 1;
+    // Its reader answers later, and the bytes are gone when this returns.
+    void readMultipart(Buffer.from(body), exchange.head.contentType).then((read) => {
+      this.#multipartInFlight -= 1;
+      exchange.attempt(() => this.#take(exchange, admitted, read, query));
+    });
+  }
+
+  #take(exchange: Exchange, admitted: Admitted, read: ReadBody, query: string): void {
+    const { source } = admitted;
+    if (read.refusal !== undefined) return refuse(exchange, source, read.refusal);
+    source.tally.invalid += read.leftOut ?? 0;
+    const kind = findSourceKind(source.type);
+    if (kind !== undefined) return this.#takeEvents(exchange, admitted, kind.readEvents(read.value), query);
+    const { value } = read;
+    if (Array.isArray(value)) return this.#takeEvents(exchange, admitted, value.map(anyEvent), query);
+    this.#takeAnything(exchange, admitted, value as object, query);
+  }
+
+  /** Of a source of no kind we know. */
+  #takeAnything(exchange: Exchange, admitted: Admitted, eventProperties: object, query: string): void {
+    const { event, fields } = readQueryEvent(query);
+    const payload = { token: madeToken, event: event ?? admitted.source.name, ...fields, eventProperties };
+    this.#parts.events.made(exchange, admitted, payload);
+  }
+
+  #takeEvents(
+    exchange: Exchange,
+    admitted: Admitted,
+    events: ReturnType<SourceKind['readEvents']>,
+    query: string,
+  ): void {
+    const { admission, made, limits, settings } = this.#parts;
+    const { source, atMs } = admitted;
+    if (events.length > settings.eventsMax) return refuse(exchange, source, tooManyEvents(settings.eventsMax));
+    if (events.length > 1) {
+      const others = admission.admitSigned(exchange, source, events.length - 1);
+      if (!(others instanceof Admitted)) return exchange.send(others);
+    }
+    const { timeWindow } = limits;
+    const context = { sourceName: source.name, says: readQueryEvent(query), nowMs: atMs, timeWindow, token: madeToken };
+    made.store(
+      exchange,
+      admitted,
+      events.map((event, index) => payloadOf(event, context, index)),
+    );
+  }
+}
+
+const malformedGzip = invalid('the body is not valid gzip');
+
+/** A member of an array that a source of no kind we know sends: it says nothing of a visitor that we could read. */
+const anyEvent = (member: unknown): ProviderEvent => ({
+  kind: 'track',
+  name: undefined,
+  id: undefined,
+  timeMs: undefined,
+  userId: undefined,
+  externalId: undefined,
+  email: undefined,
+  traits: {},
+  custom: undefined,
+  context: {},
+  ip: undefined,
+  userAgent: undefined,
+  properties: isJsonObject(member) ? member : { value: member },
+});
+
+const tooManyEvents = (limit: number): Reply =>
+  jsonReply(413, { success: false, error: `a request has ${limit} events at most`, limit });
+
+function refuse(exchange: Exchange, source: PublishedSource, reply: Reply): void {
+  if (reply.code < 500) source.tally.invalid += 1;
+  exchange.send(reply);
+}
+
+/** The answer to a provider that asks for the address before it uses it. */
+export function answerChallenge({ type }: PublishedSource, token: string, query: string): Reply {
+  const challenge = findSourceKind(type)?.challenge;
+  return challenge === undefined ? postOnly : echoChallenge(challenge, token, new URLSearchParams(query));
+}
+
+const postOnly = failure(405, 'method not allowed', { headers: [['allow', 'POST, OPTIONS']] });
+const wrongToken = failure(403, "the verify token is not the source's key");
+const noChallenge = failure(400, 'the challenge is missing, or holds more than letters, digits, - and _');
+
+function echoChallenge(challenge: NonNullable<SourceKind['challenge']>, token: string, query: URLSearchParams): Reply {
+  if (!isSame(query.get(challenge.token) ?? '', token)) return wrongToken;
+  const text = query.get(challenge.answer) ?? '';
+  // It is repeated, so it must not be anything a browser would take for a page.
+  if (!/^[\w-]{1,256}$/.test(text)) return noChallenge;
+  return createReply(200, Buffer.from(text), {
+    headers: [
+      ['content-type', 'text/plain'],
+      ['x-content-type-options', 'nosniff'],
+      ['cache-control', 'no-store'],
+    ],
+  });
+}
