@@ -230,6 +230,66 @@ test('rules: what an event would be sent is shown while a rule is written, and n
   expect(language.operators).toContainEqual(expect.objectContaining({ name: 'IsBetween', takes: 'range' }));
 });
 
+test('rules: recent events say which paths lead to values, what a logic matches, and what a publish would change', async () => {
+  const destination = (
+    name: string,
+    type = 'HTTPDestination',
+    settings: object = { httpDestinationUrl: 'https://example.com/in' },
+  ) => client.post('/destinations', { name, type, settings }).then(({ body }) => body.id as string);
+  const changed = await destination('Changed', 'GA4MeasurementProtocol', {
+    measurementId: 'G-ABCDEF1234',
+    apiSecret: 'very-secret',
+  });
+  await destination('Untouched');
+  for (const [id, isTest] of [
+    ['m1', false],
+    ['m2', false],
+    ['m3', true],
+  ] as const) {
+    await addEvent(id, 's', isTest);
+  }
+  await client.publish();
+  const added = await destination('Added');
+  const row = { property: 'tier', map: '{{event.event_properties.plan}}', modification: 'None' };
+  await client.post('/collections/mappings', { destinationId: changed, eventName: 'joined', mappings: [row] });
+  const { body: impact } = await client.get('/versions/draft/impact?samples=true');
+  expect(impact).toMatchObject({ examined: 2, isSample: true, isComplete: true });
+  expect(impact.destinations).toHaveLength(2);
+  const of = (id: string) => impact.destinations.find((one: { destinationId: string }) => one.destinationId === id);
+  expect(of(changed)).toMatchObject({
+    name: 'Changed',
+    changed: 2,
+    added: 0,
+    removed: 0,
+    samples: [
+      { event: 'Signed Up', change: 'changed', before: { sentName: 'sign_up' }, after: { sentName: 'joined' } },
+    ],
+  });
+  expect(of(changed).samples[0].after.request.body).toContain('tier');
+  expect(of(added)).toMatchObject({ changed: 0, added: 2, samples: [{ change: 'added', before: null }] });
+  expect(JSON.stringify(impact)).not.toContain('very-secret');
+  const narrow = await plane.newKey(client, ['version:find']);
+  expect((await narrow.get('/versions/draft/impact')).body.destinations[0].samples).toEqual([]);
+  expect((await narrow.get('/versions/draft/impact?samples=true')).status).toBe(403);
+
+  expect((await client.get('/rules/paths')).body).toEqual({
+    events: 2,
+    paths: [
+      { path: 'event.event_properties.plan', events: 2, example: 'free' },
+      { path: 'visitor.id', events: 2, example: 'v1' },
+    ],
+  });
+  expect((await client.get('/rules/paths?event=Other')).body).toEqual({ events: 0, paths: [] });
+  const matches = async (value: string) => {
+    const logic = { condition: { property: 'event.event_properties.plan', operator: 'Is', value } };
+    return (await client.post('/rules/matches', { logic })).body;
+  };
+  expect(await matches('free')).toMatchObject({ matched: 6, examined: 6, isSample: true, isComplete: true });
+  expect((await matches('free')).events.map(({ id }: { id: string }) => id).toSorted()).toEqual(['m1', 'm2']);
+  expect(await matches('paid')).toMatchObject({ matched: 0, events: [] });
+  expect((await client.post('/rules/matches', { logic: null })).body.matched).toBe(6);
+});
+
 test('failures: why recent events did not arrive, by reason', async () => {
   const { body: one } = await client.post('/destinations', { type: 'HTTPDestination' });
   for (const [id, reason] of [

@@ -8,8 +8,10 @@ import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { ConsentWords } from '../../shared/contracts/events/consent-words.ts';
 import { headOf } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { sentName } from '../../shared/destinations/event-outcomes.ts';
 import { namesElsewhere } from '../../shared/destinations/registry.ts';
 import { withLimitedData } from '../../shared/destinations/limit-data.ts';
+import { contentOf } from '../../shared/destinations/sdk/request-content.ts';
 import { compileAllowedData } from '../../shared/routing/allowed-data.ts';
 import { compileDispatchPlan } from '../../shared/routing/dispatch-plan.ts';
 import type { Decision } from '../../shared/routing/dispatch-plan.ts';
@@ -22,6 +24,7 @@ import { ApiError } from '../api/api-error.ts';
 import { sealerFor } from '../destinations/destination-view.ts';
 import { prepareDestination } from '../destinations/prepare-destination.ts';
 import { previewRequest } from '../destinations/run-test.ts';
+import type { ShownRequest } from '../destinations/run-test.ts';
 import { consentAnswer, viewConsent } from './event-view.ts';
 import { endedAtPlan } from './recent-events.ts';
 import type { RecentEventRecord } from './recent-events.ts';
@@ -39,7 +42,12 @@ export const wayReply = Type.Object({
   why: Type.String({ description: 'In words.' }),
   consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stops or limits it: what decides.' })),
   ruleId: nullable(Type.String({ description: 'The mapping that decided, where one did.' })),
-  eventName: nullable(Type.String({ description: 'What it is called there.' })),
+  eventName: nullable(Type.String({ description: 'Its name after the mapping.' })),
+  sentName: nullable(
+    Type.String({
+      description: 'The name that the platform receives, as it stands in the request; null where none does.',
+    }),
+  ),
   properties: nullable(
     Type.Record(Type.String(), Type.Unknown(), { description: 'What a mapping makes of it; null: all of them.' }),
   ),
@@ -62,13 +70,21 @@ export const wayReply = Type.Object({
 /** The members that hold values of a person. */
 export const wayMembers = ['properties', 'url', 'headers', 'body'] as const;
 
-export type WaysAsked = {
+/** Whose rules are asked about which destinations. */
+export type RulesAsked = {
   readonly accountId: string;
   readonly snapshot: Snapshot;
-  readonly record: RecentEventRecord;
-  readonly destinationId: string | undefined;
+  /** All of them where it is undefined. */
+  readonly destinationIds: ReadonlySet<string> | undefined;
+  /** Whether the request is built as well. */
+  readonly withRequests: boolean;
   readonly secretBox: SecretBox;
   readonly nowMs: number;
+};
+
+export type WaysAsked = Omit<RulesAsked, 'destinationIds' | 'withRequests'> & {
+  readonly record: RecentEventRecord;
+  readonly destinationId: string | undefined;
 };
 
 const skipReasons = {
@@ -83,8 +99,16 @@ const skipReasons = {
  * Asks the rules of a snapshot about an event, as dispatchers do. Of one destination the request is shown as well. What
  * the view has left out of a large event the rules do not see.
  */
-export function decideWays(asked: WaysAsked): JsonObject[] {
-  const { accountId, snapshot, destinationId } = asked;
+export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[] {
+  const isOne = destinationId !== undefined;
+  return compileWays({ ...asked, destinationIds: isOne ? new Set([destinationId]) : undefined, withRequests: isOne })(
+    record,
+  );
+}
+
+/** The same for many events: the rules are compiled once. */
+export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => Way[] {
+  const { accountId, snapshot, destinationIds } = asked;
   const config = readLiveConfig({
     format: 1,
     accountId,
@@ -94,73 +118,116 @@ export function decideWays(asked: WaysAsked): JsonObject[] {
     sourceKeys: [],
     collections: snapshot,
   });
-  const wanted = publishedDestinations(config).filter(({ id }) => destinationId === undefined || id === destinationId);
-  return wanted.map((destination) => {
+  const wanted = publishedDestinations(config).filter(({ id }) => destinationIds?.has(id) !== false);
+  const decided = wanted.map((destination) => {
     const entity = snapshot.destinations.find(({ id }) => id === destination.id);
-    const way = decideWay(config, destination, asked);
-    return { destinationId: destination.id, name: textOf(entity?.['name']), type: destination.type, ...way };
+    const named = { destinationId: destination.id, name: textOf(entity?.['name']), type: destination.type };
+    return { named, decide: compileWay(config, destination, asked) };
   });
+  return (record) => decided.map(({ named, decide }) => ({ ...named, ...decide(record) }));
 }
 
-type Way = Readonly<
-  Record<'decision' | 'why' | 'consent' | 'waiting' | 'ruleId' | 'eventName' | 'properties' | 'request', unknown>
->;
+export type Way = Verdict & { readonly destinationId: string; readonly name: string; readonly type: string };
+
+type Verdict = {
+  readonly decision: 'send' | 'skip' | 'stop' | 'globalStop' | 'broken';
+  readonly why: string;
+  readonly consent: JsonObject[] | null;
+  readonly waiting: string | null;
+  readonly ruleId: string | null;
+  readonly eventName: string | null;
+  readonly sentName: string | null;
+  readonly properties: JsonObject | null;
+  readonly request: ShownRequest | null;
+};
 
 const nothing = {
   consent: null,
   waiting: null,
   ruleId: null,
   eventName: null,
+  sentName: null,
   properties: null,
   request: null,
 } as const;
 
-function decideWay(config: LiveConfig, destination: PublishedDestination, asked: WaysAsked): Way {
-  if (endedAtPlan(asked.record)) {
-    return {
-      ...nothing,
-      decision: 'skip',
-      why: 'The tracking plan quarantined or dropped it: it has not come this far.',
-    };
-  }
-  const resolved = resolvedOf(asked.accountId, asked.record);
-  try {
-    const decision = compileDispatchPlan(config, destination, namesElsewhere(destination.type)).decide(
-      headOf(resolved),
-      resolved,
-    );
-    if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
-    const { ruleId, mapped, limitedBy } = decision;
-    const isLimited = limitedBy !== undefined;
-    const limit = compileAllowedData(config.collections.externalAllowedEventData);
-    const { event } = resolved.event;
-    const sent = {
-      ...nothing,
-      decision: 'send',
-      why: `${mapped === undefined ? 'No mapping matches: it is sent as it is' : 'A mapping decides what is sent'}${isLimited ? ', for limited use only.' : '.'}`,
-      consent: limitedBy === undefined ? null : viewConsent(limitedBy.answers),
-      ruleId: ruleId ?? null,
-      eventName: mapped?.eventName ?? resolved.event.event,
-      properties: mapped === undefined ? null : (limit?.(event, mapped.properties) ?? mapped.properties),
-    };
-    if (asked.destinationId === undefined) return sent;
-    const sealer = sealerFor(asked.secretBox, asked.accountId, destination.id);
-    const ready = prepareDestination(destination.type, destination.settings, sealer);
-    const prepared = limit === undefined ? ready.prepared : withLimitedData(ready.prepared, limit);
-    const preview = previewRequest({ ...ready, prepared }, { resolved, mapped, isLimited }, asked.nowMs);
-    if (typeof preview === 'string') return { ...sent, decision: 'broken', why: preview };
-    return { ...sent, request: preview };
-  } catch (error) {
+function compileWay(
+  config: LiveConfig,
+  destination: PublishedDestination,
+  asked: RulesAsked,
+): (record: RecentEventRecord) => Verdict {
+  const broken = (error: unknown): Verdict => {
     if (error instanceof PlanError || error instanceof ApiError || error instanceof SecretError) {
       return { ...nothing, decision: 'broken', why: error.message };
     }
     throw error;
+  };
+  let decide: ReturnType<typeof compileDispatchPlan>['decide'];
+  try {
+    ({ decide } = compileDispatchPlan(config, destination, namesElsewhere(destination.type)));
+  } catch (error) {
+    const verdict = broken(error);
+    return (record) => (endedAtPlan(record) ? endedEarlier : verdict);
   }
+  const limit = compileAllowedData(config.collections.externalAllowedEventData);
+  // Only an event that is sent needs the secrets.
+  let opened: ReturnType<typeof prepareDestination> | undefined;
+  const ready = (): ReturnType<typeof prepareDestination> => {
+    if (opened === undefined) {
+      const sealer = sealerFor(asked.secretBox, asked.accountId, destination.id);
+      const prepared = prepareDestination(destination.type, destination.settings, sealer);
+      opened = limit === undefined ? prepared : { ...prepared, prepared: withLimitedData(prepared.prepared, limit) };
+    }
+    return opened;
+  };
+  return (record) => {
+    if (endedAtPlan(record)) return endedEarlier;
+    const resolved = resolvedOf(asked.accountId, record);
+    try {
+      const decision = decide(headOf(resolved), resolved);
+      if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
+      const { ruleId, mapped, limitedBy } = decision;
+      const isLimited = limitedBy !== undefined;
+      const { event } = resolved.event;
+      const sent: Verdict = {
+        ...nothing,
+        decision: 'send',
+        why: `${mapped === undefined ? 'No mapping matches: it is sent as it is' : 'A mapping decides what is sent'}${isLimited ? ', for limited use only.' : '.'}`,
+        consent: limitedBy === undefined ? null : viewConsent(limitedBy.answers),
+        ruleId: ruleId ?? null,
+        eventName: mapped?.eventName ?? event,
+        properties: mapped === undefined ? null : (limit?.(event, mapped.properties) ?? mapped.properties),
+      };
+      if (!asked.withRequests) return sent;
+      const preview = previewRequest(ready(), { resolved, mapped, isLimited }, asked.nowMs);
+      if (typeof preview === 'string') return { ...sent, decision: 'broken', why: preview };
+      const { kind } = ready();
+      const name = mapped?.eventName ?? event;
+      return {
+        ...sent,
+        request: preview,
+        sentName: sentName(kind, { name, isRenamed: name !== event }, [contentOfShown(preview)]) ?? null,
+      };
+    } catch (error) {
+      return broken(error);
+    }
+  };
+}
+
+const endedEarlier: Verdict = {
+  ...nothing,
+  decision: 'skip',
+  why: 'The tracking plan quarantined or dropped it: it has not come this far.',
+};
+
+/** The JSON, form or query of a shown request. */
+function contentOfShown({ url, body, headers }: ShownRequest): unknown {
+  return contentOf({ method: 'POST', url, headers, body: body ?? undefined });
 }
 
 function explainStop(
   decision: Exclude<Decision, { kind: 'send' }>,
-): Pick<Way, 'decision' | 'why'> & { ruleId?: string; consent?: JsonObject[] } {
+): Pick<Verdict, 'decision' | 'why'> & { ruleId?: string; consent?: JsonObject[] } {
   switch (decision.kind) {
     case 'skip':
       return { decision: 'skip', why: skipReasons[decision.rule] };
@@ -177,7 +244,8 @@ function explainStop(
   }
 }
 
-function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent {
+/** An event of the view as rules read it. */
+export function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent {
   const member = (name: string): JsonObject => {
     const value = record.body[name];
     return isJsonObject(value) ? value : {};

@@ -188,6 +188,21 @@ export async function listNewestReceived(
   return rows;
 }
 
+/** Up to `limit` of an account's newest events that were sent with a live key, without their outcomes. */
+export async function listForRules(
+  db: Queryable,
+  accountId: string,
+  { sinceMs, limit, name }: { readonly sinceMs: number; readonly limit: number; readonly name?: string | undefined },
+): Promise<RecentEventRecord[]> {
+  const { rows } = await db.query<RecentEventRecord>(
+    `select ${ownColumns}, '[]'::jsonb as outcomes from recent_events e
+     where e.account_id = $1 and e.received_at >= $2 and not e.test and e.visitor_id <> '' and ($4::text is null or e.name = $4)
+     order by e.received_at desc, e.id desc limit $3`,
+    [accountId, new Date(sinceMs), limit, name ?? null],
+  );
+  return rows;
+}
+
 /** One event of the view, of several of one id the newest; undefined where it is not in there, or not any more. */
 export async function findRecentEvent(
   db: Queryable,
@@ -236,5 +251,7 @@ const outcomes = `coalesce((
     'error', case when o.outcome in ('retrying', 'rejected') then o.answer end) order by o.destination_id)
   from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id and o.origin = e.origin), '[]')`;
 
-const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
-  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.origin, e.body, e.plan, ${outcomes} as outcomes`;
+const ownColumns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
+  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.origin, e.body, e.plan`;
+
+const columns = `${ownColumns}, ${outcomes} as outcomes`;

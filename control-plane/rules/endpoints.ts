@@ -10,6 +10,7 @@ import { decideWays, wayMembers, wayReply } from '../events/decide-ways.ts';
 import { findRecentEvent } from '../events/recent-events.ts';
 import { hasScope } from '../keys/scopes.ts';
 import { resolveSnapshot } from '../versions/version-store.ts';
+import { recentRuleEndpoints } from './recent-endpoints.ts';
 import { standIns, withStandIns } from './stand-in.ts';
 
 const text = Type.String();
@@ -24,6 +25,7 @@ const language = {
 
 /** Writing rules: what they are written in, and what a rule would do before it is kept. */
 export const ruleEndpoints = [
+  ...recentRuleEndpoints,
   defineEndpoint({
     method: 'GET',
     path: '/rest/v1/rules/language',

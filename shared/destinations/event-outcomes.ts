@@ -6,7 +6,7 @@ import { platformEvents } from './sdk/platform-events.ts';
 import { contentOf, requestsInTurn } from './sdk/request-content.ts';
 import { skipReason } from './sdk/skip-reason.ts';
 import { createEventNames } from './sdk/standard-events.ts';
-import type { PlatformVocabulary } from './sdk/standard-events.ts';
+import type { NamedEvent, PlatformVocabulary } from './sdk/standard-events.ts';
 import { resolvedSample, standardSamples } from './sdk/standard-samples.ts';
 import type { StandardSample } from './sdk/standard-samples.ts';
 
@@ -63,7 +63,12 @@ export function eventOutcome(
       url: request.url,
       content: readable(contentOf(request)),
     }));
-    return { label, outcome: 'sent', name: sentName(kind, sample.event, requests), requests };
+    return {
+      label,
+      outcome: 'sent',
+      name: sentName(kind, { name: sample.event, isRenamed: false }, contentsOf(requests)),
+      requests,
+    };
   } catch (error) {
     if (error instanceof UnfitEventError) return { label, outcome: 'refused', reason: error.message };
     throw error;
@@ -84,10 +89,14 @@ function readable(content: unknown): unknown {
 const vocabularies: Readonly<Record<string, PlatformVocabulary | undefined>> = platformEvents;
 
 /** The platform's own name, else the event's, where a member of the requests holds it, however it is written. */
-function sentName(kind: EventKind, name: string, requests: readonly ShownRequest[]): string | undefined {
+export function sentName(
+  kind: Pick<EventKind, 'descriptor'>,
+  { name, isRenamed }: NamedEvent,
+  contents: readonly unknown[],
+): string | undefined {
   const vocabulary = vocabularies[kind.descriptor.id];
-  const own = vocabulary === undefined ? undefined : createEventNames(vocabulary)({ name, isRenamed: false });
-  const leaves = requests.flatMap(({ content }) => [...leavesOf(content)].map(([, leaf]) => leaf));
+  const own = vocabulary === undefined ? undefined : createEventNames(vocabulary)({ name, isRenamed });
+  const leaves = contents.flatMap((content) => [...leavesOf(content)].map(([, leaf]) => leaf));
   for (const wanted of own === undefined ? [name] : [own, name]) {
     const exact = leaves.find((leaf) => leaf === wanted);
     const found = exact ?? leaves.find((leaf) => typeof leaf === 'string' && plain(leaf) === plain(wanted));
@@ -95,6 +104,8 @@ function sentName(kind: EventKind, name: string, requests: readonly ShownRequest
   }
   return undefined;
 }
+
+const contentsOf = (requests: readonly ShownRequest[]): readonly unknown[] => requests.map(({ content }) => content);
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 

@@ -1,0 +1,185 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
+import { checkLogic, compilePredicate } from '../../shared/routing/predicate/predicate.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { refuseProblems } from '../draft/check-together.ts';
+import { compileWays, resolvedOf, wayMembers, wayReply } from '../events/decide-ways.ts';
+import { listForRules } from '../events/recent-events.ts';
+import { compareSnapshots } from '../versions/version-store.ts';
+import { affectedDestinations, createImpact } from './compare-ways.ts';
+import { findEventPaths } from './event-paths.ts';
+
+const text = Type.String();
+const count = Type.Integer({ minimum: 0 });
+const instant = Type.String({ format: 'date-time' });
+const dayMs = 86_400_000;
+
+/** Kept events that are looked at. */
+const lookedAtMax = { paths: 500, matches: 2_000 } as const;
+/** Matching events that are named, so that one can be tried. */
+const namedMax = 50;
+const comparedMax = { default: 200, most: 500 } as const;
+/** A comparison ends after this time, with the events it has looked at. */
+const comparedWithinMs = 5_000;
+
+const { decision, why, eventName, sentName, request } = wayReply.properties;
+const shownWay = nullable(Type.Object({ decision, why, eventName, sentName, request }));
+
+/** Rules against the account's recent events: what paths lead to, what a logic matches, what a publish would change. */
+export const recentRuleEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/rules/paths',
+    scope: 'event:list',
+    id: 'listRulePaths',
+    audits: { action: 'event.list' },
+    personal: ['example'],
+    tag: 'Rules',
+    summary: `Paths that lead to values in the account's newest ${lookedAtMax.paths} events, the most frequent first, each with an example`,
+    query: Type.Object({
+      event: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 1_000, description: 'Of events of this name only.' }),
+      ),
+    }),
+    reply: Type.Object({
+      events: { ...count, description: 'How many events were looked at.' },
+      paths: Type.Array(
+        Type.Object({
+          path: { ...text, description: 'Of a list the first item stands for all: items.0.price.' },
+          events: { ...count, description: 'How many of them have it.' },
+          example: text,
+        }),
+      ),
+    }),
+    async handle({ query, principal }, { pool }) {
+      const wanted = { sinceMs: 0, limit: lookedAtMax.paths, name: query.event };
+      const records = await listForRules(pool, principal.accountId, wanted);
+      return { events: records.length, paths: findEventPaths(records) };
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/rules/matches',
+    scope: 'event:list',
+    id: 'matchRecentEvents',
+    audits: { action: 'event.list' },
+    tag: 'Rules',
+    summary: `How many events of the last day a logic matches, of the newest ${lookedAtMax.matches} that are kept; nothing is stored`,
+    body: Type.Object({ logic: nullable(logicSchema) }, { additionalProperties: false }),
+    reply: Type.Object({
+      matched: { ...count, description: 'Of a sample, how many events the kept ones stand for.' },
+      examined: { ...count, description: 'How many events were looked at, counted likewise.' },
+      isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
+      isComplete: Type.Boolean({ description: 'Whether all kept events of the last day were looked at.' }),
+      since: nullable({ ...instant, description: 'When the oldest of them was received.' }),
+      events: Type.Array(Type.Object({ id: text, event: text, time: instant }), {
+        description: `Matching events, the newest first, at most ${namedMax}.`,
+      }),
+    }),
+    async handle({ body: { logic }, principal }, { pool, now }) {
+      if (logic !== null) refuseProblems(checkLogic(logic));
+      const matches = logic === null ? () => true : compilePredicate(logic);
+      const limit = lookedAtMax.matches;
+      const wanted = { sinceMs: now().getTime() - dayMs, limit: limit + 1 };
+      const kept = await listForRules(pool, principal.accountId, wanted);
+      const records = kept.slice(0, limit);
+      const matching = records.filter((record) => matches(resolvedOf(principal.accountId, record)));
+      const standFor = (some: typeof records): number => some.reduce((sum, { sampleOf }) => sum + sampleOf, 0);
+      return {
+        matched: standFor(matching),
+        examined: standFor(records),
+        isSample: records.some(({ sampleOf }) => sampleOf > 1),
+        isComplete: kept.length <= limit,
+        since: records.at(-1)?.receivedAt.toISOString() ?? null,
+        events: matching
+          .slice(0, namedMax)
+          .map(({ id, name, time }) => ({ id, event: name, time: time.toISOString() })),
+      };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/versions/{id}/impact',
+    scope: 'version:find',
+    queryScope: ({ samples }) => (String(samples) === 'true' ? 'event:list' : undefined),
+    id: 'getVersionImpact',
+    audits: { action: 'event.list' },
+    personal: wayMembers,
+    isCostly: true,
+    tag: 'Versions',
+    summary:
+      "What a version, or the draft, would change of the requests of the account's newest events against another version, by " +
+      'default the one that is live: both are asked as dispatchers are, nothing is sent, secrets are masked',
+    query: Type.Object({
+      against: Type.Optional(Type.String({ format: 'uuid', description: 'The version it is compared with.' })),
+      samples: Type.Optional(
+        Type.Boolean({ default: false, description: 'With examples of such events. Needs `event:list` too.' }),
+      ),
+      events: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: comparedMax.most,
+          default: comparedMax.default,
+          description: 'Events that are tried.',
+        }),
+      ),
+    }),
+    reply: Type.Object({
+      examined: { ...count, description: 'Events that were tried.' },
+      isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
+      isComplete: Type.Boolean({ description: `False where it took longer than ${comparedWithinMs / 1_000} seconds.` }),
+      since: nullable({ ...instant, description: 'When the oldest of them was received.' }),
+      destinations: Type.Array(
+        Type.Object({
+          destinationId: text,
+          name: text,
+          type: text,
+          changed: { ...count, description: 'Events whose request would be another one.' },
+          added: { ...count, description: 'Events that would be sent and are not now.' },
+          removed: { ...count, description: 'Events that would no longer be sent.' },
+          samples: Type.Array(
+            Type.Object({
+              eventId: text,
+              event: text,
+              time: instant,
+              change: Type.Enum(['added', 'removed', 'changed']),
+              before: shownWay,
+              after: shownWay,
+            }),
+            { description: 'At most 3, of different event names; none without `samples`.' },
+          ),
+        }),
+        { description: 'Destinations with any change.' },
+      ),
+    }),
+    async handle({ params, query, principal }, { storage, pool, secretBox, now }) {
+      const { accountId } = principal;
+      const compared = { id: params.id, against: query.against };
+      const { baseline, target } = await compareSnapshots(storage.fork(), accountId, compared);
+      const destinationIds = affectedDestinations(baseline, target);
+      const records = await listForRules(pool, accountId, { sinceMs: 0, limit: query.events ?? comparedMax.default });
+      const asked = { accountId, destinationIds, withRequests: true, secretBox, nowMs: now().getTime() };
+      const before = compileWays({ ...asked, snapshot: baseline });
+      const after = compileWays({ ...asked, snapshot: target });
+      const impact = createImpact(baseline, target);
+      const begunMs = performance.now();
+      let examined = 0;
+      for (const record of records) {
+        if (performance.now() - begunMs > comparedWithinMs) break;
+        impact.add(record, before(record), after(record));
+        examined += 1;
+        // Other requests are answered between two events.
+        await yieldToOthers();
+      }
+      return {
+        examined,
+        isSample: records.some(({ sampleOf }) => sampleOf > 1),
+        isComplete: examined === records.length,
+        since: records[Math.max(0, examined - 1)]?.receivedAt.toISOString() ?? null,
+        destinations: impact.read(query.samples === true),
+      };
+    },
+  }),
+];
