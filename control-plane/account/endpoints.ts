@@ -28,11 +28,18 @@ const masksPersonalData = Type.Boolean({
     'visitors up by them. Not versioned: a change takes effect immediately.',
 });
 
+const approvalNeeded = Type.Boolean({
+  description:
+    'Whether a version goes live only after another key or user than its author approved it, whichever way it is published: by ' +
+    'a roll back and by the platform library too. Not versioned: a change takes effect immediately.',
+});
+
 const reply = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   publishOnCreate,
   masksPersonalData,
+  requiresApproval: approvalNeeded,
   unknownEvents: unknownEventsSetting,
   unknownProperties: unknownPropertiesSetting,
   identity: {
@@ -44,6 +51,7 @@ const reply = Type.Object({
 const changeFields = {
   publishOnCreate: Type.Optional(publishOnCreate),
   masksPersonalData: Type.Optional(masksPersonalData),
+  requiresApproval: Type.Optional(approvalNeeded),
   identity: Type.Optional(identityChange),
   unknownEvents: Type.Optional(unknownEventsSetting),
   unknownProperties: Type.Optional(unknownPropertiesSetting),
@@ -85,6 +93,10 @@ export const accountEndpoints = [
           row.masksPersonalData = changed.masksPersonalData;
           fields.push('masksPersonalData');
         }
+        if (changed.requiresApproval !== undefined) {
+          row.requiresApproval = changed.requiresApproval;
+          fields.push('requiresApproval');
+        }
         const before = readIdentitySettings(row.identity);
         const change = changeIdentity(before, changed.identity ?? {});
         if (change.fields.length > 0) {
@@ -116,6 +128,11 @@ export async function masksValues(em: EntityManager, accountId: string): Promise
   return (await findAccount(em, accountId)).masksPersonalData;
 }
 
+/** Whether only approved versions go live. */
+export async function requiresApproval(em: EntityManager, accountId: string): Promise<boolean> {
+  return (await findAccount(em, accountId)).requiresApproval;
+}
+
 function findAccount(em: EntityManager, accountId: string) {
   return em.findOneOrFail(Account, { id: accountId });
 }
@@ -130,6 +147,7 @@ function view({
   name,
   publishOnCreate: publishes,
   masksPersonalData: masks,
+  requiresApproval: isApprovalRequired,
   identity,
   planSettings,
 }: Awaited<ReturnType<typeof findAccount>>) {
@@ -139,6 +157,7 @@ function view({
     name,
     publishOnCreate: publishes,
     masksPersonalData: masks,
+    requiresApproval: isApprovalRequired,
     identity: readIdentitySettings(identity),
     ...plan,
   };

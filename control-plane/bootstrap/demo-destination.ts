@@ -7,6 +7,7 @@ import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import { isSealed } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
+import { requiresApproval } from '../account/endpoints.ts';
 import { lockAccount } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
@@ -46,6 +47,8 @@ export async function moveDemoDestination(
   const live = await liveContent(em, accountId);
   const moved = live.destinations.map((entity) => withUrl(entity, row.id, wanted));
   if (moved.every((entity, index) => entity === live.destinations[index])) return;
+  // It is published with what is approved next.
+  if (await requiresApproval(em, accountId)) return;
   const content = { ...live, destinations: moved };
   const notes = 'The demo sink has moved to another port.';
   const version = await insertVersion(em, accountId, { name: 'Demo sink moved', notes, content }, now);

@@ -26,6 +26,8 @@ export const scopeNames: readonly string[] = [
   'version:create',
   'version:update',
   'version:publish',
+  // To approve or reject a version that another key or user made.
+  'version:approve',
   'version:delete',
   'event:list',
   // Without it values of visitors and events are masked.

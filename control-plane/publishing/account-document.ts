@@ -8,8 +8,13 @@ type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber'
 /** What the account runs now, as the CONFIG bucket holds it; undefined before its first publish. */
 export async function readAccountDocument(em: EntityManager, accountId: string): Promise<AccountConfig | undefined> {
   const [version] = await em.execute<LiveRow[]>(
-    `select versions.id, version_number, published_at, content from accounts
-     join versions on versions.account_id = accounts.id and versions.id = live_version_id where accounts.id = ?`,
+    // A version may be live again: the time is that of the publication, not of the version's first one.
+    `select versions.id, versions.version_number, coalesce(publications.published_at, versions.published_at) as published_at,
+       content
+     from accounts
+     join versions on versions.account_id = accounts.id and versions.id = live_version_id
+     left join publications on publications.account_id = accounts.id and ended_at is null and version_id = versions.id
+     where accounts.id = ?`,
     [accountId],
   );
   if (version === undefined) return undefined;

@@ -17,6 +17,8 @@ const firstMs = Date.parse('2026-03-01T00:00:00Z');
 export async function fillAccount(plane: TestControlPlane, client: Client, pool: Pool): Promise<FilledIds> {
   const made = await fillConfiguration(client);
   const { body: version } = await client.post('/versions', { publish: true, name: 'First' });
+  const { body: pendingVersion } = await client.post('/versions', { name: 'Waits for an approval' });
+  await client.post(`/versions/${pendingVersion.id}/request-approval`);
   // An erasure is forwarded to the destinations that are live.
   const people = await fillPeople(client, pool);
   const log = await fillLog(plane, client, made['destination'] ?? '');
@@ -29,7 +31,15 @@ export async function fillAccount(plane: TestControlPlane, client: Client, pool:
     headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },
     body: JSON.stringify({ key: client.key }),
   });
-  return { ...made, ...people, ...log, version: version.id, replay: replay.id, key: key.id };
+  return {
+    ...made,
+    ...people,
+    ...log,
+    version: version.id,
+    pendingVersion: pendingVersion.id,
+    replay: replay.id,
+    key: key.id,
+  };
 }
 
 async function fillConfiguration(client: Client): Promise<FilledIds> {

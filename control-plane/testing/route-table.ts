@@ -69,6 +69,12 @@ GET    /versions/{version}/privacy-report   version:find
 GET    /versions/draft/status?collection=destinations&entityId={destination}   version:find
 POST   /versions/draft/revert         version:publish   {"entities":[]}
 POST   /versions/draft/abandon        version:publish
+POST   /versions/{version}/request-approval   version:create
+POST   /versions/{pendingVersion}/approve   version:approve
+POST   /versions/{pendingVersion}/reject    version:approve
+GET    /approvals                     version:list
+GET    /publications                  version:list
+GET    /versions/{version}/impact     version:find
 
 POST   /collections/experiments/{experiments}/start    experiments:update
 POST   /collections/experiments/{experiments}/pause    experiments:update
@@ -88,6 +94,8 @@ GET    /events/{event}         event:list
 GET    /events/{event}/exchanges   destination:find
 GET    /events/{event}/ways    event:list
 POST   /events/{event}/ways    event:list
+GET    /rules/paths            event:list
+POST   /rules/matches          event:list   {"logic":null}
 GET    /rules/language         any
 
 GET    /visitors?userId={visitor}     visitor:find

@@ -4,7 +4,9 @@ import { emptySnapshot } from '../draft/snapshot.ts';
 import { privacyReportEndpoint } from './privacy-report-endpoint.ts';
 import { changesReply, diffReply } from './version-view.ts';
 import { diffSnapshots } from './diff.ts';
-import { listChanges } from './list-changes.ts';
+import { hasScope } from '../keys/scopes.ts';
+import { lastActors, unknownActor } from './last-actors.ts';
+import { listChanges, namesIn } from './list-changes.ts';
 import { compareSnapshots, maskSnapshot, versionContent, requireVersion } from './version-store.ts';
 
 const against = Type.Union([Type.String({ format: 'uuid' }), Type.Literal('draft')], {
@@ -60,7 +62,14 @@ export const compareEndpoints = [
     async handle({ params, query, principal }, { storage }) {
       const compared = { id: params.id, against: query.against };
       const { baseline, target } = await compareSnapshots(storage.fork(), principal.accountId, compared);
-      return { changes: listChanges(baseline, target) };
+      const em = storage.fork();
+      const changes = listChanges(baseline, target);
+      const showsActors = params.id === 'draft' && hasScope(principal.scopes, 'audit:list');
+      const actors = showsActors ? await lastActors(em, principal.accountId, changes) : undefined;
+      return {
+        names: namesIn(changes, [target, baseline]),
+        changes: changes.map((change) => ({ ...change, ...(actors?.(change) ?? unknownActor) })),
+      };
     },
   }),
 ];

@@ -1,3 +1,4 @@
+import { approvalEndpoints } from './approval-endpoints.ts';
 import { compareEndpoints } from './compare-endpoints.ts';
 import { draftEndpoints } from './draft-endpoints.ts';
 import { publishEndpoints } from './publish-endpoints.ts';
@@ -6,6 +7,7 @@ import { storedVersionEndpoints } from './version-endpoints.ts';
 export const versionEndpoints = [
   ...storedVersionEndpoints,
   ...publishEndpoints,
+  ...approvalEndpoints,
   ...compareEndpoints,
   ...draftEndpoints,
 ];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { anySnapshot } from '../testing/snapshot-arbitraries.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { diffSnapshots } from './diff.ts';
-import { listChanges } from './list-changes.ts';
+import { listChanges, namesIn } from './list-changes.ts';
 
 const destination = (own: Record<string, unknown>) => ({ id: 'd', createdAt: '2030-01-01T00:00:00.000Z', ...own });
 
@@ -33,6 +33,25 @@ test('changes: a secret shows that it changed, and neither value', () => {
   const changes = listChanges(baseline, target);
   expect(changes[0]?.fields).toEqual([{ path: 'settings.token', old: '********', new: '********' }]);
   expect(JSON.stringify(listChanges(emptySnapshot, target))).not.toContain('enc:v1');
+});
+
+test('changes: a row of a mapping is named by its property, another order is a change of the whole, and ids have names', () => {
+  const row = (property: string, map: string) => ({ property, map, modification: 'None' });
+  const mapping = (...rows: object[]) => ({
+    ...emptySnapshot,
+    mappings: [destination({ destinationId: 'shop', mappings: rows })],
+  });
+  const [a, b] = [row('total', '{{a}}'), row('coupon', '{{b}}')];
+  const fieldsOf = (...now: object[]) => listChanges(mapping(a, b), mapping(...now))[0]?.fields;
+  expect(fieldsOf(b, row('total', '{{c}}'), row('tax', '1'))).toEqual([
+    { path: 'mappings[total].map', old: '{{a}}', new: '{{c}}' },
+    { path: 'mappings[tax].map', new: '1' },
+    { path: 'mappings[tax].modification', new: 'None' },
+  ]);
+  expect(fieldsOf(b, a)).toEqual([{ path: 'mappings', old: [a, b], new: [b, a] }]);
+  const destinations = [{ ...destination({ name: 'Shop' }), id: 'shop' }, destination({ name: 'Other' })];
+  const target = { ...mapping(a), destinations };
+  expect(namesIn(listChanges({ ...emptySnapshot, destinations }, target), [target])).toEqual({ shop: 'Shop' });
 });
 
 test('changes: they are those the diff counts', () => {

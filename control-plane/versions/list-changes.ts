@@ -5,6 +5,7 @@ import type { SnapshotEntity } from '../../shared/contracts/config/account-confi
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { isSealed } from '../../shared/contracts/config/secrets.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { indexById, sameEntity } from '../draft/snapshot.ts';
 
@@ -52,6 +53,11 @@ function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undef
         return;
       }
     }
+    const items = comparedByName(before, after);
+    if (items !== undefined) {
+      for (const [name, one, other] of items) compare(`${path}[${name}]`, one, other);
+      return;
+    }
     // Null says nothing that being absent does not, of what was added or removed.
     if ((before ?? undefined) === undefined && (after ?? undefined) === undefined) return;
     fields.push({
@@ -63,6 +69,59 @@ function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undef
   const names = new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})]);
   for (const name of names) if (!ignored.has(name)) compare(name, old?.[name], now?.[name]);
   return fields;
+}
+
+/**
+ * Items of two lists of objects by their names, where every item has one of its own; undefined where they are compared
+ * whole, as where only their order differs.
+ */
+function comparedByName(
+  before: unknown,
+  after: unknown,
+): readonly (readonly [name: string, before: unknown, after: unknown])[] | undefined {
+  const [old, now] = [itemsByName(before), itemsByName(after)];
+  if (old === undefined || now === undefined) return undefined;
+  const names = [...new Set([...old.keys(), ...now.keys()])];
+  const differing = names.filter((name) => !isDeepStrictEqual(old.get(name), now.get(name)));
+  return differing.length === 0 ? undefined : differing.map((name) => [name, old.get(name), now.get(name)] as const);
+}
+
+function itemsByName(list: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (list === undefined) return new Map();
+  if (!Array.isArray(list)) return undefined;
+  const items = new Map<string, unknown>();
+  for (const item of list) {
+    const name: unknown = isJsonObject(item) ? (item['property'] ?? item['name']) : undefined;
+    if (typeof name !== 'string' || items.has(name)) return undefined;
+    const { [isJsonObject(item) && 'property' in item ? 'property' : 'name']: _name, ...rest } = item as JsonObject;
+    items.set(name, Object.keys(rest).length === 0 ? item : rest);
+  }
+  return items;
+}
+
+const namedMax = 1_000;
+
+/** Names of the entities of snapshots whose ids stand in changed fields, at most 1,000. Pure. */
+export function namesIn(changes: readonly EntityChange[], snapshots: readonly Snapshot[]): Record<string, string> {
+  const named = new Set<string>();
+  for (const { fields } of changes) for (const field of fields) addTexts([field.old, field.new], named);
+  const names = new Map<string, string>();
+  for (const snapshot of snapshots) {
+    for (const collection of collectionNames) {
+      for (const entity of snapshot[collection]) {
+        const name = textOf(entity['name']) || textOf(entity['type']);
+        if (name === '' || name === entity.id || !named.has(entity.id) || names.has(entity.id)) continue;
+        if (names.size < namedMax) names.set(entity.id, name);
+      }
+    }
+  }
+  return Object.fromEntries(names);
+}
+
+function addTexts(value: unknown, texts: Set<string>): void {
+  if (typeof value === 'string') texts.add(value);
+  else if (Array.isArray(value)) for (const item of value) addTexts(item, texts);
+  else if (isJsonObject(value)) for (const inner of Object.values(value)) addTexts(inner, texts);
 }
 
 function masked(value: unknown): unknown {

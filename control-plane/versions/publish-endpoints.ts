@@ -19,7 +19,8 @@ import { logFigures } from '../health/log-figures.ts';
 import { allowlistFields } from './allowlist-fields.ts';
 import { composeSnapshot, createVersion } from './create-version.ts';
 import type { VersionRequest } from './create-version.ts';
-import { versionName, versionNotes, versionReply, viewVersion } from './version-view.ts';
+import { takeOutOfDraft } from './undo-changes.ts';
+import { undoReply, versionName, versionNotes, versionReply, viewVersion } from './version-view.ts';
 import { backlogLeft, findBacklogsLeft, refusalFor, backlogAgeMs, guardsBacklogs } from './backlogs-left.ts';
 import { publishDraft } from './publish-draft.ts';
 import { publishVersion } from './publish-version.ts';
@@ -55,8 +56,24 @@ const releaseQuarantine = Type.Optional(
   ),
 );
 
+const revertDraft = Type.Optional(
+  nullable(
+    Type.Boolean({
+      description:
+        'Of a roll back: also revert in the draft what the version that was live changed, so that the next publish does not bring ' +
+        'it back. What was edited in the draft since stays.',
+    }),
+  ),
+);
+
 const publishedReply = Type.Object({
   ...versionReply.properties,
+  draftReverted: Type.Optional(
+    Type.Object({
+      ...undoReply.properties,
+      keptCount: Type.Integer({ minimum: 0, description: 'Entities that stay as they are edited in the draft since.' }),
+    }),
+  ),
   quarantineReleased: Type.Optional(
     Type.Array(
       Type.Object({
@@ -143,7 +160,7 @@ export const publishEndpoints = [
     tag: 'Versions',
     summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
     // Clients that know of no body send what they like.
-    body: Type.Object({ force, releaseQuarantine }),
+    body: Type.Object({ force, revertDraft, releaseQuarantine }),
     bodyOptional: true,
     reply: publishedReply,
     async handle({ params, body, principal }, services) {
@@ -157,13 +174,20 @@ export const publishEndpoints = [
         body.force === true,
         async (live) => (await versionContent(storage.fork(), accountId, id, 'destinations')) ?? live,
       );
-      const { version, outboxId } = await edit(services, principal, async (editing) => {
+      const { version, outboxId, draftReverted } = await edit(services, principal, async (editing) => {
+        const before = body.revertDraft === true ? await liveContent(editing.em, accountId) : undefined;
         const published = await publishVersion(editing, id, publishing.documentBytesMax());
         recordLeft(editing, published.version.id, left);
-        return published;
+        if (before === undefined || published.outboxId === undefined) return { ...published, draftReverted: undefined };
+        return { ...published, draftReverted: await takeOutOfDraft(editing, before) };
       });
       const released = await applyAndRelease(services, principal, outboxId, toRelease);
-      return { ...viewVersion(version, version.id), ...(left.length === 0 ? {} : { backlogsLeft: left }), ...released };
+      return {
+        ...viewVersion(version, version.id),
+        ...(draftReverted && { draftReverted }),
+        ...(left.length === 0 ? {} : { backlogsLeft: left }),
+        ...released,
+      };
     },
   }),
   defineEndpoint({

@@ -8,6 +8,7 @@ import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { buildAccountDocument } from '../publishing/account-document.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
+import { takeApproval } from './approvals.ts';
 import { requireVersion, setLiveVersion, versionContent } from './version-store.ts';
 
 export type Publishing = {
@@ -18,18 +19,21 @@ export type Publishing = {
 
 /**
  * Makes a version live, an older one too. Everything it takes happens in the caller's transaction: a crash leaves
- * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to publish. `known`:
- * what the version holds, where that is at hand.
+ * either the version that was live before or a row in the outbox. Every publication comes through here. Throws a 400 for a
+ * version too large to publish, and a 409 for one that lacks an approval that the account requires. `known`: what the
+ * version holds, where that is at hand.
  */
 export async function publishVersion(
-  { em, principal, now }: Editing,
+  editing: Editing,
   id: string,
   documentBytesMax: number,
   known?: Snapshot,
 ): Promise<Publishing> {
+  const { em, principal, now } = editing;
   const { accountId } = principal;
   const version = await requireVersion(em, accountId, id);
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
+  await takeApproval(editing, version);
   const content = known ?? (await versionContent(em, accountId, id)) ?? emptySnapshot;
   await setLiveVersion(em, version, principal, now);
   const { versionNumber } = version;

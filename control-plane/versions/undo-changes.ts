@@ -27,6 +27,25 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   return { ...counts, remainingChanges: diffSnapshots(published, after).count };
 }
 
+/**
+ * Reverts in the draft what the version that was live changed against the one that is live now, after a roll back. What was
+ * edited in the draft since stays, and is counted.
+ */
+export async function takeOutOfDraft(
+  editing: Editing,
+  before: Snapshot,
+): Promise<UndoResult & { readonly keptCount: number }> {
+  const { em, principal } = editing;
+  const live = await liveContent(em, principal.accountId);
+  const draft = indexSnapshot(withoutDraftExperiments(await loadDraft(em, principal.accountId)));
+  const rolledBack = indexSnapshot(before);
+  const changed = changedEntities(live, before);
+  const untouched = changed.filter(
+    ({ collection, id }) => statusOf(rolledBack(collection, id), draft(collection, id)) === null,
+  );
+  return { ...(await undoChanges(editing, untouched)), keptCount: changed.length - untouched.length };
+}
+
 async function apply(em: EntityManager, accountId: string, step: UndoStep, now: Date): Promise<void> {
   switch (step.kind) {
     case 'remove': {

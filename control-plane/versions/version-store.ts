@@ -14,6 +14,7 @@ import { containsFolded, foldText, isUuid } from '../store/text.ts';
 import { conflict, found } from '../api/api-error.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { maskSourceSecrets } from '../sources/source-secrets.ts';
+import { recordPublication } from './publications.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
 
 /** The version without its content, or undefined where the account has none of that id. */
@@ -139,10 +140,14 @@ export async function setLiveVersion(
   principal: Principal,
   now: Date,
 ): Promise<void> {
-  row.publishedAt = now;
-  row.publishedByUserId = principal.keyId;
-  row.publishedByUserName = principal.keyName;
+  // The first publication stays; every one is in `publications`.
+  if (row.publishedAt == null) {
+    row.publishedAt = now;
+    row.publishedByUserId = principal.keyId;
+    row.publishedByUserName = principal.keyName;
+  }
   await em.flush();
+  await recordPublication(em, row, principal, now);
   await em.nativeUpdate(Account, { id: row.accountId }, { liveVersionId: row.id });
 }
 

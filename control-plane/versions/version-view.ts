@@ -14,7 +14,7 @@ export const versionReply = Type.Object({
   isPublished: Type.Boolean({ description: 'Whether this is the version that is live.' }),
   notes: nullable(Type.String()),
   createdAt: instant,
-  publishedAt: nullable(instant),
+  publishedAt: nullable({ ...instant, description: 'When it first went live; see the publications for each time.' }),
   publishedByUserId: nullable(Type.String()),
   publishedByUserName: nullable(Type.String()),
 });
@@ -58,15 +58,25 @@ export const diffReply = Type.Object({
 
 /** Answer of a diff by field. */
 export const changesReply = Type.Object({
+  names: Type.Record(Type.String(), Type.String(), {
+    description: 'Names of the entities whose ids stand in the fields, by id; of those that have a name.',
+  }),
   changes: Type.Array(
     Type.Object({
       collection: Type.Enum([...collectionNames]),
       id: Type.String(),
       name: Type.String({ description: 'Empty where the entity has none.' }),
       change: Type.Enum(['added', 'modified', 'removed']),
+      changedAt: nullable({
+        ...instant,
+        description: 'When the draft was last changed so; null where that is unknown, or the key lacks audit:list.',
+      }),
+      changedBy: nullable(Type.String({ description: 'The name of the key or user that did.' })),
       fields: Type.Array(
         Type.Object({
-          path: Type.String({ description: 'As in `settings.method`.' }),
+          path: Type.String({
+            description: 'As in `settings.method`, and `mappings[total].map` of the item with that name in a list.',
+          }),
           old: Type.Optional(Type.Unknown({ description: 'Absent where it was not there.' })),
           new: Type.Optional(Type.Unknown({ description: 'Absent where it is not there.' })),
         }),

@@ -402,3 +402,83 @@ test('publish: a tag manager that pages could not run is refused, with what is w
   await client.patch(`/collections/tagManagerTags/${unknown}`, { content: 'https://a.test/' });
   expect((await client.post('/versions', { publish: true, includeTagManagerTags: [unknown] })).status).toBe(200);
 });
+
+test('history: what was live when stays as it was, and a roll back takes its change out of the draft', async () => {
+  const client = await plane.newAccount();
+  const kept = await addDestination(client, 'kept');
+  const one = await client.publish({ notes: 'the first' });
+  const added = await addDestination(client, 'added with a mistake');
+  await client.patch(`/destinations/${kept}`, { name: 'renamed' });
+  const two = await client.publish();
+  await client.patch(`/destinations/${kept}`, { name: 'renamed again' });
+  const { body: back } = await client.post(`/versions/${one.id}/publish`, { revertDraft: true });
+  expect(back).toMatchObject({
+    publishedAt: one.publishedAt,
+    draftReverted: { discardedCount: 1, revertedCount: 0, keptCount: 1, remainingChanges: 1 },
+  });
+  expect((await client.get(`/destinations/${added}`)).status).toBe(404);
+  expect((await client.get(`/destinations/${kept}`)).body.name).toBe('renamed again');
+  const { body: history } = await client.get('/publications?limit=2');
+  const { body: rest } = await client.get(`/publications?limit=2&cursor=${history.pagination.nextCursor}`);
+  const [third, second, first] = [...history.entities, ...rest.entities];
+  expect(rest.entities).toHaveLength(1);
+  expect([first, second, third]).toMatchObject([
+    { versionNumber: 1, notes: 'the first', publishedAt: one.publishedAt, endedAt: two.publishedAt },
+    { versionNumber: 2, publishedAt: two.publishedAt, endedAt: third.publishedAt, publishedByName: 'test' },
+    { versionNumber: 1, endedAt: null, isDeleted: false },
+  ]);
+  expect(third.publishedAt > one.publishedAt).toBe(true);
+  const { body: draft } = await client.get('/versions/draft/changes');
+  expect(draft.changes).toMatchObject([{ id: kept, changedBy: 'test', changedAt: expect.any(String) }]);
+});
+
+test('approval: no way to publish goes around it, its author cannot give it, and a change makes it void', async () => {
+  const client = await plane.newAccount();
+  await addDestination(client, 'first');
+  const one = await client.publish();
+  const second = await plane.newKey(client, ['version:approve', 'version:find', 'version:list']);
+  await client.patch('/account', { requiresApproval: true });
+  const id = await addDestination(client, 'second');
+  const { body: experiment } = await client.post('/collections/experiments', { name: 'E', key: 'e' });
+  await client.post('/collections/experimentVariants', { experimentId: experiment.id, name: 'a', isControl: true });
+  await client.post('/collections/experimentVariants', { experimentId: experiment.id, name: 'b', weight: 50 });
+  const { body: two } = await client.post('/versions', { name: 'two' });
+  const library = { headers: { 'x-stainless-lang': 'js' }, body: {} };
+  const refused = [
+    await client.post('/versions', { publish: true }),
+    await client.post(`/versions/${two.id}/publish`, { force: true }),
+    await client.call('POST', '/versions', library),
+    await client.call('POST', `/versions/${two.id}/publish`, library),
+    await client.call('POST', `/experiments/${experiment.id}/start`, library),
+  ];
+  expect(refused.map(({ status, body }) => [status, String(body.error).slice(0, 44)])).toEqual(
+    refused.map(() => [409, 'this account publishes approved versions onl']),
+  );
+  expect((await client.get('/versions')).body.entities).toHaveLength(2);
+  const path = `/versions/${two.id}`;
+  expect((await second.post(`${path}/approve`)).status).toBe(404);
+  expect((await second.post(`${path}/request-approval`)).status).toBe(403);
+  const pending = await client.post(`${path}/request-approval`, { comment: 'a second destination' });
+  expect(pending.body).toMatchObject({ status: 'pending', comment: 'a second destination', requestedByName: 'test' });
+  expect((await client.post(`${path}/approve`)).status).toBe(403);
+  expect((await second.post(`${path}/reject`, { comment: 'not today' })).body.status).toBe('rejected');
+  expect((await client.post(`${path}/publish`)).status).toBe(409);
+  await client.post(`${path}/request-approval`);
+  expect((await second.post(`${path}/approve`)).body).toMatchObject({ status: 'approved', decidedById: second.keyId });
+  await client.patch(`/destinations/${id}`, { name: 'changed after the approval' });
+  expect((await client.post(`${path}/publish`)).body.error).toContain('as the draft changed after the request');
+  await client.patch(`/destinations/${id}`, { name: 'second' });
+  expect((await client.post(`${path}/publish`)).status).toBe(200);
+  // Neither a roll back nor what was approved once needs less.
+  expect((await client.post(`/versions/${one.id}/publish`)).status).toBe(409);
+  await client.post(`/versions/${one.id}/request-approval`);
+  await second.post(`/versions/${one.id}/approve`);
+  expect((await client.post(`/versions/${one.id}/publish`)).status).toBe(200);
+  expect((await client.post(`${path}/publish`)).status).toBe(409);
+  const { body: list } = await second.get('/approvals');
+  expect(list.entities).toMatchObject([
+    { versionNumber: 1, status: 'published' },
+    { versionNumber: 2, status: 'published' },
+  ]);
+  expect((await second.get(`/approvals?versionId=${two.id}`)).body.entities).toHaveLength(1);
+});

@@ -40,6 +40,8 @@ export const Account = defineEntity({
     planSettings: p.json<JsonObject>().nullable(),
     /** Whether keys without `pii:read` are shown personal values by their shape only. */
     masksPersonalData: p.boolean().default(false),
+    /** Whether only approved versions go live. */
+    requiresApproval: p.boolean().default(false),
     createdAt: p.datetime(3),
   }),
 });

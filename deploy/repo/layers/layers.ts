@@ -178,7 +178,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
   'control-plane': {
     account: ['publishing'],
     activity: ['health', 'publishing', 'tracking-plan', 'versions'],
-    bootstrap: ['destinations', 'keys', 'sources', 'versions'],
+    bootstrap: ['account', 'destinations', 'keys', 'sources', 'versions'],
     collections: [],
     compat: ['collections', 'experiments', 'publishing', 'sources', 'versions'],
     'console-host': [],

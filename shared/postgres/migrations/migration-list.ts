@@ -35,6 +35,7 @@ import { IndexAudit } from './0027-index-audit.ts';
 import { KeepExchanges } from './0032-keep-exchanges.ts';
 import { IndexExchanges } from './0033-index-exchanges.ts';
 import { SaveViews } from './0034-save-views.ts';
+import { RecordPublications } from './0036-record-publications.ts';
 import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 
 export type MigrationList = readonly MigrationObject[];
@@ -84,4 +85,5 @@ export const migrationList: MigrationList = [
   { name: '0033-index-exchanges', class: IndexExchanges },
   { name: '0031-find-personal-data', class: FindPersonalData },
   { name: '0034-save-views', class: SaveViews },
+  { name: '0036-record-publications', class: RecordPublications },
 ];

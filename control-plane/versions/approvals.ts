@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { requiresApproval } from '../account/endpoints.ts';
+import { ApiError, conflict, found } from '../api/api-error.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+import type { Position } from '../api/pagination.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { loadDraft } from '../draft/entity-store.ts';
+import { liveVersionId } from '../draft/live-version.ts';
+import { withoutDraftExperiments } from '../draft/snapshot.ts';
+import { canonical, isUuid } from '../store/text.ts';
+import { requireVersion } from './version-store.ts';
+
+export type ApprovalRow = {
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly versionName: string;
+  /** Whether the version has been live. */
+  readonly wasLive: boolean;
+  readonly requestedAt: string | Date;
+  readonly requestedById: string;
+  readonly requestedByName: string;
+  readonly comment: string | null;
+  readonly liveVersionId: string | null;
+  readonly draftHash: string;
+  readonly decision: 'approved' | 'rejected' | null;
+  readonly decidedAt: string | Date | null;
+  readonly decidedById: string | null;
+  readonly decidedByName: string | null;
+  readonly decisionComment: string | null;
+  readonly usedAt: string | Date | null;
+};
+
+/** What requests are judged by: what is live and what the draft holds now. */
+export type Present = { readonly liveId: string | undefined; readonly draftHash: string };
+
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'void' | 'published';
+
+/** Where a request stands now, and why where it is void. Pure. */
+export function approvalStatus(
+  row: Pick<ApprovalRow, 'usedAt' | 'liveVersionId' | 'wasLive' | 'draftHash' | 'decision'>,
+  { liveId, draftHash }: Present,
+): { readonly status: ApprovalStatus; readonly voidBecause: string | null } {
+  if (row.usedAt !== null) return { status: 'published', voidBecause: null };
+  if (row.decision === 'rejected') return { status: 'rejected', voidBecause: null };
+  if ((row.liveVersionId ?? undefined) !== liveId) {
+    return { status: 'void', voidBecause: 'another version went live after the request' };
+  }
+  // A version that was live before is not a copy of the draft.
+  if (!row.wasLive && row.draftHash !== draftHash) {
+    return { status: 'void', voidBecause: 'the draft changed after the request' };
+  }
+  return { status: row.decision ?? 'pending', voidBecause: null };
+}
+
+export async function readPresent(em: EntityManager, accountId: string): Promise<Present> {
+  const draft = withoutDraftExperiments(await loadDraft(em, accountId));
+  return {
+    liveId: await liveVersionId(em, accountId),
+    draftHash: createHash('sha256').update(canonical(draft)).digest('hex'),
+  };
+}
+
+/** Asks for an approval of the version, in place of an earlier request. Throws a 409 for the version that is live. */
+export async function requestApproval(
+  { em, principal, now }: Editing,
+  versionId: string,
+  comment: string | null,
+): Promise<ApprovalRow> {
+  const { accountId, keyId, keyName } = principal;
+  const { id, versionNumber } = await requireVersion(em, accountId, versionId);
+  const { liveId, draftHash } = await readPresent(em, accountId);
+  if (id === liveId) throw conflict(`version ${versionNumber} is live already`);
+  await em.execute('delete from approvals where account_id = ? and version_id = ?', [accountId, id]);
+  await em.execute(
+    `insert into approvals
+       (version_id, account_id, requested_at, requested_by_id, requested_by_name, comment, live_version_id, draft_hash)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [id, accountId, now, keyId, keyName, comment, liveId ?? null, draftHash],
+  );
+  recordAudit(em, principal, { action: 'version.request-approval', entityId: id, details: { versionNumber } }, now);
+  return requireApproval(em, accountId, id);
+}
+
+/**
+ * Approves or rejects a request. Throws a 403 for an approval by the key or user that made the version or the request, and a
+ * 409 for a request that is decided or void.
+ */
+export async function decideApproval(
+  { em, principal, now }: Editing,
+  versionId: string,
+  decision: 'approved' | 'rejected',
+  comment: string | null,
+): Promise<ApprovalRow> {
+  const { accountId, keyId, keyName } = principal;
+  const row = await requireApproval(em, accountId, versionId);
+  const { status, voidBecause } = approvalStatus(row, await readPresent(em, accountId));
+  if (status === 'void') throw conflict(`the request is void, as ${voidBecause}: request approval again`);
+  if (status !== 'pending') throw conflict(`the request is ${status} already`);
+  if (decision === 'approved') await refuseAuthor(em, principal, row);
+  await em.execute(
+    `update approvals set decision = ?, decided_at = ?, decided_by_id = ?, decided_by_name = ?, decision_comment = ?
+     where account_id = ? and version_id = ?`,
+    [decision, now, keyId, keyName, comment, accountId, row.versionId],
+  );
+  const action = decision === 'approved' ? 'version.approve' : 'version.reject';
+  const { versionNumber } = row;
+  recordAudit(em, principal, { action, entityId: row.versionId, details: { versionNumber } }, now);
+  return requireApproval(em, accountId, row.versionId);
+}
+
+async function refuseAuthor(em: EntityManager, { accountId, keyId }: Principal, row: ApprovalRow): Promise<void> {
+  const [made] = await em.execute<{ actorId: string }[]>(
+    `select actor_id as "actorId" from audit_entries
+     where account_id = ? and entity_id = ? and action = 'version.create' order by id limit 1`,
+    [accountId, row.versionId],
+  );
+  if (keyId !== row.requestedById && keyId !== made?.actorId) return;
+  throw new ApiError(
+    403,
+    'own_request',
+    'the key or user that made the version or requested its approval cannot approve it: another one has to',
+  );
+}
+
+/**
+ * Throws a 409 where the account publishes approved versions only and the version is not one. Uses up its approval: after
+ * it the version needs another one to go live again.
+ */
+export async function takeApproval(
+  { em, principal, now }: Editing,
+  { id, versionNumber }: { readonly id: string; readonly versionNumber: number },
+): Promise<void> {
+  const { accountId } = principal;
+  if (!(await requiresApproval(em, accountId))) return;
+  const row = await findApproval(em, accountId, id);
+  const rule = 'this account publishes approved versions only';
+  if (row === undefined) {
+    throw conflict(
+      `${rule}: create the version without publishing it, request its approval (POST /rest/v1/versions/{id}/request-approval), and publish it once it is approved`,
+    );
+  }
+  const { status, voidBecause } = approvalStatus(row, await readPresent(em, accountId));
+  if (status !== 'approved') {
+    const why = voidBecause === null ? '' : `, as ${voidBecause}`;
+    throw conflict(`${rule}, and the request for version ${versionNumber} is ${status}${why}`);
+  }
+  await em.execute('update approvals set used_at = ? where account_id = ? and version_id = ?', [now, accountId, id]);
+}
+
+const columns = `a.version_id as "versionId", v.version_number as "versionNumber", v.name as "versionName",
+  v.published_at is not null as "wasLive", a.requested_at as "requestedAt", a.requested_by_id as "requestedById",
+  a.requested_by_name as "requestedByName", a.comment, a.live_version_id as "liveVersionId", a.draft_hash as "draftHash",
+  a.decision, a.decided_at as "decidedAt", a.decided_by_id as "decidedById", a.decided_by_name as "decidedByName",
+  a.decision_comment as "decisionComment", a.used_at as "usedAt"`;
+const joined = 'approvals a join versions v on v.account_id = a.account_id and v.id = a.version_id';
+
+/** Up to `limit` requests of an account, newest first, those after a position; of one version where it is named. */
+export function listApprovals(
+  em: EntityManager,
+  accountId: string,
+  versionId: string | undefined,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<ApprovalRow[]> {
+  const conditions = ['a.account_id = ?'];
+  const values: unknown[] = [accountId];
+  if (versionId !== undefined) {
+    conditions.push('a.version_id = ?');
+    values.push(versionId);
+  }
+  if (page.after !== undefined) {
+    conditions.push('(a.requested_at, a.version_id) < (?, ?)');
+    values.push(new Date(Number(page.after[0])), page.after[1]);
+  }
+  return em.execute<ApprovalRow[]>(
+    `select ${columns} from ${joined} where ${conditions.join(' and ')}
+     order by a.requested_at desc, a.version_id desc limit ?`,
+    [...values, page.limit],
+  );
+}
+
+async function findApproval(em: EntityManager, accountId: string, id: string): Promise<ApprovalRow | undefined> {
+  if (!isUuid(id)) return undefined;
+  const [row] = await listApprovals(em, accountId, id, { limit: 1, after: undefined });
+  return row;
+}
+
+function requireApproval(em: EntityManager, accountId: string, id: string): Promise<ApprovalRow> {
+  return found(findApproval(em, accountId, id), 'request for approval');
+}

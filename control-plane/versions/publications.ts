@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+import type { Position } from '../api/pagination.ts';
+
+/** Publications that are kept of an account. */
+const keptMax = 10_000;
+
+/** Records that the version is live from now on. The caller holds the account's lock. */
+export async function recordPublication(
+  em: EntityManager,
+  { id, accountId, versionNumber, name }: VersionRow,
+  { keyId, keyName }: Principal,
+  now: Date,
+): Promise<void> {
+  await em.execute('update publications set ended_at = ? where account_id = ? and ended_at is null', [now, accountId]);
+  await em.execute(
+    `insert into publications (account_id, version_id, version_number, version_name, published_at, actor_id, actor_name)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    [accountId, id, versionNumber, name, now, keyId, keyName],
+  );
+  await em.execute(
+    `delete from publications where account_id = ? and id <=
+       (select id from publications where account_id = ? order by id desc offset ? limit 1)`,
+    [accountId, accountId, keptMax],
+  );
+}
+
+const instant = Type.String({ format: 'date-time' });
+
+/** One time during which a version was live. */
+export const publicationReply = Type.Object({
+  versionId: Type.String({ format: 'uuid' }),
+  versionNumber: Type.Integer({ minimum: 1 }),
+  versionName: Type.String({ description: 'The name that the version had when it was published.' }),
+  notes: nullable(Type.String({ description: 'Null where there are none, or the version was deleted.' })),
+  isDeleted: Type.Boolean({ description: 'Whether the version was deleted since.' }),
+  publishedAt: instant,
+  endedAt: nullable({ ...instant, description: 'When another version went live; null: it is live now.' }),
+  publishedById: Type.String({ description: 'Id of the API key or user.' }),
+  publishedByName: Type.String(),
+});
+
+type PublicationRow = {
+  readonly id: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly versionName: string;
+  readonly notes: string | null;
+  readonly isDeleted: boolean;
+  readonly publishedAt: string | Date;
+  readonly endedAt: string | Date | null;
+  readonly publishedById: string;
+  readonly publishedByName: string;
+};
+
+/** Up to `limit` publications of an account, newest first, those after a position. */
+export function listPublications(
+  em: EntityManager,
+  accountId: string,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<PublicationRow[]> {
+  return em.execute<PublicationRow[]>(
+    `select p.id, p.version_id as "versionId", p.version_number as "versionNumber", p.version_name as "versionName",
+       v.notes, v.id is null as "isDeleted", p.published_at as "publishedAt", p.ended_at as "endedAt",
+       p.actor_id as "publishedById", p.actor_name as "publishedByName"
+     from publications p left join versions v on v.account_id = p.account_id and v.id = p.version_id
+     where p.account_id = ? and p.id < ? order by p.id desc limit ?`,
+    [accountId, page.after?.[0] ?? Number.MAX_SAFE_INTEGER, page.limit],
+  );
+}
+
+export function viewPublication({ id: _id, publishedAt, endedAt, ...rest }: PublicationRow): Record<string, unknown> {
+  return {
+    ...rest,
+    publishedAt: new Date(publishedAt).toISOString(),
+    endedAt: endedAt === null ? null : new Date(endedAt).toISOString(),
+  };
+}
