@@ -42,7 +42,7 @@ export const kinesisPlatform = definePlatform({
         ),
       },
     }),
-    refusal: ({ field, message }) => failure('ResourceNotFoundException', `${field} ${message}`),
+    refusal: ({ field, message }) => failure('InvalidArgumentException', `${field} ${message}`),
     throttled: failure('ProvisionedThroughputExceededException', 'Rate exceeded for stream'),
     endedToken: failure('ExpiredTokenException', 'The security token included in the request is expired'),
     tooLarge: failure('ValidationException', 'Records size exceeds the limit'),
