@@ -18,6 +18,8 @@ import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { chainOf, postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds, normaliseEmail } from '../sdk/person.ts';
+import { pairList } from '../sdk/setting-lists.ts';
+import type { Pair } from '../sdk/setting-lists.ts';
 import { choice, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { nameIn } from '../sdk/person-name.ts';
@@ -54,15 +56,20 @@ const settings = {
     fallback: 'transactional',
     example: 'transactional',
   }),
-  mergeFields: optionalText(
-    {
-      label: 'Merge fields',
-      placeholder: 'plan=PLAN, job_title=JOB',
-      sublabel: 'Visitor properties beside name, phone, address and birthday, each with the tag of its merge field.',
-      example: 'plan=PLAN',
-    },
-    readMergeFields,
-  ),
+  mergeFields: pairList({
+    label: 'Merge fields',
+    placeholder: 'plan = PLAN, job_title = JOB',
+    sublabel: 'Visitor properties beside name, phone, address and birthday, each with the tag of its merge field.',
+    example: 'plan=PLAN',
+    value: /^[A-Z][A-Z0-9_]{0,9}$/,
+  }),
+  interests: pairList({
+    label: 'Interests',
+    placeholder: 'wants_news = 9143cf3bd1, wants_offers = 3a2a927344',
+    sublabel:
+      'Traits that are true or false, each with the ID of the interest (group name) that the member then has or not.',
+    value: /^[0-9a-z]{6,20}$/,
+  }),
   tags: optionalText(
     {
       label: 'Tags',
@@ -98,8 +105,11 @@ export const mailchimp = defineDestination({
     limits: { events: 1, rate: '10 connections at once' },
     deduplicatesBy: undefined,
     errors: 'status; 404 of an event whose visitor is no member',
-    sources: ['https://mailchimp.com/developer/marketing/api/list-member-events/add-event/'],
-    checked: '2026-11-22',
+    sources: [
+      'https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/',
+      'https://mailchimp.com/developer/marketing/api/list-member-events/add-event/',
+    ],
+    checked: '2026-11-27',
     version: { name: '3.0', ends: undefined },
     skips: { group: 'an audience has members only', alias: 'members are known by their e-mail address alone' },
   },
@@ -160,7 +170,7 @@ function member(event: OutboundEvent, email: string, given: Given): JsonObject {
   const traits = traitsOf(event);
   const { firstName, lastName } = nameIn(traits);
   const fields = present({
-    ...ownFields(traits, given.mergeFields ?? new Map()),
+    ...ownFields(traits, given.mergeFields),
     FNAME: firstName,
     LNAME: lastName,
     PHONE: contactIds(event).phone,
@@ -168,7 +178,21 @@ function member(event: OutboundEvent, email: string, given: Given): JsonObject {
     BIRTHDAY: birthdayOf(traits['date_of_birth']),
   });
   const language = languageOf(event);
-  return { email_address: email, status_if_new: given.newMembers, ...present({ merge_fields: fields, language }) };
+  const interests = interestsOf(traits, given.interests);
+  return {
+    email_address: email,
+    status_if_new: given.newMembers,
+    ...present({ merge_fields: fields, interests, language }),
+  };
+}
+
+/** A trait that is neither says nothing of its interest: it stays as it is. */
+function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | undefined {
+  const chosen = pairs.flatMap(([trait, interest]) => {
+    const value = textForm(traits[trait])?.toLowerCase();
+    return value === 'true' || value === 'false' ? [[interest, value === 'true'] as const] : [];
+  });
+  return present(Object.fromEntries(chosen));
 }
 
 const tagsMax = 100;
@@ -194,8 +218,8 @@ function readTags(text: string): readonly string[] {
 }
 
 /** Traits that the customer has named a merge field for. */
-function ownFields(traits: JsonObject, fields: ReadonlyMap<string, string>): JsonObject {
-  const entries = [...fields].flatMap(([trait, field]) => {
+function ownFields(traits: JsonObject, fields: readonly Pair[]): JsonObject {
+  const entries = fields.flatMap(([trait, field]) => {
     const value = traits[trait];
     return ['string', 'number'].includes(typeof value) ? [[field, value] as const] : [];
   });
@@ -236,11 +260,4 @@ function texts(properties: JsonObject): JsonObject | undefined {
       return [name, text.slice(0, valueCharactersMax).toWellFormed()];
     });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
-
-const mergeField = matching(/^[\w.-]+=[A-Z][A-Z0-9_]{0,9}$/, 'must be pairs such as plan=PLAN, separated by commas');
-
-function readMergeFields(text: string, key: string): ReadonlyMap<string, string> {
-  const pairs = text.split(',').flatMap((pair) => pair.replaceAll(/\s/g, '') || []);
-  return new Map(pairs.map((pair) => mergeField(pair, key).split('=') as [string, string]));
 }

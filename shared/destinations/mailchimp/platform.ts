@@ -27,6 +27,7 @@ export const mailchimpPlatform = definePlatform({
         email_address: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }),
         status_if_new: oneOf('subscribed', 'pending', 'transactional', 'unsubscribed', 'cleaned'),
         status: Type.Optional(oneOf('subscribed', 'pending', 'transactional', 'unsubscribed', 'cleaned')),
+        interests: Type.Optional(Type.Record(Type.String({ pattern: '^[0-9a-z]{6,20}$' }), Type.Boolean())),
         language: Type.Optional(Type.String({ pattern: '^[a-z]{2}(_[A-Z]{2})?$' })),
         merge_fields: Type.Optional(
           Type.Record(Type.String({ maxLength: 10 }), Type.Union([Type.String(), Type.Number(), address])),

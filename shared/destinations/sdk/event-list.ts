@@ -1,6 +1,7 @@
 import type { OutboundEvent } from './destination.ts';
 import { acceptsCustomerEvents, outboundName } from './event.ts';
-import { optionalText, SettingError } from './settings.ts';
+import { pairList } from './setting-lists.ts';
+import { optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 
 /**
@@ -30,31 +31,18 @@ export function acceptsListed(names: ReadonlySet<string>): (event: OutboundEvent
   return (event) => acceptsCustomerEvents(event) && names.has(outboundName(event).trim().toLowerCase());
 }
 
-const conversionsMax = 100;
-
 /** Conversions beside the destination's own: an id for each event, such as `Signed Up = 104013`. Names match without case. */
 export function otherConversions(id: RegExp, placeholder: string): Setting<ReadonlyMap<string, string>> {
-  const setting = optionalText(
-    {
-      label: 'Other conversions',
-      placeholder,
-      sublabel: 'Events that are conversions of another id, as pairs separated by commas.',
-    },
-    (text, key) => {
-      const pairs = text.split(',').filter((pair) => pair.trim() !== '');
-      if (pairs.length > conversionsMax) throw new SettingError(key, `must hold at most ${conversionsMax} pairs`);
-      return new Map(
-        pairs.map((pair) => {
-          const [, name, given] = /^\s*(\S.*?)\s*=\s*(\S+)\s*$/.exec(pair) ?? [];
-          if (name === undefined || given === undefined || !id.test(given)) {
-            throw new SettingError(key, `must be pairs such as ${placeholder}`);
-          }
-          return [name.toLowerCase(), given];
-        }),
-      );
-    },
-  );
-  return { ...setting, read: (given, key) => setting.read(given, key) ?? new Map<string, string>() };
+  const setting = pairList({
+    label: 'Other conversions',
+    placeholder,
+    sublabel: 'Events that are conversions of another id, as pairs separated by commas.',
+    value: id,
+  });
+  return {
+    ...setting,
+    read: (given, key) => new Map(setting.read(given, key).map(([name, value]) => [name.toLowerCase(), value])),
+  };
 }
 
 /** The id of the conversion that an event is, of the destination or one beside it; undefined where it is none. */

@@ -181,6 +181,14 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 }
 
 /**
+ * What an identify itself says of its person, without what was known before: for platforms that add to what they have.
+ * Where a mapping applies, all that it makes.
+ */
+export function saidTraitsOf(event: OutboundEvent): JsonObject {
+  return mappedProperties(event) === undefined ? flat(event.resolved.event.event_properties) : traitsOf(event);
+}
+
+/**
  * The context that goes with an event as properties, without ids of its device and of other platforms' browsers: these go
  * where a platform has a place for them. Where a mapping applies, it alone decides what is sent.
  */
