@@ -1,7 +1,8 @@
+import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { amountOf, commerceOf } from '../sdk/commerce.ts';
 import { deviceOf } from '../sdk/device.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { numberOf, secondsOf, textOf } from '../sdk/event.ts';
@@ -96,5 +97,23 @@ function customData(event: SentEvent): JsonObject | undefined {
     pageType: pageTypes.find((type) => type === properties['page_type']),
     ecommTotalValue: numberOf(properties['ecomm_total_value']),
     ecommCategory: textOf(properties['ecomm_category']),
+    hotelData: hotelData(properties),
   });
 }
+
+/** Of a booking, under the names of Segment's action or of the variables of the UET tag. */
+function hotelData(properties: JsonObject): JsonObject | undefined {
+  const given = (name: string, ofTag: string): unknown => properties[`hotel_${name}`] ?? properties[`hct_${ofTag}`];
+  return present({
+    totalPrice: amountOf(given('total_price', 'total_price')),
+    basePrice: amountOf(given('base_price', 'base_price')),
+    checkInDate: dateOf(given('check_in_date', 'checkin_date')),
+    checkOutDate: dateOf(given('check_out_date', 'checkout_date')),
+    lengthOfStay: numberOf(given('length_of_stay', 'length_of_stay')),
+    partnerHotelId: textForm(given('partner_id', 'partner_hotel_id')),
+    bookingHref: textForm(given('booking_href', 'booking_xref')),
+  });
+}
+
+/** `YYYY-MM-DD`. */
+const dateOf = (value: unknown): string | undefined => /^\d{4}-\d\d-\d\d/.exec(textOf(value) ?? '')?.[0];

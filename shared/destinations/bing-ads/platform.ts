@@ -27,7 +27,18 @@ const userData = Type.Object(
   { additionalProperties: false },
 );
 
+const date = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\d$` });
+
 const customData = partly({
+  hotelData: partly({
+    totalPrice: Type.Number(),
+    basePrice: Type.Number(),
+    checkInDate: date,
+    checkOutDate: date,
+    lengthOfStay: Type.Integer(),
+    partnerHotelId: someText,
+    bookingHref: someText,
+  }),
   eventCategory: someText,
   eventLabel: someText,
   eventValue: Type.Number(),

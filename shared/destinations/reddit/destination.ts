@@ -1,10 +1,11 @@
-import { defineDestination } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
-import { redditEvent, redditActionSources } from './payload.ts';
+import { pairList } from '../sdk/setting-lists.ts';
+import { redditEvents, redditActionSources, redditTrackingType } from './payload.ts';
 import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const standardUrl = 'https://ads-api.reddit.com';
@@ -28,6 +29,13 @@ const settings = {
     options: redditActionSources,
     fallback: 'WEBSITE',
     example: 'WEBSITE',
+  }),
+  eventTypes: pairList({
+    label: 'Event types',
+    placeholder: 'Trial Started = SIGN_UP, Order Completed = PURCHASE, Order Completed = LEAD',
+    sublabel:
+      'Events that are of another tracking type than by their common name, as pairs. An event may be of several.',
+    value: redditTrackingType,
   }),
   testId: optionalText({
     label: 'Test ID',
@@ -74,7 +82,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(outbound, nowMs) {
-      const events = outbound.map((event) => redditEvent(sentEvent(event, given), actionSource, nowMs));
+      const events = outbound.flatMap((event) =>
+        redditEvents(sentEvent(event, given), { actionSource, eventTypes: given.eventTypes }, nowMs),
+      );
+      if (events.length > batchEventsMax) throw new UnfitEventError(`more than ${batchEventsMax} conversions`);
       return postJson({ url, headers, body: { data: { test_id: testId, events } }, events: outbound });
     },
   };

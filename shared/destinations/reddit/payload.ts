@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import type { Pair } from '../sdk/setting-lists.ts';
 import { namedActionSource } from '../sdk/action-source.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -15,15 +16,28 @@ const daysMax = 7;
 /** Where an event may have happened, as Reddit names it. */
 export const redditActionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
 
+/** What an event may be, as Reddit names it. */
+export const redditTrackingType =
+  /^(PAGE_VISIT|VIEW_CONTENT|SEARCH|ADD_TO_CART|ADD_TO_WISHLIST|PURCHASE|LEAD|SIGN_UP|CUSTOM)$/;
+
+type RedditSettings = { readonly actionSource: string; readonly eventTypes: readonly Pair[] };
+
 /**
- * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events.
- * Throws UnfitEventError where it is too old or nothing tells Reddit whose event it is.
+ * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events,
+ * for each tracking type that the settings have for it. Throws UnfitEventError where it is too old or nothing tells Reddit
+ * whose event it is.
  */
-export function redditEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
+export function redditEvents(event: SentEvent, settings: RedditSettings, nowMs: number): readonly JsonObject[] {
+  const name = event.name.trim().toLowerCase();
+  const own = settings.eventTypes.flatMap(([of, type]) => (of.toLowerCase() === name ? [type] : []));
+  const types = own.length > 0 ? [...new Set(own)] : [standardName(event)];
+  return types.map((type) => redditEvent(event, type === 'CUSTOM' ? undefined : type, settings.actionSource, nowMs));
+}
+
+function redditEvent(event: SentEvent, type: string | undefined, standardSource: string, nowMs: number): JsonObject {
   const ofDestination = standardSource === 'WEBSITE' && isOfApp(event) ? 'APP' : standardSource;
   const actionSource = namedActionSource(event, redditActionSources) ?? ofDestination;
   checkAge(event, nowMs, daysMax);
-  const type = standardName(event);
   const click = browserId(event, ['rdt_cid']);
   return {
     event_at: Math.floor(event.timeMs),
