@@ -5,7 +5,8 @@ import { deliveryHeaders } from '../sdk/http.ts';
 import { address, matching, optionalText, readBaseUrl, requiredText, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { visitorHeaders } from '../sdk/visitor-headers.ts';
-import { adobeHit, hitBody } from './payload.ts';
+import { pairList } from '../sdk/setting-lists.ts';
+import { adobeHit, adobeVariable, hitBody } from './payload.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 
 const settings = {
@@ -38,6 +39,25 @@ const settings = {
     },
     matching(/^\w{1,64}@AdobeOrg$/, 'must end in @AdobeOrg'),
   ),
+  variables: pairList({
+    label: 'Variables',
+    placeholder: 'plan = eVar5, plan = prop2, store = list1',
+    sublabel:
+      'Properties of events, each with the variable that gets it: eVar1 to eVar250, prop1 to prop75, list1 to list3, hier1 to hier5, campaign, channel, pageType, server or zip.',
+    value: adobeVariable,
+  }),
+  events: pairList({
+    label: 'Success events',
+    placeholder: 'Signed Up = event12, Order Completed = event7',
+    sublabel: 'Names of events, each with the success event that it counts, beside those that Adobe has for orders.',
+    value: /^event([1-9]\d{0,2}|1000)$/,
+  }),
+  productVariables: pairList({
+    label: 'Variables of products',
+    placeholder: 'colour = eVar7, discount = event3',
+    sublabel: 'Properties of products, each with its merchandising eVar, or the event that gets its number.',
+    value: /^(eVar([1-9]\d?|1\d\d|2[0-4]\d|250)|event([1-9]\d{0,2}|1000))$/,
+  }),
   withoutTimestamps: toggle({
     label: 'Without timestamps',
     sublabel:
@@ -51,8 +71,8 @@ const settings = {
  * is the one for events as they come: the Bulk Data Insertion API takes a file a second and visitor group, whose rows must
  * stand in the order of their times, over all files. Response type 2 says in the header `Status` whether the hit is one.
  *
- * Page views are page views, everything else is a custom link of the event's name. Properties that go by the name of a
- * variable (`eVar5`, `prop3`, `list1`, `events`, `campaign` …) are that variable, as a mapping sets them; all others are
+ * Page views are page views, everything else is a custom link of the event's name. Properties that the settings give a
+ * variable, and those that go by the name of one (`eVar5`, `prop3`, `list1`, `events`, `campaign` …), are that variable; all others are
  * context data, which the processing rules of the report suite put where they belong. A visitor is known by what Adobe gave
  * the browser (`ecid`, `s_vi`, `s_fid`), else by ours as the visitor ID.
  */
@@ -71,8 +91,9 @@ export const adobeAnalytics = defineDestination({
       'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types',
       'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference',
       'https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/timestamp.html',
+      'https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/evar-merchandising.html',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-27',
     version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).adobeAnalyticsPlatform,
@@ -80,7 +101,6 @@ export const adobeAnalytics = defineDestination({
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { organizationId, withoutTimestamps } = given;
   const url = `${given.baseUrl}/b/ss/${given.reportSuiteIds}/2`;
   return {
     batchEventsMax: 1,
@@ -97,7 +117,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
           ...deliveryHeaders(events),
           ...visitorHeaders(event),
         },
-        body: hitBody(adobeHit(outbound, event, { organizationId, withoutTimestamps })),
+        body: hitBody(adobeHit(outbound, event, given)),
       };
     },
     readAnswer({ headers }, events) {

@@ -3,17 +3,22 @@ import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { amountOf, commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { propertiesOf, screenEvent, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
+import type { Pair } from '../sdk/setting-lists.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
 
 export type HitOptions = {
   readonly organizationId: string | undefined;
   readonly withoutTimestamps: boolean;
+  /** Properties of events, names of events and properties of products, each with its variable or event. */
+  readonly variables: readonly Pair[];
+  readonly events: readonly Pair[];
+  readonly productVariables: readonly Pair[];
 };
 
 /** A hit: its variables by their names in a query string, and its context data. */
@@ -32,11 +37,18 @@ const eventName = platformEventNames('AdobeAnalytics');
 export function adobeHit(
   outbound: OutboundEvent,
   event: SentEvent,
-  { organizationId, withoutTimestamps }: HitOptions,
+  { organizationId, withoutTimestamps, variables: ownVariables, events, productVariables }: HitOptions,
 ): AdobeHit {
   const { currency, orderId, items } = commerceOf(event);
-  const { variables, others } = splitProperties(propertiesOf(outbound));
+  const { variables, others } = splitProperties(propertiesOf(outbound), ownVariables);
   const name = eventName(event) ?? (counted.test(event.name) ? event.name : undefined);
+  const ownName = event.name.trim().toLowerCase();
+  const products = items.map((item) => productOf(item, items.length === 1 ? event.properties : {}, productVariables));
+  const success = new Set([
+    ...(name === undefined ? [] : [name]),
+    ...events.flatMap(([of, one]) => (of.toLowerCase() === ownName ? [one] : [])),
+    ...products.flatMap((product) => product.events.map(([one]) => one)),
+  ]);
   return {
     variables: {
       ...(withoutTimestamps ? {} : { ts: secondsOf(event) }),
@@ -44,8 +56,8 @@ export function adobeHit(
       ...placeOf(event),
       r: browserContext(event).referrer,
       cc: currency,
-      events: name,
-      products: name === undefined || items.length === 0 ? undefined : productsOf(items),
+      events: success.size === 0 ? undefined : [...success].join(','),
+      products: success.size === 0 || items.length === 0 ? undefined : productsOf(products),
       ...(name === 'purchase' ? { purchaseID: purchaseId(orderId), xact: orderId?.slice(0, 100) } : {}),
       ...variables,
     },
@@ -99,18 +111,26 @@ function variableOf(name: string): string | undefined {
   return place >= 1 && place <= family.max ? `${family.short}${place}` : undefined;
 }
 
-function splitProperties(properties: JsonObject): {
+/** A variable that a setting may name. */
+export const adobeVariable =
+  /^(eVar([1-9]\d?|1\d\d|2[0-4]\d|250)|prop([1-9]|[1-6]\d|7[0-5])|list[1-3]|hier[1-5]|campaign|channel|pageType|server|zip)$/;
+
+function splitProperties(
+  properties: JsonObject,
+  own: readonly Pair[],
+): {
   readonly variables: Record<string, string>;
   readonly others: JsonObject;
 } {
   const variables: Record<string, string> = {};
   const others: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(properties)) {
-    const variable = variableOf(name);
+    const named = own.flatMap(([of, variable]) => (of === name ? [variableOf(variable)] : []));
+    const found = named.length > 0 ? named : [variableOf(name)];
     const text = textForm(value);
     // A shop's own `products` is a list, and sent in Adobe's form.
-    if (variable !== undefined && text !== undefined && !isJsonObject(value) && !Array.isArray(value)) {
-      variables[variable] = text.slice(0, valueCharactersMax);
+    if (!found.includes(undefined) && text !== undefined && !isJsonObject(value) && !Array.isArray(value)) {
+      for (const variable of found) if (variable !== undefined) variables[variable] = text.slice(0, valueCharactersMax);
     } else {
       others[name] = value;
     }
@@ -154,11 +174,35 @@ function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>>
   return isPage ? { g: url, pageName: title } : { g: url, pe: 'lnk_o', pev1: url, pev2: event.name.slice(0, 255) };
 }
 
-/** `category;product;quantity;price`, of several with commas between them; the price is that of all pieces. */
-function productsOf(items: readonly CommerceItem[]): string {
-  const told = items.slice(0, productsMax).map(({ category, id, name, price, quantity }) => {
-    const total = price === undefined ? '' : String(Math.round(price * quantity * 100) / 100);
-    return [separate(category), separate(id ?? name), String(quantity), total].join(';');
+/** A product, with its own events and merchandising variables. */
+type Product = { readonly text: string; readonly events: readonly Pair[]; readonly variables: readonly Pair[] };
+
+/** `alone`: properties of an event that is about this product only. */
+function productOf(item: CommerceItem, alone: JsonObject, pairs: readonly Pair[]): Product {
+  const { category, id, name, brand, variant, price, quantity } = item;
+  const total = price === undefined ? '' : String(Math.round(price * quantity * 100) / 100);
+  const said: JsonObject = { ...alone, ...item.others, brand, variant, category, name };
+  const own = pairs.flatMap(([of, variable]): readonly Pair[] => {
+    const value = said[of];
+    const text = variable.startsWith('event') ? amountOf(value)?.toString() : textForm(value);
+    return text === undefined || text === '' ? [] : [[variable, separate(text)]];
+  });
+  return {
+    text: [separate(category), separate(id ?? name), String(quantity), total].join(';'),
+    events: own.filter(([variable]) => variable.startsWith('event')),
+    variables: own.filter(([variable]) => !variable.startsWith('event')),
+  };
+}
+
+/**
+ * `category;product;quantity;price`, of several with commas between them; the price is that of all pieces. Events and
+ * merchandising variables follow: `;event1=5|event2=3;eVar7=red`.
+ */
+function productsOf(products: readonly Product[]): string {
+  const joined = (pairs: readonly Pair[]): string => pairs.map(([name, value]) => `${name}=${value}`).join('|');
+  const told = products.slice(0, productsMax).map(({ text, events, variables }) => {
+    if (variables.length > 0) return [text, joined(events), joined(variables)].join(';');
+    return events.length > 0 ? [text, joined(events)].join(';') : text;
   });
   return told.join(',');
 }

@@ -15,6 +15,10 @@ const place = Type.Union([
   Type.Object({ pe: Type.Enum(['lnk_d', 'lnk_e', 'lnk_o']), pev2: someText }),
 ]);
 
+const own = String.raw`(;(event\d+=[\d.]+(\|event\d+=[\d.]+)*)?(;eVar\d+=[^;,|]+(\|eVar\d+=[^;,|]+)*)?)?`;
+/** https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/products.html */
+const product = String.raw`[^;,]*;[^;,]*;[0-9]+;[0-9.]*${own}`;
+
 const hit = Type.Object({
   AQB: Type.Literal('1'),
   AQE: Type.Literal('1'),
@@ -23,7 +27,7 @@ const hit = Type.Object({
   events: Type.Optional(
     Type.String({ pattern: '^(prodView|sc(Open|View|Add|Remove|Checkout)|purchase|event[0-9]{1,4})(,[^,]+)*$' }),
   ),
-  products: Type.Optional(Type.String({ pattern: '^[^;,]*;[^;,]*;[0-9]+;[0-9.]*(,[^;,]*;[^;,]*;[0-9]+;[0-9.]*)*$' })),
+  products: Type.Optional(Type.String({ pattern: `^${product}(,${product})*$` })),
   purchaseID: Type.Optional(Type.String({ maxLength: 20 })),
   pe: Type.Optional(Type.Enum(['lnk_d', 'lnk_e', 'lnk_o'])),
 });
