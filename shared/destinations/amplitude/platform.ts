@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { definePlatform, inBody } from '../sdk/platform.ts';
+import type { PlatformEndpoint } from '../sdk/platform.ts';
 import { anyRows, epochMs, someText } from '../sdk/platform-schemas.ts';
 
 const row = Type.Object({
@@ -24,23 +25,23 @@ const row = Type.Object({
   user_agent: Type.Optional(someText),
 });
 
+const endpoint = (path: string, bytesMax: number): PlatformEndpoint => ({
+  method: 'POST',
+  path,
+  credentials: inBody('api_key'),
+  content: 'json',
+  body: Type.Object({ api_key: someText, events: anyRows }),
+  rows: [{ at: 'events', schema: row }],
+  rowsMax: 2_000,
+  bytesMax,
+});
+
 /**
- * HTTP V2 API: it takes all or none, and lists the events at fault by field.
- * https://amplitude.com/docs/apis/analytics/http-v2
+ * HTTP V2 API and Batch Event Upload: each takes all or none, and lists the events at fault by field.
+ * https://amplitude.com/docs/apis/analytics/http-v2, https://amplitude.com/docs/apis/analytics/batch-event-upload
  */
 export const amplitudePlatform = definePlatform({
-  endpoints: [
-    {
-      method: 'POST',
-      path: '/2/httpapi',
-      credentials: inBody('api_key'),
-      content: 'json',
-      body: Type.Object({ api_key: someText, events: anyRows }),
-      rows: [{ at: 'events', schema: row }],
-      rowsMax: 2_000,
-      bytesMax: 1_000_000,
-    },
-  ],
+  endpoints: [endpoint('/2/httpapi', 1_000_000), endpoint('/batch', 20_000_000)],
   answers: {
     success: (rows) => ({
       status: 200,

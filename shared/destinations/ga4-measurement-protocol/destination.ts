@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import { jsonAnswer, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
-import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { contextOf, isAlias, isIdentify, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
-import { baseUrl, matching, optionalText, requiredSecret, requiredText } from '../sdk/settings.ts';
+import { baseUrl, matching, optionalText, requiredSecret, requiredText, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
 import { ga4Event } from './payload.ts';
@@ -57,6 +58,11 @@ const settings = {
     },
     (text) => text.split(',').flatMap((name) => name.trim() || []),
   ),
+  validateOnly: toggle({
+    label: 'Validate only',
+    sublabel:
+      "Events go to Google's validation server and appear in no report; what it objects to becomes the reason of a dead letter.",
+  }),
   defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
@@ -80,8 +86,11 @@ export const ga4MeasurementProtocol = defineDestination({
     deduplicatesBy: undefined,
     errors: 'not at all: 2xx whatever it is sent',
     limitedUse: 'consent: ad_user_data and ad_personalization DENIED',
-    sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
-    checked: '2026-11-22',
+    sources: [
+      'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',
+      'https://developers.google.com/analytics/devguides/collection/protocol/ga4/validating-events',
+    ],
+    checked: '2026-11-27',
     version: 'unversioned',
     skips: {
       identify: 'user properties travel with each event',
@@ -97,15 +106,16 @@ export const ga4MeasurementProtocol = defineDestination({
 export type MeasurementProtocolSettings = Pick<
   SettingsOf<typeof settings>,
   'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
-> & { readonly userTraits?: readonly string[] | undefined };
+> & { readonly userTraits?: readonly string[] | undefined; readonly validateOnly?: boolean };
 
 export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
   const isApp = !given.measurementId.startsWith('G-');
   const stream = { [isApp ? 'firebase_app_id' : 'measurement_id']: given.measurementId };
   const query = new URLSearchParams({ ...stream, api_secret: given.apiSecret });
-  const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
+  const { validateOnly = false } = given;
+  const url = `${given.baseUrl}${validateOnly ? '/debug' : ''}/mp/collect?${query.toString()}`;
   return {
-    batchEventsMax,
+    batchEventsMax: validateOnly ? 1 : batchEventsMax,
     accepts: (event) => !isIdentify(event) && !isAlias(event),
     groupOf: (event) => JSON.stringify(clientOf(event, isApp, given.userTraits)),
     buildRequest(events, nowMs) {
@@ -116,11 +126,21 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
       }
       const body = {
         ...clientOf(first, isApp, given.userTraits),
+        validation_behavior: validateOnly ? 'ENFORCE_RECOMMENDATIONS' : undefined,
         events: events.map((event) => eventOf(event, given, nowMs)),
       };
       return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
+    ...(validateOnly ? { readAnswer: readValidation } : {}),
   };
+}
+
+/** One event a request, so that a message is about it; an empty list: nothing is wrong. */
+function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
+  const messages = answer.status === 200 ? jsonAnswer(answer)?.['validationMessages'] : undefined;
+  const first = Array.isArray(messages) ? messages.find(isJsonObject) : undefined;
+  if (first === undefined) return undefined;
+  return events.map(() => ({ kind: 'reject', reason: rowRefusal(first['validationCode'], first['fieldPath']) }));
 }
 
 /** Whose the events of a request are, and what is said of all of them. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { definePlatform, inQuery } from '../sdk/platform.ts';
+import type { PlatformProblem } from '../sdk/platform.ts';
 import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
 const row = Type.Object({
@@ -10,6 +11,27 @@ const row = Type.Object({
 
 const common = { user_id: Type.Optional(Type.String({ maxLength: 256 })), events: anyRows } as const;
 
+const endpoint = {
+  method: 'POST',
+  credentials: inQuery('api_secret'),
+  query: Type.Union([
+    Type.Object({ measurement_id: Type.String({ pattern: '^G-[A-Z0-9]+$' }) }),
+    Type.Object({ firebase_app_id: Type.String({ pattern: '^\\d+:\\d+:(ios|android):[0-9a-f]+$' }) }),
+  ]),
+  content: 'json',
+  body: Type.Union([
+    Type.Object({ client_id: someText, ...common }),
+    Type.Object({ app_instance_id: someText, ...common }),
+  ]),
+  rows: [{ at: 'events', schema: row }],
+  rowsMax: 25,
+  bytesMax: 130_000,
+} as const;
+
+const messages = ({ field, message }: PlatformProblem) => ({
+  validationMessages: [{ fieldPath: field, description: message, validationCode: 'VALUE_INVALID' }],
+});
+
 /**
  * The Measurement Protocol. The real one answers 2xx to every request and ignores what it cannot use; this one
  * refuses that, as the validation server (`/debug/mp/collect`) would name it.
@@ -18,29 +40,18 @@ const common = { user_id: Type.Optional(Type.String({ maxLength: 256 })), events
 export const measurementProtocolPlatform = definePlatform({
   endpoints: [
     {
-      method: 'POST',
-      path: '/mp/collect',
-      credentials: inQuery('api_secret'),
-      query: Type.Union([
-        Type.Object({ measurement_id: Type.String({ pattern: '^G-[A-Z0-9]+$' }) }),
-        Type.Object({ firebase_app_id: Type.String({ pattern: '^\\d+:\\d+:(ios|android):[0-9a-f]+$' }) }),
-      ]),
-      content: 'json',
-      body: Type.Union([
-        Type.Object({ client_id: someText, ...common }),
-        Type.Object({ app_instance_id: someText, ...common }),
-      ]),
-      rows: [{ at: 'events', schema: row }],
-      rowsMax: 25,
-      bytesMax: 130_000,
+      ...endpoint,
+      path: '/debug/mp/collect',
+      answers: {
+        success: () => ({ status: 200, body: { validationMessages: [] } }),
+        refusal: (problem) => ({ status: 200, body: messages(problem) }),
+      },
     },
+    { ...endpoint, path: '/mp/collect' },
   ],
   answers: {
     success: () => ({ status: 204 }),
-    refusal: ({ field, message }) => ({
-      status: 400,
-      body: { validationMessages: [{ fieldPath: field, description: message, validationCode: 'VALUE_INVALID' }] },
-    }),
+    refusal: (problem) => ({ status: 400, body: messages(problem) }),
     throttled: { status: 429, headers: { 'retry-after': '7' } },
     endedToken: { status: 403 },
   },

@@ -24,7 +24,7 @@ import { postJson, withinBytes } from '../sdk/http.ts';
 import { renameMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
-import { batchSize, region, requiredSecret, optionalBaseUrl, optionalText } from '../sdk/settings.ts';
+import { batchSize, choice, region, requiredSecret, optionalBaseUrl, optionalText, toggle } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { eraseAtPosthog, posthogErasureSettings } from './erase.ts';
@@ -63,6 +63,20 @@ const settings = {
     placeholder: 'company',
     sublabel: 'What groups are whose event does not say.',
   }),
+  historicalMigration: toggle({
+    label: 'Historical migration',
+    sublabel:
+      'For a destination that replays the past: PostHog imports its events apart from live ones. They must be more than 48 hours old.',
+  }),
+  personProfiles: choice<'always' | 'identified'>({
+    label: 'Person profiles',
+    options: [
+      { label: 'Of every visitor', value: 'always' },
+      { label: 'Of identified visitors only', value: 'identified' },
+    ],
+    sublabel: 'Events without a profile cost less and set no person properties.',
+    fallback: 'always',
+  }),
   traitNames: traitNames(),
   baseUrl: optionalBaseUrl(regions[0].url),
   ...posthogErasureSettings,
@@ -97,7 +111,15 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: given.batchSize,
     buildRequest: (events) =>
       withinBytes(
-        postJson({ url, body: { api_key: apiKey, batch: events.map((event) => posthogEvent(event, given)) }, events }),
+        postJson({
+          url,
+          body: {
+            api_key: apiKey,
+            historical_migration: given.historicalMigration || undefined,
+            batch: events.map((event) => posthogEvent(event, given)),
+          },
+          events,
+        }),
         bodyBytesMax,
       ),
     readAnswer: (answer, events) =>
@@ -131,7 +153,9 @@ function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>):
   };
   // Without the visitor's address PostHog would place the person where this request comes from.
   const place = textOf(context['ip']) === undefined ? { $geoip_disable: true } : {};
-  const surroundings = { $lib: 'sluice', ...renameMembers(context, contextNames), ...place };
+  const isProfiled = given.personProfiles === 'always' || externalId !== undefined;
+  const profiled = isProfiled ? {} : { $process_person_profile: false };
+  const surroundings = { $lib: 'sluice', ...renameMembers(context, contextNames), ...place, ...profiled };
   const traits = namedTraits(traitsOf(event), given.traitNames);
   if (isIdentify(event)) {
     const set = { ...surroundings, $set: traits };

@@ -7,7 +7,7 @@ const row = Type.Object({
   event: someText,
   distinct_id: Type.String({ minLength: 1, maxLength: 200 }),
   timestamp: instant,
-  properties: Type.Object({}),
+  properties: Type.Object({ $process_person_profile: Type.Optional(Type.Boolean()) }),
 });
 
 /** Capture in batches: all or none. https://posthog.com/docs/api/capture */
@@ -18,7 +18,10 @@ export const posthogPlatform = definePlatform({
       path: '/batch/',
       credentials: inBody('api_key'),
       content: 'json',
-      body: Type.Object({ api_key: someText, batch: anyRows }),
+      body: Type.Object(
+        { api_key: someText, batch: anyRows, historical_migration: Type.Optional(Type.Boolean()) },
+        { additionalProperties: false },
+      ),
       rows: [{ at: 'batch', schema: row }],
       bytesMax: 20 * 1_024 * 1_024,
     },
