@@ -7,6 +7,7 @@ import { contactIds } from '../sdk/person.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { baseUrl, choice, optionalText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
+import { nameList } from '../sdk/setting-lists.ts';
 import { subscriptionOf, subscriptionSettings } from '../sdk/subscriptions.ts';
 import { klaviyoEvent, klaviyoProfile, klaviyoPushToken, klaviyoSubscription, orderedProducts } from './payload.ts';
 import { eraseAtKlaviyo } from './erase.ts';
@@ -48,6 +49,12 @@ const settings = {
     ],
     sublabel: 'Of events of an app that carry one. The first needs a key with the scope push-tokens:write.',
     fallback: 'register',
+  }),
+  appendTraits: nameList({
+    label: 'Traits added to a list',
+    placeholder: 'visited_stores',
+    sublabel:
+      "What an identify says of these is added to the list that the profile has. Segment's and RudderStack's options fieldsToAppend, fieldsToUnappend and fieldsToUnset work too.",
   }),
   ...subscriptionSettings,
   listId: optionalText({
@@ -114,7 +121,10 @@ function prepare(given: Given): PreparedDestination {
         data === undefined ? [] : [postJson({ url: `${given.baseUrl}/api/${path}`, headers, body: { data }, events })];
       const pushToken = given.devices === 'register' ? klaviyoPushToken(sent, ids) : undefined;
       if (isIdentify(event)) {
-        return chainOf([...post('profile-import', klaviyoProfile(event, ids)), ...post('push-tokens', pushToken)]);
+        return chainOf([
+          ...post('profile-import', klaviyoProfile(event, ids, given.appendTraits)),
+          ...post('push-tokens', pushToken),
+        ]);
       }
       const products = given.orderedProducts === 'send' ? orderedProducts(sent, event, ids) : undefined;
       const subscription = subscriptionOf(event, given);

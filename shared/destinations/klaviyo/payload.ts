@@ -2,8 +2,9 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
+import { propertiesOf, saidTraitsOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
+import { integrationOptions } from '../sdk/integration-options.ts';
 import { present, withoutMembers } from '../sdk/json.ts';
 import type { ContactIds } from '../sdk/person.ts';
 import { nameIn } from '../sdk/person-name.ts';
@@ -114,8 +115,9 @@ export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: Cont
 }
 
 /** The resource of `POST /api/profile-import`. */
-export function klaviyoProfile(event: OutboundEvent, ids: ContactIds): JsonObject {
+export function klaviyoProfile(event: OutboundEvent, ids: ContactIds, appendTraits: readonly string[]): JsonObject {
   const traits = traitsOf(event);
+  const patch = patchOf(event, appendTraits);
   const { city, state, zip, country } = traits;
   const name = nameIn(traits);
   return {
@@ -127,10 +129,38 @@ export function klaviyoProfile(event: OutboundEvent, ids: ContactIds): JsonObjec
       organization: traits['company_name'],
       title: traits['job_title'],
       location: present({ city, region: state, zip, country }),
-      properties: withoutMembers(traits, profileFields),
+      properties: withoutMembers(traits, new Set([...profileFields, ...patch.names])),
     },
+    ...(patch.properties === undefined ? {} : { meta: { patch_properties: patch.properties } }),
   };
 }
+
+/**
+ * How own properties change other than by a new value, of the settings and of the options that the event has for Klaviyo.
+ * Lists change by what the identify itself says: the rest was added before.
+ */
+function patchOf(event: OutboundEvent, appendTraits: readonly string[]) {
+  const said = saidTraitsOf(event);
+  const options = integrationOptions(sentEvent(event), ['Klaviyo', 'Actions Klaviyo']);
+  const listed = (name: string): readonly string[] => {
+    const names = options[name];
+    return Array.isArray(names) ? names.filter((one) => typeof one === 'string').slice(0, patchedMax) : [];
+  };
+  const values = (names: readonly string[]): JsonObject | undefined =>
+    present(Object.fromEntries(names.map((name) => [name, said[name]])));
+  const append = [...new Set([...appendTraits, ...listed('fieldsToAppend')])];
+  const [unappend, unset] = [listed('fieldsToUnappend'), listed('fieldsToUnset')];
+  return {
+    names: [...append, ...unappend, ...unset],
+    properties: present({
+      append: values(append),
+      unappend: values(unappend),
+      unset: unset.length === 0 ? undefined : unset,
+    }),
+  };
+}
+
+const patchedMax = 100;
 
 /** What a subscription is made with. */
 export type SubscriptionOrigin = {

@@ -30,7 +30,26 @@ const eventBody = Type.Object({
   }),
 });
 
-const profileBody = Type.Object({ data: Type.Object({ type: Type.Literal('profile'), attributes: ids }) });
+// https://developers.klaviyo.com/en/reference/create_or_update_profile
+const patch = Type.Partial(
+  Type.Object({
+    append: Type.Object({}),
+    unappend: Type.Object({}),
+    unset: Type.Union([someText, Type.Array(someText)]),
+  }),
+  { additionalProperties: false },
+);
+
+const profileBody = Type.Object({
+  data: Type.Object(
+    {
+      type: Type.Literal('profile'),
+      attributes: ids,
+      meta: Type.Optional(Type.Object({ patch_properties: patch }, { additionalProperties: false })),
+    },
+    { additionalProperties: false },
+  ),
+});
 
 const productsBody = Type.Object({
   data: Type.Object({

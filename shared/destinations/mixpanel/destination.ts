@@ -1,10 +1,12 @@
 import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { defineDestination } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isAlias, isGroup, isIdentify, traitsOf } from '../sdk/event.ts';
+import { isAlias, isGroup, isIdentify, outboundHead } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { chainOf, postJson, withinBytes } from '../sdk/http.ts';
+import { nameList } from '../sdk/setting-lists.ts';
 import {
   batchSize,
   choice,
@@ -16,7 +18,14 @@ import {
   optionalBaseUrl,
 } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
-import { mixpanelAlias, mixpanelEvent, mixpanelGroup, mixpanelMerge, mixpanelProfile } from './payload.ts';
+import {
+  mixpanelAlias,
+  mixpanelEvent,
+  mixpanelGroup,
+  mixpanelIncrement,
+  mixpanelMerge,
+  mixpanelProfile,
+} from './payload.ts';
 import type { IdentityMerge } from './payload.ts';
 import { eraseAtMixpanel, mixpanelErasureSettings } from './erase.ts';
 
@@ -28,6 +37,8 @@ const regions: Regions = [
 const batch = { max: 2_000, fallback: 500 };
 // https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
 const bodyBytesMax = 10_000_000;
+/** Updates of profiles in one request. */
+const updatesMax = 2_000;
 const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'projectId'] as const;
 
 const settings = {
@@ -59,6 +70,27 @@ const settings = {
       'As the project has it. With original ID merge an identify sends a $merge of device and user, and an alias a $create_alias; both need a service account.',
     fallback: 'simplified',
   }),
+  setOnceTraits: nameList({
+    label: 'Traits set once',
+    placeholder: 'first_seen, initial_plan',
+    sublabel: 'A profile keeps the first value of these ($set_once).',
+  }),
+  unionTraits: nameList({
+    label: 'Traits added to a list once',
+    placeholder: 'interests',
+    sublabel: 'What an identify says of these is added to the list of the profile, unless it is there ($union).',
+  }),
+  appendTraits: nameList({
+    label: 'Traits appended to a list',
+    placeholder: 'visited_stores',
+    sublabel: 'The same, also where it is there ($append). A repeated attempt may append twice.',
+  }),
+  incrementProperties: nameList({
+    label: 'Properties added to the profile',
+    placeholder: 'credits_used',
+    sublabel:
+      'Numbers of events that are added to the property of that name of the profile ($add). A repeated attempt may add twice.',
+  }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
   ...mixpanelErasureSettings,
@@ -79,8 +111,15 @@ export const mixpanel = defineDestination({
     limits: { events: 2_000, bytes: 10_485_760 },
     deduplicatesBy: '$insert_id',
     errors: 'row by row; profiles as a whole',
-    sources: ['https://docs.mixpanel.com/reference/import-events', 'https://docs.mixpanel.com/reference/profile-set'],
-    checked: '2026-11-22',
+    sources: [
+      'https://docs.mixpanel.com/reference/import-events',
+      'https://docs.mixpanel.com/reference/profile-set',
+      'https://docs.mixpanel.com/reference/profile-set-property-once',
+      'https://docs.mixpanel.com/reference/profile-append-to-list-property',
+      'https://docs.mixpanel.com/reference/profile-union',
+      'https://docs.mixpanel.com/reference/profile-numerical-add',
+    ],
+    checked: '2026-11-27',
     version: 'unversioned',
     skips: {
       group: 'the destination names no group key',
@@ -103,23 +142,26 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   // Without ip=0 a profile would move to where this request comes from.
   const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
   const groupsUrl = `${baseUrl}/groups?strict=1&verbose=1`;
+  const profileOf = (event: OutboundEvent): readonly JsonObject[] => mixpanelProfile(event, token, given);
   const authorization = account?.authorization ?? basicAuthorization(token, '');
   return {
     batchEventsMax: given.batchSize,
     accepts: (event) =>
       (!isAlias(event) || isOriginal) &&
       (!isGroup(event) || groupKey !== undefined) &&
-      (!isIdentify(event) || hasTraits(event) || (isOriginal && mixpanelMerge(event) !== undefined)),
+      (!isIdentify(event) || profileOf(event).length > 0 || (isOriginal && mixpanelMerge(event) !== undefined)),
     groupOf(event) {
       // The answer to what follows says nothing of other events: such an event travels alone.
       if (isIdentify(event)) return isOriginal ? `profile ${event.resolved.event.id}` : 'profiles';
       if (isGroup(event)) return 'groups';
-      return isAlias(event) ? 'aliases' : 'events';
+      if (isAlias(event)) return 'aliases';
+      return mixpanelIncrement(event, token, given) === undefined ? 'events' : `counted ${outboundHead(event).id}`;
     },
     buildRequest(events) {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
-        const profiles = events.filter(hasTraits).map((event) => mixpanelProfile(event, token, identityMerge));
+        const profiles = events.flatMap(profileOf);
+        if (profiles.length > updatesMax) throw new UnfitEventError(`more than ${updatesMax} updates of profiles`);
         const merges = isOriginal ? events.flatMap((event) => mixpanelMerge(event) ?? []) : [];
         return chainOf([
           ...(profiles.length === 0
@@ -135,13 +177,18 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         return withinBytes(postJson({ url: groupsUrl, body, events }), bodyBytesMax);
       }
       const body = events.map((event) => (isAlias(event) ? mixpanelAlias(event, token) : mixpanelEvent(event, given)));
-      return withinBytes(postJson({ url: importUrl, headers: { authorization }, body, events }), bodyBytesMax);
+      const imported = withinBytes(
+        postJson({ url: importUrl, headers: { authorization }, body, events }),
+        bodyBytesMax,
+      );
+      const increment = first === undefined || isAlias(first) ? undefined : mixpanelIncrement(first, token, given);
+      return increment === undefined
+        ? imported
+        : chainOf([imported, postJson({ url: engageUrl, body: [increment], events })]);
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
   };
 }
-
-const hasTraits = (event: OutboundEvent): boolean => Object.keys(traitsOf(event)).length > 0;
 
 type ServiceAccount = { readonly projectId: string; readonly authorization: string };
 

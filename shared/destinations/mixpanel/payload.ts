@@ -2,8 +2,20 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
-import { contextOf, groupIn, groupOfVisitor, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
-import { renameMembers } from '../sdk/json.ts';
+import {
+  contextOf,
+  groupIn,
+  groupOfVisitor,
+  isAlias,
+  isGroup,
+  isIdentify,
+  numberOf,
+  propertiesOf,
+  saidTraitsOf,
+  sentEvent,
+  traitsOf,
+} from '../sdk/event.ts';
+import { renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
 
@@ -69,12 +81,68 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   };
 }
 
-/** One update of `/engage`. */
-export function mixpanelProfile(event: OutboundEvent, token: string, identityMerge: IdentityMerge): JsonObject {
+/** How the traits of a profile are updated, by their names. */
+export type MixpanelProfileSettings = {
+  readonly identityMerge: IdentityMerge;
+  readonly setOnceTraits: readonly string[];
+  readonly unionTraits: readonly string[];
+  readonly appendTraits: readonly string[];
+  readonly incrementProperties: readonly string[];
+};
+
+/**
+ * The updates of `/engage` that an identify makes, one for each way to update. Lists are added to by what the identify itself
+ * says: the rest was added before.
+ */
+export function mixpanelProfile(
+  event: OutboundEvent,
+  token: string,
+  given: MixpanelProfileSettings,
+): readonly JsonObject[] {
+  const { setOnceTraits, unionTraits, appendTraits } = given;
+  const traits = traitsOf(event);
+  const said = saidTraitsOf(event);
+  const set = renameMembers(
+    withoutMembers(traits, new Set([...setOnceTraits, ...unionTraits, ...appendTraits])),
+    profileNames,
+  );
+  const once = renameMembers(named(traits, setOnceTraits), profileNames);
+  const union = Object.entries(renameMembers(named(said, unionTraits), profileNames)).map(
+    ([name, value]) => [name, Array.isArray(value) ? value : [value]] as const,
+  );
+  const appended = Object.entries(renameMembers(named(said, appendTraits), profileNames)).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one: unknown) => ({ $append: { [name]: one } })),
+  );
+  const whose = { $token: token, $distinct_id: distinctId(contactIds(event), given.identityMerge) };
+  const hasSome = (members: object): boolean => Object.keys(members).length > 0;
+  return [
+    ...(hasSome(set) ? [{ $set: set }] : []),
+    ...(hasSome(once) ? [{ $set_once: once }] : []),
+    ...(union.length > 0 ? [{ $union: Object.fromEntries(union) }] : []),
+    ...appended,
+  ].map((update) => ({ ...whose, ...update }));
+}
+
+const named = (members: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(members, name) ? [[name, members[name]] as const] : [])));
+
+/** The update of `/engage` that adds numbers of an event to its profile; undefined where it has none of them. */
+export function mixpanelIncrement(
+  event: OutboundEvent,
+  token: string,
+  { incrementProperties, identityMerge }: MixpanelProfileSettings,
+): JsonObject | undefined {
+  if (incrementProperties.length === 0 || isIdentify(event) || isGroup(event) || isAlias(event)) return undefined;
+  const properties = propertiesOf(event);
+  const added = incrementProperties.flatMap((name) => {
+    const value = numberOf(properties[name]);
+    return value === undefined || value === 0 ? [] : [[name, value] as const];
+  });
+  if (added.length === 0) return undefined;
   return {
     $token: token,
     $distinct_id: distinctId(contactIds(event), identityMerge),
-    $set: renameMembers(traitsOf(event), profileNames),
+    $add: Object.fromEntries(added),
   };
 }
 

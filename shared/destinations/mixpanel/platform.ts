@@ -30,7 +30,20 @@ const groupUpdate = Type.Object({
   $set: Type.Object({}),
 });
 
-const update = Type.Object({ $token: someText, $distinct_id: someText, $set: Type.Object({}) });
+const ways = {
+  $set: Type.Object({}),
+  $set_once: Type.Object({}),
+  $add: Type.Record(Type.String(), Type.Number()),
+  $union: Type.Record(Type.String(), Type.Array(Type.Unknown())),
+  $append: Type.Object({}),
+};
+
+/** One way to update in each. https://docs.mixpanel.com/reference/profile-batch-update */
+const update = Type.Union(
+  Object.entries(ways).map(([name, members]) =>
+    Type.Object({ $token: someText, $distinct_id: someText, [name]: members }, { additionalProperties: false }),
+  ),
+);
 
 /**
  * Import and profiles of Mixpanel. `/import?strict=1` takes the rows that are right and names the others,
