@@ -5,8 +5,20 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isAlias, isGroup } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { address, batchSize, choice, optionalText, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
+import {
+  address,
+  batchSize,
+  choice,
+  optionalText,
+  readBaseUrl,
+  requiredText,
+  SettingError,
+  toggle,
+  token,
+} from '../sdk/settings.ts';
 import type { Setting, SettingsOf } from '../sdk/settings.ts';
+import { nameList } from '../sdk/setting-lists.ts';
+import { subscriptionSettings } from '../sdk/subscriptions.ts';
 import { brazeRows, listNames, standardAliasLabel, tiedUser } from './payload.ts';
 import type { BrazeWording } from './payload.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
@@ -58,6 +70,17 @@ const settings = {
     sublabel: 'What Order Completed is. With the last two, the other steps of an order are custom events.',
     fallback: 'recommended',
   }),
+  subscribeEvents: subscriptionSettings.subscribeEvents,
+  unsubscribeEvents: subscriptionSettings.unsubscribeEvents,
+  subscriptionGroups: nameList({
+    label: 'Subscription groups',
+    placeholder: '01234567-89ab-cdef-0123-456789abcdef',
+    sublabel: 'IDs of the groups that such an event subscribes its user to or unsubscribes from, separated by commas.',
+  }),
+  mergeObjects: toggle({
+    label: 'Merge nested objects',
+    sublabel: 'An object among the traits is merged into the one that the user has, in place of replacing it.',
+  }),
   iosAppId: appId('iOS'),
   androidAppId: appId('Android'),
   batchSize: batchSize(batch),
@@ -105,6 +128,7 @@ export const braze = defineDestination({
 type Given = SettingsOf<typeof settings>;
 
 function prepare(given: Given): PreparedDestination {
+  checkGroups(given);
   const headers = { authorization: `Bearer ${given.apiKey}` };
   const ties = given.anonymousUsers === 'identify';
   const wording: BrazeWording = { ...given, aliasLabel: given.aliasLabel ?? standardAliasLabel };
@@ -138,6 +162,18 @@ function prepare(given: Given): PreparedDestination {
     },
     readAnswer: (answer, events) => readRows(answer, events, wording),
   };
+}
+
+const groupsMax = 50;
+
+function checkGroups({ subscriptionGroups, subscribeEvents, unsubscribeEvents }: Given): void {
+  const hasEvents = subscribeEvents.size > 0 || unsubscribeEvents.size > 0;
+  if (hasEvents && subscriptionGroups.length === 0) {
+    throw new SettingError('subscriptionGroups', 'is required with subscribing or unsubscribing events');
+  }
+  if (subscriptionGroups.length > groupsMax || !subscriptionGroups.every((id) => /^[\w-]{1,64}$/.test(id))) {
+    throw new SettingError('subscriptionGroups', `must be up to ${groupsMax} ids of groups, separated by commas`);
+  }
 }
 
 /** A success may name rows that were not accepted, by their place in the list they stood in. */

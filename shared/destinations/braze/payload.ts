@@ -11,6 +11,7 @@ import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { pushDevice } from '../sdk/push-device.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
+import { subscriptionOf } from '../sdk/subscriptions.ts';
 
 export const standardAliasLabel = 'sluice_visitor_id';
 const nameCharactersMax = 255;
@@ -19,6 +20,10 @@ const nameCharactersMax = 255;
 export type BrazeWording = {
   readonly aliasLabel: string;
   readonly orders: 'recommended' | 'purchases' | 'events';
+  readonly subscribeEvents: ReadonlySet<string>;
+  readonly unsubscribeEvents: ReadonlySet<string>;
+  readonly subscriptionGroups: readonly string[];
+  readonly mergeObjects: boolean;
   readonly iosAppId: string | undefined;
   readonly androidAppId: string | undefined;
   readonly defaultCurrency: string;
@@ -36,9 +41,9 @@ export function brazeRows(
   const sent = sentEvent(event, wording);
   const purchases = wording.orders === 'purchases' ? purchasesOf(event, sent, wording) : undefined;
   if (purchases !== undefined) return { purchases };
-  const tokens = pushTokens(sent, wording);
+  const said = present({ ...pushTokens(sent, wording), subscription_groups: groupStates(event, wording) });
   return {
-    ...(tokens === undefined ? {} : { attributes: [{ ...userOf(event, wording), ...tokens }] }),
+    ...(said === undefined ? {} : { attributes: [{ ...userOf(event, wording), ...said }] }),
     events: [brazeEvent(event, sent, wording)],
   };
 }
@@ -59,6 +64,14 @@ export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): Js
   if (!isIdentify(event)) return undefined;
   const { externalId, visitorId } = contactIds(event);
   return tied(externalId, visitorId === externalId ? undefined : visitorId);
+}
+
+/** The groups that an event subscribes to or unsubscribes from. */
+function groupStates(event: OutboundEvent, wording: BrazeWording): readonly JsonObject[] | undefined {
+  const subscription = subscriptionOf(event, { ...wording, channels: 'both' });
+  if (subscription === undefined) return undefined;
+  const state = subscription.action === 'subscribe' ? 'subscribed' : 'unsubscribed';
+  return wording.subscriptionGroups.map((id) => ({ subscription_group_id: id, subscription_state: state }));
 }
 
 /** The token by which an app on this device gets notifications. */
@@ -282,6 +295,7 @@ function brazeAttributes(event: OutboundEvent, wording: BrazeWording): JsonObjec
     ...(email === undefined ? {} : { email }),
     ...(phone === undefined ? {} : { phone }),
     ...pushTokens(sentEvent(event), wording),
+    ...(wording.mergeObjects ? { _merge_objects: true } : {}),
     ...userOf(event, wording),
   };
 }

@@ -30,6 +30,12 @@ const pushTokens = Type.Array(Type.Object({ app_id: someText, token: someText, d
   minItems: 1,
 });
 
+/** https://www.braze.com/docs/api/objects_filters/user_attributes_object */
+const groupState = Type.Object(
+  { subscription_group_id: someText, subscription_state: Type.Enum(['subscribed', 'unsubscribed']) },
+  { additionalProperties: false },
+);
+
 /** https://www.braze.com/docs/api/endpoints/user_data/post_user_identify */
 const identified = Type.Object({
   external_id: someText,
@@ -82,7 +88,12 @@ export const brazePlatform = definePlatform({
       rows: [
         {
           at: 'attributes',
-          schema: Type.Object({ ...ids, push_tokens: Type.Optional(pushTokens) }),
+          schema: Type.Object({
+            ...ids,
+            push_tokens: Type.Optional(pushTokens),
+            subscription_groups: Type.Optional(Type.Array(groupState, { maxItems: 50 })),
+            _merge_objects: Type.Optional(Type.Boolean()),
+          }),
           check: unnamed,
         },
         { at: 'events', schema: event, check: wrongEvent },

@@ -9,7 +9,7 @@ import type {
   Outcome,
   PreparedDestination,
 } from '../sdk/destination.ts';
-import { isAboutIds, isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
+import { isAboutIds, isAlias, isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { batchSize, choice, region, token, optionalBaseUrl, optionalText, toggle } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
@@ -19,6 +19,7 @@ import {
   iterableCart,
   iterableDevice,
   iterableEvent,
+  iterableNewEmail,
   iterablePurchase,
   iterableUser,
   userKey,
@@ -61,6 +62,16 @@ const settings = {
     placeholder: 'com.example.app',
     sublabel: 'The application name that device tokens are registered with. Without it the package name of the app.',
   }),
+  aliases: choice<'skip' | 'updateEmail'>({
+    label: 'Aliases',
+    options: [
+      { label: 'Are skipped', value: 'skip' },
+      { label: 'Change the e-mail address', value: 'updateEmail' },
+    ],
+    sublabel:
+      'With the second, an alias whose new id is an e-mail address makes it the address of the user that its previous id names.',
+    fallback: 'skip',
+  }),
   mergeObjects: toggle({
     label: 'Merge nested objects',
     sublabel: 'An object among the traits is merged into the one that the user has, in place of replacing it.',
@@ -85,9 +96,12 @@ export const iterable = defineDestination({
     deduplicatesBy: 'id',
     errors: 'those that failed by user or name in a 200',
     sources: ['https://api.iterable.com/api/docs'],
-    checked: '2026-11-22',
+    checked: '2026-11-27',
     version: 'unversioned',
-    skips: { group: 'Iterable has users only', alias: 'Iterable joins users by e-mail address or user id alone' },
+    skips: {
+      group: 'Iterable has users only',
+      alias: 'a setting of the destination has aliases change e-mail addresses',
+    },
   },
   loadPlatform: async () => (await import('./platform.ts')).iterablePlatform,
   prepare,
@@ -100,8 +114,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const preferred = given.identifyBy;
   return {
     batchEventsMax: given.batchSize,
-    accepts: (event) => !isAboutIds(event),
+    accepts: (event) =>
+      !isAboutIds(event) || (given.aliases === 'updateEmail' && iterableNewEmail(event) !== undefined),
     groupOf(event) {
+      if (isAlias(event)) return `alone ${outboundHead(event).id}`;
       // Iterable takes purchases, carts and devices one by one.
       const isAlone =
         isIterablePurchase(event) ||
@@ -114,6 +130,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const post = (path: string, body: JsonObject) =>
         withinBytes(postJson({ url: `${baseUrl}/api/${path}`, headers, body, events }), bodyBytesMax);
       const [first] = events;
+      const newEmail = first === undefined ? undefined : iterableNewEmail(first);
+      if (newEmail !== undefined) return post('users/updateEmail', newEmail);
       const device = first === undefined ? undefined : iterableDevice(first, preferred, given.applicationName);
       const withDevice = (request: OutboundRequest): OutboundRequest =>
         device === undefined ? request : { ...request, next: post('users/registerDeviceToken', device) };

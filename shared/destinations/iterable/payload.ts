@@ -1,11 +1,12 @@
+import { textForm } from '../../routing/values/value-forms.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { numberOf, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { isAlias, numberOf, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { listOf, present, renameMembers, withoutMembers } from '../sdk/json.ts';
-import { contactIds } from '../sdk/person.ts';
+import { contactIds, normaliseEmail } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { pushDevice } from '../sdk/push-device.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
@@ -157,6 +158,20 @@ export function iterableDevice(
       ...(dataFields === undefined ? {} : { dataFields }),
     },
   };
+}
+
+/**
+ * The body of updateEmail, of an alias whose new id is an e-mail address: https://api.iterable.com/api/docs#users_updateEmail.
+ * Undefined for every other event.
+ */
+export function iterableNewEmail(event: OutboundEvent): JsonObject | undefined {
+  if (!isAlias(event)) return undefined;
+  const { id, previous_id: previous } = propertiesOf(event);
+  const newEmail = normaliseEmail(textOf(id) ?? '');
+  const current = textForm(previous);
+  if (newEmail === undefined || current === undefined || current === '') return undefined;
+  const currentEmail = normaliseEmail(current);
+  return { ...(currentEmail === undefined ? { currentUserId: current } : { currentEmail }), newEmail };
 }
 
 /** A row of bulkUpdate. */

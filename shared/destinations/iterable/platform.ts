@@ -60,6 +60,8 @@ function partial(verdicts: readonly RowVerdict[]) {
   };
 }
 
+const emailAddress = Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' });
+
 /** Bulk tracking and updates: a 200 names by user what failed. https://api.iterable.com/api/docs */
 export const iterablePlatform = definePlatform({
   endpoints: [
@@ -78,6 +80,14 @@ export const iterablePlatform = definePlatform({
       rows: [{ at: 'users', schema: user, check }],
       rowsMax: 1_000,
       answers: { partial },
+    },
+    {
+      ...common,
+      path: '/api/users/updateEmail',
+      body: Type.Union([
+        Type.Object({ currentEmail: emailAddress, newEmail: emailAddress }, { additionalProperties: false }),
+        Type.Object({ currentUserId: someText, newEmail: emailAddress }, { additionalProperties: false }),
+      ]),
     },
     { ...common, path: '/api/commerce/trackPurchase', body: purchase },
     {
