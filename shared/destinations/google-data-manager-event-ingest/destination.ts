@@ -1,6 +1,6 @@
 import { defineDestination } from '../sdk/destination.ts';
 import { choice } from '../sdk/settings.ts';
-import { accountSettings, ingestFacts, ingestSettings, prepareIngest } from './ingest.ts';
+import { accountSettings, adjustmentSettings, ingestFacts, ingestSettings, prepareIngest } from './ingest.ts';
 import type { DataManagerAccount } from './ingest.ts';
 
 const loadPlatform = async () => (await import('./platform.ts')).dataManagerPlatform;
@@ -27,6 +27,7 @@ export const googleDataManagerEventIngest = defineDestination({
     }),
     ...accountSettings('Account ID', 'ID of the conversion action or Floodlight activity'),
     ...ingestSettings,
+    ...adjustmentSettings,
   },
   facts: {
     sends: 'The events of one conversion action or Floodlight activity',
@@ -53,7 +54,11 @@ export const googleDataManagerEventIngest = defineDestination({
 export const google = defineDestination({
   id: 'Google',
   label: 'Google Ads',
-  settings: { ...accountSettings('Customer ID', 'ID of the conversion action'), ...ingestSettings },
+  settings: {
+    ...accountSettings('Customer ID', 'ID of the conversion action'),
+    ...ingestSettings,
+    ...adjustmentSettings,
+  },
   facts: {
     sends: 'The events of one conversion action',
     ...ingestFacts,

@@ -7,7 +7,7 @@ import { standardEventOf } from '../sdk/standard-events.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { conversionIdOf, eventList, otherConversions } from '../sdk/event-list.ts';
-import { sentEvent, textOf } from '../sdk/event.ts';
+import { acceptsCustomerEvents, outboundName, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import type { KindFacts } from '../sdk/facts.ts';
 import { googleConsent } from '../sdk/google-consent.ts';
@@ -15,6 +15,7 @@ import { googleGrant, googleOAuthSettings } from '../sdk/google-oauth.ts';
 import { hashForGoogle } from '../sdk/google-person.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
+import { nameList } from '../sdk/setting-lists.ts';
 import { isHash, knownPerson } from '../sdk/person.ts';
 import { baseUrl, choice, matching, optionalText, requiredText, SettingError, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -37,6 +38,22 @@ export function accountSettings(account: string, conversion: string) {
     productDestinationId: requiredText({ label: conversion, placeholder: '987654321', example: '987654321' }),
   };
 }
+
+/** Events that change the value of a conversion that was sent before, of Google Ads. */
+export const adjustmentSettings = {
+  restatingEvents: nameList({
+    label: 'Restating events',
+    placeholder: 'Order Updated',
+    sublabel: 'Events that give the conversion of their order another value: that of the event.',
+  }),
+  cancellingEvents: nameList({
+    label: 'Cancelling events',
+    placeholder: 'Order Cancelled',
+    sublabel: 'Events that set the value of the conversion of their order to 0. Google goes on counting it.',
+  }),
+};
+
+type AdjustmentSettings = Partial<SettingsOf<typeof adjustmentSettings>>;
 
 /** The settings that all kinds over the Data Manager have. */
 export const ingestSettings = {
@@ -85,19 +102,22 @@ export const ingestFacts = {
     'https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest',
     'https://developers.google.com/data-manager/api/devguides/concepts/formatting',
     'https://developers.google.com/data-manager/api/devguides/limits',
+    'https://developers.google.com/data-manager/api/devguides/events/google-ads/conversion-adjustments',
   ],
-  checked: '2026-11-22',
+  checked: '2026-11-27',
   version: { name: 'v1', ends: undefined },
 } as const satisfies Omit<KindFacts, 'sends'>;
 
-type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings>;
+type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings> & AdjustmentSettings;
 
 /** Conversions of one conversion action or Floodlight activity. Throws SettingError for credentials that are not whole. */
 export function prepareIngest(given: IngestSettings, accountType: DataManagerAccount): PreparedDestination {
   const { loginAccountId, eventNames, eventSource, validateOnly } = given;
   const account = (id: string): JsonObject => ({ accountType, accountId: id.replaceAll('-', '') });
   const own = { names: eventNames, id: given.productDestinationId.trim() };
-  const conversionOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
+  const adjustmentOf = readAdjustments(given, accountType);
+  const conversionOf = (event: OutboundEvent) =>
+    adjustmentOf(event) === undefined ? conversionIdOf(event, own, given.otherConversions) : own.id;
   const feed = readFeed(given);
   const destination = {
     operatingAccount: account(given.operatingAccountId),
@@ -112,7 +132,12 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
     groupOf: (event) => conversionOf(event) ?? own.id,
     buildRequest(outbound) {
       const events = outbound.map((event) =>
-        dataManagerEvent(sentEvent(event, given), { accountType, standardSource: eventSource, feed }),
+        dataManagerEvent(sentEvent(event, given), {
+          accountType,
+          standardSource: eventSource,
+          feed,
+          adjustment: adjustmentOf(event),
+        }),
       );
       const [first] = outbound;
       const productDestinationId = (first === undefined ? undefined : conversionOf(first)) ?? own.id;
@@ -124,6 +149,39 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
       };
       return { ...postJson({ url, body, events: outbound }), oauth };
     },
+  };
+}
+
+/**
+ * Google matches the conversion by its transaction id within the conversion action.
+ * https://developers.google.com/data-manager/api/devguides/events/google-ads/conversion-adjustments
+ */
+type Adjustment = 'restate' | 'cancel';
+
+/** Throws SettingError for events that are named twice. */
+function readAdjustments(given: IngestSettings, accountType: DataManagerAccount) {
+  const plain = (names: readonly string[] = []): ReadonlySet<string> =>
+    new Set(names.map((name) => name.toLowerCase()));
+  const [restating, cancelling] = [plain(given.restatingEvents), plain(given.cancellingEvents)];
+  if (accountType !== 'GOOGLE_ADS' && restating.size + cancelling.size > 0) {
+    const key = restating.size > 0 ? 'restatingEvents' : 'cancellingEvents';
+    throw new SettingError(key, 'is of Google Ads conversions only');
+  }
+  for (const name of restating) {
+    if (cancelling.has(name)) throw new SettingError('cancellingEvents', `must not name ${name}, which is restating`);
+  }
+  for (const [key, names] of [
+    ['restatingEvents', restating],
+    ['cancellingEvents', cancelling],
+  ] as const) {
+    const twice = [...names].find((name) => given.eventNames.has(name) || given.otherConversions.has(name));
+    if (twice !== undefined) throw new SettingError(key, `must not name ${twice}, which is a conversion`);
+  }
+  return (event: OutboundEvent): Adjustment | undefined => {
+    if (!acceptsCustomerEvents(event)) return undefined;
+    const name = outboundName(event).trim().toLowerCase();
+    if (restating.has(name)) return 'restate';
+    return cancelling.has(name) ? 'cancel' : undefined;
   };
 }
 
@@ -154,14 +212,21 @@ function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefi
 }
 
 type Conversion = {
+  readonly adjustment: Adjustment | undefined;
   readonly accountType: DataManagerAccount;
   readonly standardSource: string;
   readonly feed: Feed | undefined;
 };
 
-function dataManagerEvent(event: SentEvent, { accountType, standardSource, feed }: Conversion): JsonObject {
+function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject {
+  const { accountType, standardSource, feed, adjustment } = conversion;
   const eventSource = standardSource === 'WEB' && isOfApp(event) ? 'APP' : standardSource;
-  const { value, currency, orderId } = commerceOf(event);
+  const { value: said, currency = event.defaultCurrency, orderId } = commerceOf(event);
+  const value = adjustment === 'cancel' ? 0 : said;
+  if (adjustment !== undefined && orderId === undefined) {
+    throw new UnfitEventError('an event that changes a conversion needs the id of its order (order_id)');
+  }
+  if (adjustment !== undefined && value === undefined) throw new UnfitEventError('a restating event needs a value');
   const adIdentifiers = present({
     gclid: browserId(event, ['gclid']),
     gbraid: browserId(event, ['gbraid']),
