@@ -5,16 +5,26 @@ import { commerceOf } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { conversionEvents } from '../sdk/conversion-events.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
-import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
+import type {
+  OutboundAnswer,
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+  PreparedDestination,
+} from '../sdk/destination.ts';
+import { acceptsCustomerEvents, outboundName, screenEvent, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
+import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postForm } from '../sdk/http.ts';
 import { contactIds, isHash, normaliseEmail } from '../sdk/person.ts';
-import { baseUrl, requiredText, token } from '../sdk/settings.ts';
+import { baseUrl, matching, optionalText, requiredText, toggle, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 import { defaultCurrency } from '../sdk/reading-settings.ts';
 
+const standardUrl = 'https://api.impact.com';
 const itemsMax = 100;
 
 const settings = {
@@ -38,27 +48,45 @@ const settings = {
     example: '20000',
   }),
   conversionEvents: conversionEvents(),
+  pageLoads: toggle({
+    label: 'Page loads',
+    sublabel:
+      'Page views, and screens where there is an app ID, are page loads: impact.com attributes later conversions by them.',
+  }),
+  appId: optionalText(
+    {
+      label: 'App ID',
+      placeholder: '12345',
+      sublabel: 'System App ID of your app, Settings, Mobile apps. Page loads of an app are opens of it.',
+    },
+    matching(/^\d{1,20}$/, 'must be a number'),
+  ),
   defaultCurrency: defaultCurrency(),
-  baseUrl: baseUrl('https://api.impact.com'),
+  baseUrl: baseUrl(standardUrl),
 };
 
 /**
  * impact.com, conversions of a brand: `POST /Advertisers/{AccountSID}/Conversions`, a form, one conversion a request.
  * Its OpenAPI document: https://github.com/api-evangelist/impact (openapi, brand conversions, v14). A conversion is attributed by the id of
  * the click (`irclickid` of the landing page) or of the customer, and one with neither is refused; impact.com knows a
- * repeated one by its `OrderId`. The e-mail address goes as a SHA-1.
+ * repeated one by its `OrderId`. The e-mail address goes as a SHA-1. A page load goes to another server, without a login:
+ * https://integrations.impact.com/brand-api-reference/reference/page-load/page-load.
  */
 export const impact = defineDestination({
   id: 'Impact',
   label: 'impact.com conversions',
   settings,
   facts: {
-    sends: 'Conversions, by click or customer',
+    sends: 'Conversions, by click or customer; page views as page loads where the settings say so',
     limits: { events: 1 },
     deduplicatesBy: 'OrderId',
     errors: '`Status` of the answer, and the fields it refuses',
-    sources: ['https://github.com/api-evangelist/impact', 'https://github.com/stape-io/impact-tag'],
-    checked: '2026-11-22',
+    sources: [
+      'https://github.com/api-evangelist/impact',
+      'https://github.com/stape-io/impact-tag',
+      'https://integrations.impact.com/brand-api-reference/reference/page-load/page-load',
+    ],
+    checked: '2026-11-27',
     version: 'unversioned',
     namesElsewhere: ['Impact Partnership Cloud', 'impact.com'],
   },
@@ -73,24 +101,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const headers = { authorization: basicAuthorization(account, given.authToken), accept: 'application/json' };
   return {
     batchEventsMax: 1,
-    accepts: (event) => acceptsCustomerEvents(event) && given.conversionEvents(event),
+    accepts: (event) => acceptsCustomerEvents(event) && (given.conversionEvents(event) || isPageLoad(event, given)),
     buildRequest(events) {
       const outbound = onlyEvent(events);
+      if (!given.conversionEvents(outbound)) return pageLoad(outbound, given, events);
       const event = sentEvent(outbound, given);
-      const { url: page, referrer, ip, userAgent } = browserContext(event);
-      const { externalId, email } = contactIds(outbound);
-      // Where the data of a person may be used in a limited way only, nothing but the click is sent.
-      const person = {
-        CustomerId: externalId,
-        CustomerEmail: email === undefined ? undefined : sha1Email(email),
-        CustomProfileId: event.visitor.id,
-        IpAddress: ip,
-        UserAgent: userAgent,
-      };
+      const { url: page, referrer } = browserContext(event);
       const limited = isLimited(event);
       const { value, currency, orderId, items } = commerceOf(event);
       const click = browserId(event, ['irclickid', 'im_ref', 'impact_cid']);
-      if (click === undefined && (externalId === undefined || limited)) {
+      if (click === undefined && (customerIdOf(outbound) === undefined || limited)) {
         throw new UnfitEventError('the event has no id of a click (irclickid), and its visitor no external id');
       }
       const body = {
@@ -99,7 +119,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         EventDate: new Date(event.timeMs).toISOString(),
         OrderId: orderId ?? event.deduplicationId,
         ClickId: click,
-        ...(limited ? {} : person),
+        ...personOf(outbound, event),
         CurrencyCode: currency,
         OrderPromoCode: textOf(event.properties['coupon']),
         PageUrl: page,
@@ -110,6 +130,72 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     },
     readAnswer: (answer, events) => (events.length === 1 ? readStatus(answer) : undefined),
   };
+}
+
+/** impact.com permits no id that is an e-mail address. */
+function customerIdOf(outbound: OutboundEvent): string | undefined {
+  const { externalId } = contactIds(outbound);
+  return externalId?.includes('@') === true ? undefined : externalId;
+}
+
+/** Nothing where the data of a person may be used in a limited way only: then the click or the page is all that is sent. */
+function personOf(outbound: OutboundEvent, event: SentEvent): Readonly<Record<string, string | undefined>> {
+  if (isLimited(event)) return {};
+  const { email } = contactIds(outbound);
+  const { ip, userAgent } = browserContext(event);
+  return {
+    CustomerId: customerIdOf(outbound),
+    CustomerEmail: email === undefined ? undefined : sha1Email(email),
+    CustomProfileId: event.visitor.id,
+    IpAddress: ip,
+    UserAgent: userAgent,
+  };
+}
+
+type Given = SettingsOf<typeof settings>;
+
+function isPageLoad(event: OutboundEvent, { pageLoads, appId }: Given): boolean {
+  if (!pageLoads) return false;
+  const name = outboundName(event);
+  return name === screenEvent ? appId !== undefined : standardEventOf(name) === 'pageView';
+}
+
+/** A page load, or an open of an app. */
+function pageLoad(outbound: OutboundEvent, given: Given, events: readonly OutboundEvent[]): OutboundRequest {
+  const event = sentEvent(outbound, given);
+  const { url: page, referrer } = browserContext(event);
+  const isApp = given.appId !== undefined && isOfApp(event);
+  if (page === undefined && !isApp) throw new UnfitEventError('a page load needs the address of its page');
+  const { platform, advertisingId } = deviceOf(event);
+  const text = (name: string): string | undefined => textOf(event.context[name]);
+  const ofApp = {
+    PropertyId: given.appId,
+    AppName: text('app_name'),
+    AppPackage: text('app_namespace'),
+    AppVer: text('app_version'),
+    DeviceMfr: text('device_manufacturer'),
+    DeviceModel: text('device_model'),
+    DeviceOs: text('os_name'),
+    DeviceOsVer: text('os_version'),
+    DeviceLocale: text('locale'),
+    DeviceCarrier: text('network_carrier'),
+    ...(isLimited(event)
+      ? {}
+      : {
+          AppleIfa: platform === 'ios' ? advertisingId : undefined,
+          GoogAId: platform === 'android' ? advertisingId : undefined,
+        }),
+  };
+  const body = {
+    CampaignId: given.campaignId.trim(),
+    PageUrl: page,
+    EventDate: new Date(event.timeMs).toISOString(),
+    ReferringUrl: referrer,
+    ...personOf(outbound, event),
+    ...(isApp ? ofApp : {}),
+  };
+  const root = given.baseUrl === standardUrl ? 'https://trkapi.impact.com' : given.baseUrl;
+  return postForm({ url: `${root}/PageLoad`, headers: { accept: 'application/json' }, body, events });
 }
 
 function sha1Email(text: string): string | undefined {

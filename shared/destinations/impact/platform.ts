@@ -1,10 +1,26 @@
 import { Type } from 'typebox';
-import { definePlatform, inHeader } from '../sdk/platform.ts';
+import { definePlatform, inHeader, noCredentials } from '../sdk/platform.ts';
 import { currencyCode, instant, someText } from '../sdk/platform-schemas.ts';
 
 /** Conversions of impact.com: a form, of which a 400 names the fields. https://github.com/api-evangelist/impact */
 export const impactPlatform = definePlatform({
   endpoints: [
+    {
+      method: 'POST',
+      path: '/PageLoad',
+      credentials: noCredentials,
+      content: 'form',
+      body: Type.Object({
+        CampaignId: Type.String({ pattern: String.raw`^\d+$` }),
+        PageUrl: Type.Optional(someText),
+        EventDate: instant,
+        PropertyId: Type.Optional(Type.String({ pattern: String.raw`^\d+$` })),
+        CustomerId: Type.Optional(Type.String({ pattern: '^[^@]+$' })),
+        CustomerEmail: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
+      }),
+      rows: [],
+      answers: { success: () => ({ status: 200, body: { clickId: '2a5b' } }) },
+    },
     {
       method: 'POST',
       path: '/Advertisers/{account}/Conversions',
