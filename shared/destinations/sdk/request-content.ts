@@ -16,10 +16,11 @@ function withToken(request: OutboundRequest): OutboundRequest {
 /** What a request says and those after it: a member of the second is at `next.…`, of the third at `next.next.…`; rows of a list by their place. */
 export function contentInTurn(request: OutboundRequest): unknown {
   const [last, ...others] = requestsInTurn(request).map(contentOf).toReversed();
-  return others.reduce(
-    (next: unknown, content) => (isJsonObject(content) || Array.isArray(content) ? { ...content, next } : content),
-    last,
-  );
+  return others.reduce((next: unknown, content) => {
+    // Rows have their places as names.
+    const members = Array.isArray(content) ? Object.fromEntries(content.entries()) : content;
+    return isJsonObject(members) ? { ...members, next } : content;
+  }, last);
 }
 
 /** What a request says: its JSON, its form, or the query of its address. Bytes that are no JSON are a text. */
