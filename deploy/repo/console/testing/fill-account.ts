@@ -154,6 +154,8 @@ export async function fillAccount(credentials: Credentials, odd: OddTexts = host
   await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
   await addHttp('Next quarter', '/next');
   const eventId = 'demo-event-2';
+  // Pages that show it read it once.
+  await firstOf(client, 'personal-data?state=open', 'property');
   return {
     experiments,
     mappingId: String(mappingId),
@@ -164,10 +166,10 @@ export async function fillAccount(credentials: Credentials, odd: OddTexts = host
     failingId,
     refusingId,
     eventId,
-    sourceId: String(await idOfFirst(client, 'sources')),
+    sourceId: await firstOf(client, 'sources', 'id'),
     visitorId: await visitorOf(client, eventId),
-    versionId: String(await idOfFirst(client, 'versions?isPublished=true')),
-    letterSeq: await firstLetter(client, refusingId),
+    versionId: await firstOf(client, 'versions?isPublished=true', 'id'),
+    letterSeq: await firstOf(client, `destinations/${refusingId}/dead-letters?limit=1`, 'seq'),
   };
 }
 
@@ -175,33 +177,34 @@ function condition(property: string, operator: string, value: unknown): object {
   return { condition: { property, operator, value } };
 }
 
-async function idOfFirst(client: StackClient, list: string): Promise<unknown> {
-  const { entities } = (await client.api('GET', list)) as { readonly entities: readonly { readonly id: string }[] };
-  return entities[0]?.id;
-}
-
-async function firstLetter(client: StackClient, destinationId: string): Promise<string> {
-  const endsAtMs = performance.now() + 30_000;
-  for (;;) {
-    const { entities } = (await client.api('GET', `destinations/${destinationId}/dead-letters?limit=1`)) as {
-      readonly entities: readonly { readonly seq: number }[];
-    };
-    const [first] = entities;
-    if (first !== undefined) return String(first.seq);
-    if (performance.now() > endsAtMs) throw new Error('no event became a dead letter');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 /** Whose event it is, once it has been resolved. */
 async function visitorOf(client: StackClient, eventId: string): Promise<string> {
-  const endsAtMs = performance.now() + 30_000;
-  for (;;) {
+  return until(async () => {
     try {
       return String((await client.api('GET', `events/${eventId}`))['visitorId']);
     } catch (error) {
-      if (performance.now() > endsAtMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (error instanceof Error && error.message.includes(': 404 ')) return undefined;
+      throw error;
     }
+  }, `event ${eventId}`);
+}
+
+/** A member of the first entry of a list, once it has one. */
+async function firstOf(client: StackClient, list: string, member: string): Promise<string> {
+  return until(async () => {
+    const { entities } = (await client.api('GET', list)) as {
+      readonly entities: readonly Readonly<Record<string, unknown>>[];
+    };
+    return entities[0] === undefined ? undefined : String(entities[0][member]);
+  }, `first of ${list}`);
+}
+
+async function until<Value>(read: () => Promise<Value | undefined>, what: string): Promise<Value> {
+  const endsAtMs = performance.now() + 60_000;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined) return value;
+    if (performance.now() > endsAtMs) throw new Error(`${what}: not there`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
