@@ -1,16 +1,17 @@
-import { batchBody } from '../load/bodies.ts';
+import { batchBody, posthogBody, specBody } from '../load/bodies.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { measureBatches } from '../load/measure-batches.ts';
 import type { BatchWay, MeasuredBatches } from '../load/measure-batches.ts';
 import { figureOf, meanOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
+import type { Figure, ResultRow } from '../result/result.ts';
 import { gcFigures } from '../system/gc-watch.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 
 const rowsPerBatch = 1_000;
 const connections = 8;
 
-const gatewayWay: BatchWay = {
+const large: BatchWay = {
   name: 'Sluice gateway',
   path: '/api/v1/batch',
   rows: rowsPerBatch,
@@ -18,48 +19,93 @@ const gatewayWay: BatchWay = {
   body: (token) => batchBody(token, rowsPerBatch),
 };
 
-/** Most rows a second over `POST /batch`, durable, beside parsing and checking the same rows alone. */
+/** Segment's and RudderStack's server libraries send a hundred at most. */
+const libraryBatch = { rows: 100, connections: 16 };
+const small = (name: string, path: string, body: (token: string, rows: number) => string): BatchWay => ({
+  name,
+  path,
+  ...libraryBatch,
+  body: (token) => body(token, libraryBatch.rows),
+});
+const own = small('Our own batch', '/api/v1/batch', batchBody);
+const families = [
+  { id: 'spec', name: "Segment's and RudderStack's batch", path: '/v1/batch', body: specBody },
+  { id: 'posthog', name: "PostHog's batch", path: '/batch/', body: posthogBody },
+].map(({ id, name, path, body }) => ({ id, name, way: small(name, path, body) }));
+
+const ways = [large, own, ...families.map(({ way }) => way)];
+
+/** Most rows a second in batches, durable: beside parsing and checking the same rows alone, and as other services' libraries send them. */
 export const batch: Scenario = {
   name: 'batch',
-  summary: `most durable rows a second, batches of ${rowsPerBatch}, ${connections} connections, closed loop`,
-  bars: [{ id: 'of-parse', text: 'of JSON.parse and check on one thread', limit: 0.6, unit: 'ratio', ask: 'at-least' }],
+  summary: `most durable rows a second: batches of ${rowsPerBatch}, and of ${libraryBatch.rows} as other families' libraries send them, closed loop`,
+  bars: [
+    { id: 'of-parse', text: 'of JSON.parse and check on one thread', limit: 0.6, unit: 'ratio', ask: 'at-least' },
+    ...families.map(({ id, name }) => ({
+      id: `of-own-${id}`,
+      text: `${name}, of our own`,
+      limit: 0.8,
+      unit: 'ratio' as const,
+      ask: 'at-least' as const,
+    })),
+  ],
   async run(context) {
     const parsed: Round[] = [];
-    const measured: MeasuredBatches[] = [];
+    const measured = new Map<BatchWay, MeasuredBatches[]>(ways.map((way) => [way, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
       const alone = await context.attempt('parse and check', () => parseOnce(context, round));
       if (alone !== undefined) parsed.push(alone);
-      const found = await context.attempt('Sluice gateway', () => measureBatches(context, gatewayWay, round));
-      if (found !== undefined) measured.push(found);
+      for (const way of ways) {
+        const found = await context.attempt(way.name, () => measureBatches(context, way, round));
+        if (found !== undefined) measured.get(way)?.push(found);
+      }
     }
-    const loads = measured.map(({ load }) => load);
+    const perS = (way: BatchWay): number[] => (measured.get(way) ?? []).map(({ load }) => load.answersPerS * way.rows);
     const ofParse = ratioFigure(
-      loads.map(({ answersPerS }) => answersPerS * rowsPerBatch),
+      perS(large),
       parsed.map(({ value }) => value),
     );
+    const ofOwn = new Map(families.map(({ way }) => [way, ratioFigure(perS(way), perS(own))]));
+    const ratioOf = (way: BatchWay): Readonly<Record<string, Figure>> => {
+      const ratio = ofOwn.get(way);
+      if (way === large) return { 'of parse': ofParse };
+      return ratio === undefined ? {} : { 'of own': ratio };
+    };
     return {
-      settings: { rowsPerBatch, connections, syncInterval: 'always' },
+      settings: { rowsPerBatch, connections, libraryBatch, syncInterval: 'always' },
       rows: [
         { name: 'JSON.parse and check, one thread', figures: { 'events/s': figureOf('per_s', 'more', parsed) } },
-        {
-          name: 'Sluice gateway',
-          figures: {
-            ...loadFigures(loads, rowsPerBatch),
-            ...gcFigures(measured.map(({ gc }) => gc)),
-            'of parse': ofParse,
-            memory: plainFigure(
-              'bytes',
-              'less',
-              measured.map(({ memoryBytes }) => memoryBytes),
-            ),
-          },
-          series: loadSeries(loads, rowsPerBatch),
-        },
+        ...ways.map((way) => rowOf(way, measured.get(way) ?? [], ratioOf(way))),
       ],
-      measured: { 'of-parse': ofParse.value },
+      measured: {
+        'of-parse': ofParse.value,
+        ...Object.fromEntries(families.map(({ id, way }) => [`of-own-${id}`, ofOwn.get(way)?.value ?? Number.NaN])),
+      },
     };
   },
 };
+
+function rowOf(
+  { name, rows }: BatchWay,
+  rounds: readonly MeasuredBatches[],
+  ratios: Readonly<Record<string, Figure>>,
+): ResultRow {
+  const loads = rounds.map(({ load }) => load);
+  return {
+    name,
+    figures: {
+      ...loadFigures(loads, rows),
+      ...gcFigures(rounds.map(({ gc }) => gc)),
+      ...ratios,
+      memory: plainFigure(
+        'bytes',
+        'less',
+        rounds.map(({ memoryBytes }) => memoryBytes),
+      ),
+    },
+    series: loadSeries(loads, rows),
+  };
+}
 
 function parseOnce({ stage, progress, seconds, warmUpSeconds }: ScenarioContext, round: number): Promise<Round> {
   return stage.scoped(async (own) => {

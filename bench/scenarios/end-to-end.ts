@@ -24,6 +24,8 @@ const batchRows = 500;
 const batchOut = 100;
 /** Deliveries keep up when they are this share of what was sent; less, and the backlog grows. */
 const keepsUpShare = 0.97;
+/** Limit for a delivery in time, from when its request was due to its arrival at the sink. */
+const p99MsMax = 100;
 
 type System = {
   readonly sink: Sink;
@@ -36,11 +38,15 @@ type System = {
   memoryBytes(): Promise<number>;
 };
 type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
+/** The highest rate that held, in events a second. */
+type Found = { readonly ratePerS: number; readonly best: Paced | undefined; readonly trials: readonly Trial[] };
 type Measured = {
   readonly best: Paced | undefined;
   /** Of what was sent and what was delivered the less: while a backlog of the warm-up is worked off, more is delivered. */
   readonly sustainedPerS: number;
   readonly quarter: Paced | undefined;
+  /** Of single events: the highest rate at which 99 of 100 were in time. */
+  readonly inTime: Found | undefined;
   readonly trials: readonly Trial[];
   readonly memoryBytes: number;
 };
@@ -72,13 +78,20 @@ const walkeros: Subject = {
 };
 const subjects = [walkeros, singles, batched];
 
-/** What the whole path sustains without its backlog growing, and how long an event takes at a quarter of that. */
+/** What the whole path sustains without its backlog growing, up to what rate events are in time, and how long one takes at a quarter. */
 export const endToEnd: Scenario = {
   name: 'end-to-end',
-  summary: 'HTTP in to delivered at a sink: the rate at which no backlog grows, and latency at a quarter of it',
+  summary: `HTTP in to delivered at a sink: the rate at which no backlog grows, that up to which 99 of 100 are there within ${p99MsMax} ms, and latency at a quarter`,
   bars: [
     { id: 'singles', text: 'single events sustained', limit: 15_000, unit: 'per_s', ask: 'at-least' },
     { id: 'batched', text: 'batched events sustained', limit: 60_000, unit: 'per_s', ask: 'at-least' },
+    {
+      id: 'in-time',
+      text: `single events with a p99 within ${p99MsMax} ms`,
+      limit: 10_000,
+      unit: 'per_s',
+      ask: 'at-least',
+    },
     { id: 'p50', text: 'single event to delivered at a quarter, median', limit: 10, unit: 'ms', ask: 'at-most' },
     { id: 'p99', text: 'single event to delivered at a quarter, p99', limit: 50, unit: 'ms', ask: 'at-most' },
   ],
@@ -90,15 +103,17 @@ export const endToEnd: Scenario = {
         if (found !== undefined) measured.get(subject)?.push(found);
       }
     }
-    const rows = subjects.map((subject) => rowOf(subject.name, measured.get(subject) ?? []));
+    const inTime = inTimeRow((measured.get(singles) ?? []).flatMap((found) => found.inTime ?? []));
+    const rows = [...subjects.map((subject) => rowOf(subject.name, measured.get(subject) ?? [])), inTime];
     const value = (subject: Subject, figure: string): number =>
       rows.find(({ name }) => name === subject.name)?.figures[figure]?.value ?? Number.NaN;
     return {
-      settings: { connections, batchRows, batchOut, keepsUpShare, syncInterval: 'always', destinations: 1 },
+      settings: { connections, batchRows, batchOut, keepsUpShare, p99MsMax, syncInterval: 'always', destinations: 1 },
       rows,
       measured: {
         singles: value(singles, 'events/s'),
         batched: value(batched, 'events/s'),
+        'in-time': inTime.figures['events/s']?.value ?? Number.NaN,
         p50: value(singles, 'p50 at ¼'),
         p99: value(singles, 'p99 at ¼'),
       },
@@ -135,6 +150,33 @@ function rowOf(name: string, rounds: readonly Measured[]): ResultRow {
   };
 }
 
+function inTimeRow(rounds: readonly Found[]): ResultRow {
+  const latency = (of: 'p50' | 'p99'): Figure =>
+    plainFigure(
+      'ms',
+      'less',
+      rounds.map(({ best }) => best?.arrived.overallMs[of] ?? Number.NaN),
+    );
+  return {
+    name: `Sluice, single events in time (p99 within ${p99MsMax} ms)`,
+    figures: {
+      'events/s': figureOf(
+        'per_s',
+        'more',
+        rounds.map(({ ratePerS, best }) => ({ value: ratePerS, readings: best?.readings ?? [] })),
+      ),
+      p50: latency('p50'),
+      p99: latency('p99'),
+    },
+    series: rounds.at(-1)?.best?.series ?? [],
+    note: describeTrials(rounds.map(({ trials }) => trials)),
+  };
+}
+
+type Holds = (paced: Paced, eventsPerS: number) => boolean;
+const keepsUp: Holds = ({ deliveredPerS }, eventsPerS) => deliveredPerS >= eventsPerS * keepsUpShare;
+const isInTime: Holds = ({ arrived }) => arrived.overallMs.p99 <= p99MsMax;
+
 function measureOnce(context: ScenarioContext, subject: Subject, round: number): Promise<Measured> {
   const { seconds, warmUpSeconds, progress, isQuick } = context;
   return context.stage.scoped(async (stage) => {
@@ -163,22 +205,28 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
     // Visitors are made and code is compiled first; both happen once.
     await run('warming up', undefined);
     const guess = await run('as much as is taken', undefined);
-    let best: Paced | undefined;
-    const { ratePerS, trials } = await findSustained({
-      guessPerS: guessSustained(guess, system.eventsPerRequest),
-      steps: isQuick ? 5 : 8,
-      async holds(eventsPerS) {
-        const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
-        // A rate at which some are sent away is not held, however few they are.
-        const keepsUp = paced.deliveredPerS >= eventsPerS * keepsUpShare && isAllAccepted(paced.load);
-        if (keepsUp) best = paced;
-        return keepsUp;
-      },
-    });
+    const find = async (guessPerS: number, steps: number, holds: Holds): Promise<Found> => {
+      let best: Paced | undefined;
+      const found = await findSustained({
+        guessPerS,
+        steps,
+        async holds(eventsPerS) {
+          const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
+          // A rate at which some are sent away is not held, however few they are.
+          const isHeld = holds(paced, eventsPerS) && isAllAccepted(paced.load);
+          if (isHeld) best = paced;
+          return isHeld;
+        },
+      });
+      return { ...found, best };
+    };
+    const guessPerS = guessSustained(guess, system.eventsPerRequest);
+    const { ratePerS, trials, best } = await find(guessPerS, isQuick ? 5 : 8, keepsUp);
+    const inTime = subject === singles ? await find(ratePerS || guessPerS, isQuick ? 4 : 6, isInTime) : undefined;
     const quarter = ratePerS > 0 ? await run('a quarter', ratePerS / 4 / system.eventsPerRequest) : undefined;
     if (quarter !== undefined) assertAllAccepted(`a quarter of ${subject.name}`, quarter.load);
     const sustainedPerS = Math.min(ratePerS, best?.deliveredPerS ?? 0);
-    return { best, sustainedPerS, quarter, trials, memoryBytes: await system.memoryBytes() };
+    return { best, sustainedPerS, quarter, inTime, trials, memoryBytes: await system.memoryBytes() };
   });
 }
 

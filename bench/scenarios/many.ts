@@ -43,6 +43,9 @@ const subjects: readonly Subject[] = [
   { name: '100,000 sources, 100 an account', accounts: 1_000, destinationsEach: 1, sourcesEach: 100 },
 ];
 
+/** Destinations that the third subject has more than the second. */
+const furtherDestinations = 9_000;
+
 type Measured = {
   readonly gatewayStartS: number;
   readonly pipelineStartS: number;
@@ -63,6 +66,7 @@ export const many: Scenario = {
   summary: '1,000 accounts, 10,000 destinations, 100,000 sources in one process: start, memory, publish, cost',
   bars: [
     { id: 'start', text: 'start of the pipeline with 10,000 destinations', limit: 50, unit: 's', ask: 'at-most' },
+    { id: 'memory', text: 'memory of a further destination', limit: 64 * 1024, unit: 'bytes', ask: 'at-most' },
     { id: 'publish', text: 'publish of one account among 1,000, median', limit: 250, unit: 'ms', ask: 'at-most' },
   ],
   async run(context) {
@@ -79,7 +83,13 @@ export const many: Scenario = {
       settings: { deliveriesPerS, activeAccountsMax, publishes, ...(context.isQuick ? { quickDivisor } : {}) },
       rows,
       // A tenth of it says nothing of the whole.
-      measured: context.isQuick ? {} : { start: value(2, 'pipeline start'), publish: value(1, 'publish') },
+      measured: context.isQuick
+        ? {}
+        : {
+            start: value(2, 'pipeline start'),
+            memory: (value(2, 'pipeline') - value(1, 'pipeline')) / furtherDestinations,
+            publish: value(1, 'publish'),
+          },
       advice: [
         `one account: ${sourcesThatFit().toLocaleString('en-US')} sources, then its configuration is over 8 MiB`,
       ],

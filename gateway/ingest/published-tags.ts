@@ -8,7 +8,7 @@ type CompileContainers = (collections: TagCollections) => ReadonlyMap<string, st
 
 /**
  * The tag managers of an account's live version. Containers are compiled when a page first asks for one: most accounts
- * have none, and a version that nobody has asked for costs nothing.
+ * have none, and a version without such a request costs nothing.
  */
 export class PublishedTags {
   #collections: TagCollections | undefined;

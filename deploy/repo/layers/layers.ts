@@ -155,7 +155,6 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'whole-path',
     'sustained',
     'peers',
-    'tls',
     'micro',
     'tune',
     'neighbours/attacks',
