@@ -1,5 +1,6 @@
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import { runService } from '../shared/runtime/run-service.ts';
+import { readControlPlaneHttpSettings } from './api/http-settings.ts';
 import { readControlPlaneEnv } from './env.ts';
 import { startControlPlane } from './start-control-plane.ts';
 
@@ -9,7 +10,7 @@ await runService(
   async (env, logger, scope) => {
     const controlPlane = await startControlPlane(env, logger, scope);
     const statusServer = await serveStatus({
-      port: env.CONTROL_PLANE_METRICS_PORT,
+      port: readControlPlaneHttpSettings(env).metricsPort,
       host: env.METRICS_HOST,
       portVariable: 'CONTROL_PLANE_METRICS_PORT',
       page: controlPlane.page,

@@ -9,7 +9,7 @@ import { createApp } from './api/create-app.ts';
 import type { AppOptions } from './api/create-app.ts';
 import { addDescriptionRoutes } from './api/description-routes.ts';
 import { createHttpCounts } from './api/http-counts.ts';
-import { readTlsTexts } from './api/http-settings.ts';
+import { readControlPlaneHttpSettings } from './api/http-settings.ts';
 import { readProxies } from './api/proxies.ts';
 import { createAccountLimits } from './api/request-limits.ts';
 import { whyLeftOut } from './compat/left-out.ts';
@@ -44,6 +44,7 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const { clientAddress, addressOf, isProxy } = readProxies(env);
   const { secretBox, now } = core;
   const logins = openLogins(env, { storage: parts.logins, secretBox, logger, addressOf, now }, scope);
+  const listening = readControlPlaneHttpSettings(env);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const addPages = await loadPages(env.INGEST_URL);
   const requestLimits = { account: createAccountLimits(env), address: logins.requestLimits };
@@ -57,7 +58,7 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
     eventStreams,
     endpoints,
     whyMissing: whyLeftOut,
-    tls: readTlsTexts(env),
+    tls: listening.tls,
     core,
     services,
     logger,
@@ -66,7 +67,7 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
       addDescriptionRoutes(instance, documents);
       addSessionRoutes(instance, {
         ...logins,
-        isTls: env.CONTROL_PLANE_TLS_CERT !== undefined,
+        isTls: listening.tls !== undefined,
         sessionMs: env.CONSOLE_SESSION_MS,
         recheckStreams: (accountId) => eventStreams.recheck(accountId),
       });
@@ -84,11 +85,11 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
     });
     await app.close();
   });
-  await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
+  await app.listen({ port: listening.port, host: listening.host }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
+    throw new PortBusyError(`port ${listening.port} is in use: set CONTROL_PLANE_PORT to a free one`);
   });
   const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : env.CONTROL_PLANE_PORT;
+  const port = typeof address === 'object' && address !== null ? address.port : listening.port;
   return { port, http, requestLimits, connections, refusedLogins: logins.refusedLogins };
 }

@@ -1,16 +1,12 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
-import type { Static, TObject } from 'typebox';
 import type { EnvRule } from '../../shared/runtime/env.ts';
 import { needs, together } from '../../shared/runtime/env.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { statusEnv } from '../../shared/runtime/status/serve-status.ts';
 import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 
-export const controlPlaneHttpEnv = {
-  ...statusEnv,
-  CONTROL_PLANE_PORT: port('The configuration API', 8081),
-  CONTROL_PLANE_HOST: text('Address the control plane listens on', { default: '0.0.0.0' }),
-  CONTROL_PLANE_METRICS_PORT: port('Metrics and health of the control plane', 9081),
+const tls = {
   CONTROL_PLANE_TLS_CERT: optionalText(
     'Certificate chain, in PEM: with it and the key the API speaks TLS, and only TLS. The metrics port stays plain',
     { pattern: '-----BEGIN CERTIFICATE-----' },
@@ -21,17 +17,26 @@ export const controlPlaneHttpEnv = {
   CONTROL_PLANE_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key'),
 };
 
+/** Where the control plane listens. */
+const listening = defineSettings({
+  port: fromEnv({ CONTROL_PLANE_PORT: port('The configuration API', 8081) }),
+  host: fromEnv({ CONTROL_PLANE_HOST: text('Address the control plane listens on', { default: '0.0.0.0' }) }),
+  metricsPort: fromEnv({ CONTROL_PLANE_METRICS_PORT: port('Metrics and health of the control plane', 9081) }),
+  /** Undefined: the API speaks plain HTTP. */
+  tls: fromEnv(tls, (env): TlsTexts | undefined => {
+    const { CONTROL_PLANE_TLS_CERT: cert, CONTROL_PLANE_TLS_KEY: key, CONTROL_PLANE_TLS_PASSPHRASE: passphrase } = env;
+    if (cert === undefined || key === undefined) return undefined;
+    return { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
+  }),
+});
+
+export const controlPlaneHttpEnv = { ...statusEnv, ...listening.variables };
+export const readControlPlaneHttpSettings = listening.read;
+
 export const controlPlaneHttpRules: readonly EnvRule[] = [
   together('CONTROL_PLANE_TLS_CERT', 'CONTROL_PLANE_TLS_KEY'),
   needs('CONTROL_PLANE_TLS_PASSPHRASE', 'CONTROL_PLANE_TLS_KEY'),
 ];
-
-/** Undefined: the API speaks plain HTTP. */
-export function readTlsTexts(env: Static<TObject<typeof controlPlaneHttpEnv>>): TlsTexts | undefined {
-  const { CONTROL_PLANE_TLS_CERT: cert, CONTROL_PLANE_TLS_KEY: key, CONTROL_PLANE_TLS_PASSPHRASE: passphrase } = env;
-  if (cert === undefined || key === undefined) return undefined;
-  return { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
-}
 
 /** PEM texts of a server's own certificate. */
 export type TlsTexts = { readonly cert: string; readonly key: string; readonly passphrase?: string };

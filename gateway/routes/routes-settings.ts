@@ -1,4 +1,5 @@
 import type { Static, TObject } from 'typebox';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { readAdmissionSettings } from '../ingest/admission.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
@@ -12,36 +13,65 @@ const mebibyte = 1024 ** 2;
 
 /** Room beside an event's body for its envelope and the log's own header, in bytes. */
 const envelopeBytesMax = 32 * kibibyte;
-/** The context that a batch gives once for all of its events travels with each of them. */
-const contextBytesMax = 8 * kibibyte;
 /** A compressed body of a batch or a webhook may grow by this factor. */
 const gzipRatioMax = 200;
-/** How deep arrays and objects of a body, or of one event of a batch, may nest. */
-const depthMax = 64;
 /** Bodies decompressed at a time, by all routes together; half of them of one address, see TRUSTED_PROXIES. */
 const unpackedMax = 16;
-/** Object keys of one event, and of one batch or of a webhook with several events. */
-const keysMax = { event: 10_000, batch: 100_000 };
+/** How deep arrays and objects of a body, or of one event of a batch, may nest. */
+const depthMax = 64;
+/** Object keys of a batch, or of a webhook with several events. */
+const batchKeysMax = 100_000;
 
-export const routesEnv = {
-  TRACK_BODY_BYTES_MAX: count('Size of a body of track, identify or a webhook', mebibyte, {
-    unit: 'bytes',
-    minimum: kibibyte,
-  }),
+const batchBody = {
   BATCH_BODY_BYTES_MAX: count('Size of a batch body, after decompression', 5 * mebibyte, {
     unit: 'bytes',
     minimum: kibibyte,
   }),
-  BATCH_ROWS_MAX: count('Events of one batch, or of one request of a webhook', 1_000),
-  ROW_BYTES_MAX: count('Size of one event of a batch', 64 * kibibyte, { unit: 'bytes', minimum: 256 }),
 };
+const batchRows = { BATCH_ROWS_MAX: count('Events of one batch, or of one request of a webhook', 1_000) };
+
+const { variables, read } = defineSettings({
+  bodyBytesMax: fromEnv({
+    TRACK_BODY_BYTES_MAX: count('Size of a body of track, identify or a webhook', mebibyte, {
+      unit: 'bytes',
+      minimum: kibibyte,
+    }),
+  }),
+  rowBytesMax: fromEnv({
+    ROW_BYTES_MAX: count('Size of one event of a batch', 64 * kibibyte, { unit: 'bytes', minimum: 256 }),
+  }),
+  limits: { depthMax, keysMax: 10_000 },
+  batch: {
+    bodyBytesMax: fromEnv(batchBody),
+    rowsMax: fromEnv(batchRows),
+    keysMax: batchKeysMax,
+    /** The context that a batch gives once for all of its events travels with each of them. */
+    contextBytesMax: 8 * kibibyte,
+  },
+  webhook: {
+    eventsMax: fromEnv(batchRows),
+    arrayKeysMax: batchKeysMax,
+    signatureAgeMsMax,
+    multipartInFlightMax,
+  },
+  compat: {
+    bodyBytesMax: fromEnv(batchBody),
+    rowsMax: compatRowsMax,
+    // Two levels stand around each message of a batch.
+    limits: { depthMax: depthMax + 2, keysMax: batchKeysMax },
+    // What their libraries send may be a four-hundredth: the size alone bounds it.
+    inflate: { bytesMax: fromEnv(batchBody), ratioMax: Number.POSITIVE_INFINITY },
+  },
+});
+
+export const routesEnv = variables;
 
 type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
 type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook' | 'compat'>;
 
 /** The largest body of one event that a message of the log can carry. */
 export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
-  Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
+  Math.min(read(env).bodyBytesMax, messageBytesMax - envelopeBytesMax);
 
 /** Bodies decompressed at a time, by all routes together. */
 export const createUnpackingLimit = (): ConcurrencyLimit =>
@@ -53,42 +83,18 @@ export function readRoutesSettings(
   messageBytesMax: number,
   unpacking: ConcurrencyLimit,
 ): RoutesSettings {
+  const { rowBytesMax, batch, webhook, compat, ...declared } = read(env);
   const { timeWindow } = readAdmissionSettings(env);
   const gzip = { ratioMax: gzipRatioMax, inFlight: unpacking };
-  const limits = { depthMax, keysMax: keysMax.event, timeWindow };
+  const limits = { ...declared.limits, timeWindow };
   const bodyBytesMax = readEventBytesMax(env, messageBytesMax);
+  const eventBytesMax = Math.min(rowBytesMax, bodyBytesMax);
   return {
     partitions,
     limits,
     bodyBytesMax,
-    batch: {
-      bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
-      rowsMax: env.BATCH_ROWS_MAX,
-      keysMax: keysMax.batch,
-      contextBytesMax,
-      row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax) },
-      gzip,
-    },
-    webhook: {
-      eventsMax: env.BATCH_ROWS_MAX,
-      arrayKeysMax: keysMax.batch,
-      signatureAgeMsMax,
-      multipartInFlightMax,
-      gzip,
-    },
-    compat: {
-      bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
-      rowsMax: compatRowsMax,
-      eventBytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax),
-      // Two levels stand around each message of a batch.
-      limits: { depthMax: depthMax + 2, keysMax: keysMax.batch },
-      timeWindow,
-      inflate: {
-        bytesMax: env.BATCH_BODY_BYTES_MAX,
-        // What their libraries send may be a four-hundredth: the size alone bounds it.
-        ratioMax: Number.POSITIVE_INFINITY,
-        inFlight: unpacking,
-      },
-    },
+    batch: { ...batch, row: { ...limits, bytesMax: eventBytesMax }, gzip },
+    webhook: { ...webhook, gzip },
+    compat: { ...compat, eventBytesMax, timeWindow, inflate: { ...compat.inflate, inFlight: unpacking } },
   };
 }
