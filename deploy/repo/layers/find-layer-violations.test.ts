@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import {
   findCrowdedRoots,
-  findHeavyProcesses,
   findLayerViolations,
   findReserved,
   findSpelledBytes,
-  findUnlistedRooms,
   findUnusedEdges,
 } from './find-layer-violations.ts';
+import { findHeavyProcesses, findPastDoors, findUnlistedRooms } from './find-room-violations.ts';
 
 const layers = { app: ['low', 'low/inner', 'high'], other: ['room'] };
 const at = (path: string, ...imported: string[]) => ({
@@ -170,6 +169,25 @@ test('rooms: what an app loads from a room that is not listed is named with the 
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'high/c.ts'] })).toEqual([]);
   // A name is not the start of another one.
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'hi'] })).toHaveLength(1);
+});
+
+test('doors: the outside imports the listed files of a room alone, types included, and a door lists no other', () => {
+  const doors = { room: ['face.ts', 'deep/part.ts'] };
+  const allowed = [
+    at('app/a.ts', '../shared/room/face.ts', '../shared/open/b.ts'),
+    at('shared/open/b.ts', '../room/deep/part.ts'),
+    at('shared/room/face.ts', './inner.ts'),
+    at('app/a.test.ts', '../shared/room/inner.ts'),
+  ];
+  expect(findPastDoors(allowed, doors)).toEqual([]);
+  const type = { path: 'app/c.ts', text: `import type { Inner } from '../shared/room/deep/inner.ts';` };
+  expect(findPastDoors([...allowed, at('shared/open/d.ts', '../room/inner.ts'), type], doors)).toEqual([
+    'app/c.ts imports shared/room/deep/inner.ts, which is inside of shared/room: its door is in layers/doors.ts',
+    'shared/open/d.ts imports shared/room/inner.ts, which is inside of shared/room: its door is in layers/doors.ts',
+  ]);
+  expect(findPastDoors(allowed, { room: [...doors.room, 'old.ts'] })).toEqual([
+    'the door of shared/room lists shared/room/old.ts, which the outside does not import',
+  ]);
 });
 
 test.each([

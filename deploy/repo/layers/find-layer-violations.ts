@@ -1,10 +1,6 @@
 import { posix } from 'node:path';
-
-export type SourceFile = {
-  /** From the top of the repository. */
-  readonly path: string;
-  readonly text: string;
-};
+import { importedFiles, importedSpecifiers, isForTests } from './read-imports.ts';
+import type { Imports, SourceFile } from './read-imports.ts';
 
 type Layers = Readonly<Record<string, readonly string[]>>;
 
@@ -84,70 +80,6 @@ export function findReserved(
   return violations.toSorted();
 }
 
-/**
- * Files of `shared` that an app loads, directly or through other files, from a room that is not among those listed for the
- * app: one sentence a room, with the chain of imports that leads there. Types load nothing, and a dynamic import loads
- * what it names only when it is called; neither counts.
- */
-export function findUnlistedRooms(
-  files: readonly SourceFile[],
-  rooms: Readonly<Record<string, readonly string[]>>,
-): string[] {
-  const loads = new Map(
-    files.filter(({ path }) => !isForTests(path)).map(({ path, text }) => [path, loadedFiles(path, text)]),
-  );
-  return Object.entries(rooms).flatMap(([app, listed]) => {
-    const violations = new Map<string, string>();
-    for (const chain of chainsFrom(app, loads)) {
-      const file = chain.at(-1) ?? '';
-      if (!file.startsWith('shared/') || listed.some((name) => `${file}/`.startsWith(`shared/${name}/`))) continue;
-      const room = posix.dirname(file);
-      if (!violations.has(room)) violations.set(room, `${app} may not load ${room}: ${chain.join(' loads ')}`);
-    }
-    return [...violations.values()].toSorted();
-  });
-}
-
-/** The shortest chain of loads from any file of an app to each file it leads to. */
-function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[] {
-  const chains = [...loads.keys()].filter((path) => path.startsWith(`${app}/`)).map((path) => [path]);
-  const reached = new Set(chains.flat());
-  // The list grows while it is read.
-  for (const chain of chains) {
-    for (const target of loads.get(chain.at(-1) ?? '') ?? []) {
-      if (reached.has(target)) continue;
-      reached.add(target);
-      chains.push([...chain, target]);
-    }
-  }
-  return chains;
-}
-
-const foldersNamed = 5;
-
-/**
- * Processes that load more lines of ours at their start than they may, by the file they start with: one sentence each, with
- * the heaviest folders. What a dynamic import names is loaded later, where a process needs it.
- */
-export function findHeavyProcesses(files: readonly SourceFile[], linesMax: Readonly<Record<string, number>>): string[] {
-  const texts = new Map(files.map(({ path, text }) => [path, text]));
-  return Object.entries(linesMax).flatMap(([start, most]) => {
-    const loaded = new Set([start]);
-    // The set grows while it is read.
-    for (const path of loaded) for (const target of loadedFiles(path, texts.get(path) ?? '')) loaded.add(target);
-    const byFolder = new Map<string, number>();
-    for (const path of loaded) {
-      const folder = posix.dirname(path);
-      byFolder.set(folder, (byFolder.get(folder) ?? 0) + (texts.get(path) ?? '').split('\n').length - 1);
-    }
-    const lines = [...byFolder.values()].reduce((sum, one) => sum + one, 0);
-    if (lines <= most) return [];
-    const heaviest = [...byFolder].toSorted(([, a], [, b]) => b - a).slice(0, foldersNamed);
-    const named = heaviest.map(([folder, own]) => `${folder} ${own}`).join(', ');
-    return [`${start} loads ${lines} lines, more than ${most}: ${named}`];
-  });
-}
-
 export type Roots = {
   readonly apps: readonly string[];
   readonly modulesMax: number;
@@ -164,9 +96,6 @@ export function findCrowdedRoots(files: readonly SourceFile[], { apps, modulesMa
       : [];
   });
 }
-
-/** What each file imports, by its path. */
-type Imports = ReadonlyMap<string, readonly string[]>;
 
 function findUpward(imports: Imports, layers: Layers, features: Features): Iterable<string> {
   const violations = new Set<string>();
@@ -252,34 +181,4 @@ function placeOf(path: string, layers: Layers, features: Features): Place | 'unk
   const named = order.indexOf(folder);
   const height = named === -1 ? order.indexOf(posix.join(posix.dirname(folder), '*')) : named;
   return height === -1 ? 'unknown' : { app, folder, height };
-}
-
-function isForTests(path: string): boolean {
-  return /\.test\.tsx?$/.test(path) || posix.dirname(path).split('/').includes('testing');
-}
-
-// Formatted code has one way to write each of these.
-const importing =
-  /^(?:import|export)\b[^'"]*?\bfrom\s+'(?<from>[^']+)'|^import\s+'(?<effect>[^']+)'|\bimport\(\s*'(?<dynamic>[^']+)'\s*\)/gm;
-
-/** The files of the repository that a file imports, types included. */
-function importedFiles(path: string, text: string): readonly string[] {
-  return importedSpecifiers(text)
-    .filter((specifier) => specifier.startsWith('.') && !/\.(css|svg)$/.test(specifier))
-    .map((specifier) => posix.normalize(posix.join(posix.dirname(path), specifier)));
-}
-
-const loading = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\bfrom\s+)?'(?<specifier>\.[^']+)'/gm;
-
-/** The files of the repository that are loaded with a file. */
-function loadedFiles(path: string, text: string): readonly string[] {
-  return [...text.matchAll(loading)].map(({ groups }) =>
-    posix.normalize(posix.join(posix.dirname(path), groups?.['specifier'] ?? '')),
-  );
-}
-
-function importedSpecifiers(text: string): readonly string[] {
-  return [...text.matchAll(importing)].map(
-    ({ groups }) => groups?.['from'] ?? groups?.['effect'] ?? groups?.['dynamic'] ?? '',
-  );
 }

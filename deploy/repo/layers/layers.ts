@@ -210,12 +210,6 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
 export const reserved: Readonly<Record<string, readonly string[]>> = {
   nats: ['shared/nats', 'bench'],
   'shared/nats/connection/client.ts': ['shared/nats', 'bench'],
-  // The door of the room is its index.ts.
-  'shared/limits/concurrency-limit.ts': ['shared/limits'],
-  'shared/limits/cost-budget.ts': ['shared/limits'],
-  'shared/limits/fair-share.ts': ['shared/limits'],
-  'shared/limits/quota.ts': ['shared/limits'],
-  'shared/limits/rate-limit.ts': ['shared/limits'],
 };
 
 /** The apps each app may import. Nothing imports the bench, and the bench alone imports what deploys. */

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import {
   findCrowdedRoots,
-  findHeavyProcesses,
   findLayerViolations,
   findReserved,
   findSpelledBytes,
-  findUnlistedRooms,
   findUnusedEdges,
 } from './find-layer-violations.ts';
+import { findHeavyProcesses, findPastDoors, findUnlistedRooms } from './find-room-violations.ts';
+import { doors } from './doors.ts';
 import { features, layers, linesMax, reserved, rooms, roots, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
@@ -21,6 +21,7 @@ const violations = [
   ...findLayerViolations(files, layers, walls, features),
   ...findUnusedEdges(files, features),
   ...findReserved(files, reserved),
+  ...findPastDoors(files, doors),
   ...findUnlistedRooms(files, rooms),
   ...findSpelledBytes(files),
   ...findCrowdedRoots(files, roots),
