@@ -9,7 +9,7 @@ import type { ConsentWords } from '../../shared/contracts/events/consent-words.t
 import { headOf } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { sentName } from '../../shared/destinations/event-outcomes.ts';
-import { namesElsewhere } from '../../shared/destinations/registry.ts';
+import { plannedKind } from '../../shared/destinations/registry.ts';
 import { withLimitedData } from '../../shared/destinations/limit-data.ts';
 import { contentOf } from '../../shared/destinations/sdk/request-content.ts';
 import { compileAllowedData } from '../../shared/routing/allowed-data.ts';
@@ -164,7 +164,7 @@ function compileWay(
   };
   let decide: ReturnType<typeof compileDispatchPlan>['decide'];
   try {
-    ({ decide } = compileDispatchPlan(config, destination, namesElsewhere(destination.type)));
+    ({ decide } = compileDispatchPlan(config, destination, plannedKind(destination.type)));
   } catch (error) {
     const verdict = broken(error);
     return (record) => (endedAtPlan(record) ? endedEarlier : verdict);
@@ -186,7 +186,7 @@ function compileWay(
     try {
       const decision = decide(headOf(resolved), resolved);
       if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
-      const { ruleId, mapped, limitedBy } = decision;
+      const { ruleId, mapped, limitedBy, consentMode } = decision;
       const isLimited = limitedBy !== undefined;
       const { event } = resolved.event;
       const sent: Verdict = {
@@ -199,7 +199,7 @@ function compileWay(
         properties: mapped === undefined ? null : (limit?.(event, mapped.properties) ?? mapped.properties),
       };
       if (!asked.withRequests) return sent;
-      const preview = previewRequest(ready(), { resolved, mapped, isLimited }, asked.nowMs);
+      const preview = previewRequest(ready(), { resolved, mapped, isLimited, consentMode }, asked.nowMs);
       if (typeof preview === 'string') return { ...sent, decision: 'broken', why: preview };
       const { kind } = ready();
       const name = mapped?.eventName ?? event;

@@ -67,6 +67,9 @@ function describeKind(kind: OfferedKind): string {
         ],
         ['Reports rejected events by', facts.errors],
         ...(facts.limitedUse === undefined ? [] : [['For limited use', facts.limitedUse]]),
+        ...(facts.consentTypes === undefined
+          ? []
+          : [["Google's consent types", facts.consentTypes.map((type) => `\`${type}\``).join(', ')]]),
         ['Compared with the platform’s documentation', facts.checked],
         ['API version', versionOf(facts.version)],
       ],

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { gppOptOuts } from '../contracts/events/consent-words.ts';
+import { googleConsentTypes, gppOptOuts } from '../contracts/events/consent-words.ts';
 import {
   defineCollection,
   descriptionField,
@@ -49,6 +49,15 @@ const signals = Type.Object(
         minItems: 1,
         uniqueItems: true,
         description: 'Opt-outs of the Global Privacy Platform that deny the purpose.',
+      }),
+    ),
+    googleConsentMode: Type.Optional(
+      Type.Array(Type.Enum([...googleConsentTypes]), {
+        minItems: 1,
+        uniqueItems: true,
+        description:
+          "Google's consent types that the purpose stands for. Its answer goes to destinations that take them, whether they serve the purpose or not: " +
+          'ad_user_data and ad_personalization to Google Analytics, Google Ads and server containers, ad_storage to Microsoft. Of several purposes with one type all must be granted.',
       }),
     ),
     gpc: Type.Optional(

@@ -1,6 +1,7 @@
 import { EncryptionKeyError, readEncryptionKey } from '../routing/modifications/encryption.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { withLimitedUse } from './limit-use.ts';
+import { withConsentMode } from './pass-consent.ts';
 import { createRequestMasker } from './mask-secrets.ts';
 import type { SecretMasker } from './mask-secrets.ts';
 import type { DestinationKind, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
@@ -110,7 +111,8 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
         throw new SettingError('onOptOut', 'must be stop: the platform has no words for limited use');
       }
       const prepared = { ...kind.prepare(settings), order, maskerOf: createRequestMasker(kind, settings) };
-      return isLimited ? withLimitedUse(prepared) : prepared;
+      const limited = isLimited ? withLimitedUse(prepared) : prepared;
+      return facts.consentTypes === undefined ? limited : withConsentMode(limited);
     },
   };
 }

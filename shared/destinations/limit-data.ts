@@ -10,7 +10,10 @@ export function withLimitedData<Prepared extends PreparedDestination>(prepared: 
   return changeEvents(prepared, (event) => limitEvent(event, limit));
 }
 
-function limitEvent({ resolved, head, mapped, isLimited, work }: OutboundEvent, limit: LimitData): OutboundEvent {
+function limitEvent(
+  { resolved, head, mapped, isLimited, consentMode, work }: OutboundEvent,
+  limit: LimitData,
+): OutboundEvent {
   const { event } = resolved;
   const own = { ...event, event_properties: limit(event.event, event.event_properties) };
   return {
@@ -20,6 +23,7 @@ function limitEvent({ resolved, head, mapped, isLimited, work }: OutboundEvent, 
     // Without `remake`, which would make the properties again without the limit.
     mapped: mapped && { eventName: mapped.eventName, properties: limit(event.event, mapped.properties) },
     isLimited,
+    consentMode,
     work,
   };
 }

@@ -12,13 +12,14 @@ export function withLimitedUse<Prepared extends PreparedDestination>(prepared: P
   return changeEvents(prepared, (event) => (event.isLimited === true ? limitUse(event) : event));
 }
 
-function limitUse({ resolved, head, mapped, work }: OutboundEvent): OutboundEvent {
+function limitUse({ resolved, head, mapped, consentMode, work }: OutboundEvent): OutboundEvent {
   const { event } = resolved;
   return {
     resolved: { ...resolved, event: { ...event, event_properties: limited(event.event_properties) } },
     ...(head && { head }),
     mapped: mapped && { eventName: mapped.eventName, properties: limited(mapped.properties) },
     isLimited: true,
+    consentMode,
     work,
   };
 }

@@ -119,6 +119,40 @@ test.each(
   },
 );
 
+test.each([
+  ['GA4MeasurementProtocol', 'ad_user_data', '"ad_user_data":'],
+  ['GA4ServerProxy', 'ad_personalization', '"ad_personalization":'],
+  ['GoogleAdsServerContainer', 'ad_user_data', '"ad_user_data":'],
+  ['FloodlightSGTM', 'ad_user_data', '"ad_user_data":'],
+  ['Google', 'ad_user_data', '"adUserData":'],
+  ['GoogleAds360', 'ad_personalization', '"adPersonalization":'],
+  ['GoogleDataManagerEventIngest', 'ad_user_data', '"adUserData":'],
+  ['BingAds', 'ad_storage', '"adStorageConsent":'],
+])('consent mode: %s is sent what purposes say of %s; what denies wins', (id, type, member) => {
+  const { said } = preparedKind(id);
+  const [plain, given] = [visit({}), visit({ consent: { [type]: 'GRANTED' } })].map(({ resolved }) => resolved);
+  const refusing = visit({ consent: { [type]: 'DENIED' } }).resolved;
+  if (plain === undefined || given === undefined) throw new Error('there are no events');
+  const [granted, denied] = [given, refusing].map((resolved) => wordAfter(member, said({ resolved })));
+  expect(granted).not.toBe(denied);
+  const passed = (resolved: typeof plain, word: 'GRANTED' | 'DENIED', own: Partial<OutboundEvent> = {}) =>
+    wordAfter(member, said({ resolved, consentMode: { [type]: word }, ...own }));
+  const mapped = { eventName: 'Order Completed', properties: given.event.event_properties };
+  expect([passed(plain, 'GRANTED'), passed(refusing, 'GRANTED')]).toEqual([granted, denied]);
+  expect([passed(given, 'DENIED'), passed(plain, 'DENIED', { mapped })]).toEqual([denied, denied]);
+  expect(kindOf(id).facts.consentTypes).toContain(type);
+});
+
+test('consent mode: an event for limited use is denied, whatever purposes say', () => {
+  const { said } = preparedKind('GA4MeasurementProtocol', { onOptOut: 'limitedUse' });
+  const body = said({ ...visit({}), consentMode: { ad_user_data: 'GRANTED' }, isLimited: true });
+  expect(wordAfter('"ad_user_data":', body)).toBe('DENIED');
+});
+
+/** The text that a member of a request has. */
+const wordAfter = (member: string, request: string): string | undefined =>
+  new RegExp(`${member}"([A-Z_]+)"`).exec(request)?.[1];
+
 test('onOptOut: only kinds whose platform has words for limited use offer it, and the others refuse it', () => {
   const offering = destinationKinds.filter(({ descriptor }) =>
     descriptor.settings.some(({ key }) => key === 'onOptOut'),

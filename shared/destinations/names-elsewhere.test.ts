@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compileIntegrations } from '../routing/integrations.ts';
-import { destinationKinds, namesElsewhere } from './registry.ts';
+import { destinationKinds, plannedKind } from './registry.ts';
 
 type Names = {
   readonly kinds: Readonly<
@@ -26,7 +26,7 @@ const published = Object.entries(kinds).flatMap(([type, { segment = {}, rudderst
 );
 
 test.each(published)('names elsewhere: %s is meant by "%s"', (type, name) => {
-  const isWanted = compileIntegrations({ type, name: '' }, namesElsewhere(type));
+  const isWanted = compileIntegrations({ type, name: '' }, plannedKind(type).namesElsewhere);
   expect(isWanted(JSON.stringify({ [name]: false }))).toBe(false);
   expect(isWanted(JSON.stringify({ All: false, [name]: true }))).toBe(true);
 });

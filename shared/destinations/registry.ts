@@ -1,3 +1,4 @@
+import type { PlannedKind } from '../routing/dispatch-plan.ts';
 import { activeCampaignApi } from './active-campaign-api/destination.ts';
 import { admitad } from './admitad/destination.ts';
 import { adobeAnalytics } from './adobe-analytics/destination.ts';
@@ -159,5 +160,8 @@ export function findDestinationKind(id: string): OfferedKind | undefined {
   return byId.get(id);
 }
 
-/** The names that senders use in `integrations` for the platform of a kind, beside its id. */
-export const namesElsewhere = (id: string): readonly string[] => findDestinationKind(id)?.facts.namesElsewhere ?? [];
+/** What the rules of an account have to know of a destination's `type`. */
+export function plannedKind(id: string): PlannedKind {
+  const { namesElsewhere = [], consentTypes = [] } = findDestinationKind(id)?.facts ?? {};
+  return { namesElsewhere, consentTypes };
+}

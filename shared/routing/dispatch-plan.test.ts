@@ -11,16 +11,92 @@ import { modifications } from './modifications/modifications.ts';
 import { publishedDestinations } from './published-destinations.ts';
 import { PlanError } from './values/plan-error.ts';
 import type { Subject } from './values/property-path.ts';
+import type { GoogleConsentType } from '../contracts/events/consent-words.ts';
+import type { JsonObject } from '../runtime/json.ts';
+import { unknownRegion } from './consent/region.ts';
 
 const destination = { id: 'd1', type: 'HTTPDestination', status: 'Enabled', settings: {} };
+
+const kind = { namesElsewhere: [], consentTypes: [] };
 
 function decide(collections: TestCollections, event: Parameters<typeof sampleEvent>[0] = {}) {
   const config = testLiveConfig({ destinations: [destination], ...collections });
   const [published] = publishedDestinations(config);
   if (published === undefined) throw new Error('no destination');
   const subject = sampleEvent(event);
-  return compileDispatchPlan(config, published, []).decide(headOf(subject), subject);
+  return compileDispatchPlan(config, published, kind).decide(headOf(subject), subject);
 }
+
+/** A plan of a destination that passes these consent types on, and the sample event. */
+function planFor(consentTypes: readonly GoogleConsentType[], collections: TestCollections) {
+  const config = testLiveConfig({ destinations: [destination], ...collections });
+  const [published] = publishedDestinations(config);
+  if (published === undefined) throw new Error('no destination');
+  const subject = sampleEvent();
+  return {
+    plan: compileDispatchPlan(config, published, { namesElsewhere: [], consentTypes }),
+    subject,
+    head: headOf(subject),
+  };
+}
+
+const purposeOf = (name: string, defaultState: string, own: JsonObject = {}) => ({
+  id: name,
+  name,
+  isEnabled: true,
+  defaultState,
+  regions: null,
+  destinationIds: [],
+  signals: { googleConsentMode: ['ad_user_data', 'ad_personalization'] },
+  ...own,
+});
+
+describe('consent mode', () => {
+  const types = ['ad_user_data', 'ad_personalization'] as const;
+  const mixed = {
+    consentSettings: [
+      purposeOf('ads', 'Granted'),
+      purposeOf('personal', 'Denied', { signals: { googleConsentMode: ['ad_personalization', 'ad_storage'] } }),
+      purposeOf('off', 'Denied', { isEnabled: false }),
+    ],
+  };
+
+  test('consent mode: purposes answer for the types that the destination passes on, though it serves none of them', () => {
+    const { plan, head, subject } = planFor(types, mixed);
+    expect(plan.decide(head, subject)).toMatchObject({
+      kind: 'send',
+      consentMode: { ad_user_data: 'GRANTED', ad_personalization: 'DENIED' },
+    });
+    expect(decide(mixed)).toEqual({ kind: 'send' });
+    expect(planFor(['ad_storage'], mixed).plan.decide(head, subject)).toMatchObject({
+      consentMode: { ad_storage: 'DENIED' },
+    });
+  });
+
+  test('consent mode: what a visitor withdraws has the event decided again', () => {
+    const { plan, head, subject } = planFor(types, mixed);
+    const decision = plan.decide(head, subject);
+    const consentMode = decision.kind === 'send' ? decision.consentMode : undefined;
+    const now = (words: Readonly<Record<string, { isDenial: boolean; atMs: number }>>) => ({
+      lastWords: () => new Map(Object.entries(words)),
+      onUnreadable: () => undefined,
+      regionOf: () => unknownRegion,
+    });
+    const decided = { ...subject, isLimited: false, consentMode };
+    expect(plan.isConsented(head, decided, now({}))).toBe(true);
+    expect(plan.isConsented(head, decided, now({ other: { isDenial: true, atMs: 1 } }))).toBe(true);
+    expect(plan.isConsented(head, decided, now({ ads: { isDenial: true, atMs: 1 } }))).toBe(false);
+  });
+
+  test('consent mode: a purpose that cannot be read stops what it may be about', () => {
+    const { destinationIds, ...unreadable } = purposeOf('ads', 'Granted', { regions: 7 });
+    const consentSettings = [{ ...unreadable, destinationIds }];
+    expect(() => planFor(types, { consentSettings })).toThrow(
+      'consentSettings ads: regions cannot be read by this build',
+    );
+    expect(() => planFor(['ad_storage'], { consentSettings })).not.toThrow();
+  });
+});
 
 describe('dispatch plan', () => {
   test('send: an event no rule speaks against', () => {
@@ -187,7 +263,7 @@ describe('dispatch plan', () => {
     const [published] = publishedDestinations(config);
     expect(published).toMatchObject({ id: 'd1', unreadable: 'settings' });
     if (published === undefined) throw new Error('no destination');
-    expect(() => compileDispatchPlan(config, published, [])).toThrow(
+    expect(() => compileDispatchPlan(config, published, kind)).toThrow(
       'destination settings cannot be read by this build',
     );
   });

@@ -1,10 +1,13 @@
 import type { UnreadableEntity } from '../contracts/config/account-config.ts';
 import type { EventHead } from '../contracts/events/resolved-event.ts';
+import type { ConsentMode, GoogleConsentType } from '../contracts/events/consent-words.ts';
+import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import type { AllowedEvent } from './allowed-events.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
 import { compileConsent } from './consent/compile-consent.ts';
 import type { ConsentNow, ConsentSetting, ConsentVerdict } from './consent/compile-consent.ts';
+import { compileConsentMode, isSameMode } from './consent/consent-mode.ts';
 import type { PurposeAnswer } from './consent/purpose-answer.ts';
 import { unknownRegion } from './consent/region.ts';
 import { compileIntegrations } from './integrations.ts';
@@ -38,6 +41,8 @@ export type Decision =
       readonly ruleId?: string;
       readonly mapped?: MappedEvent;
       readonly limitedBy?: NoConsent | undefined;
+      /** What its visitor allows of the consent types that the destination passes on. */
+      readonly consentMode?: ConsentMode | undefined;
     };
 
 type NoConsent = {
@@ -59,8 +64,19 @@ export type DispatchPlan = {
   readonly destination: PublishedDestination;
   /** `subject` is the event with that head; it is looked at only where there are rules that do. */
   decide(head: EventHead, subject: Subject, now?: ConsentNow): Decision;
-  /** Whether consent still allows to send an event that was decided to be sent, for limited use or in full. */
-  isConsented(head: EventHead, subject: Subject & { readonly isLimited: boolean }, now: ConsentNow): boolean;
+  /** Whether consent still allows to send an event as it was decided to be sent. */
+  isConsented(head: EventHead, subject: Subject & Consented, now: ConsentNow): boolean;
+};
+
+/** How an event was decided to be sent: for limited use or in full, and with which consent types. */
+type Consented = { readonly isLimited: boolean; readonly consentMode: ConsentMode | undefined };
+
+/** What a destination's kind has a say in. */
+export type PlannedKind = {
+  /** The names that senders use for its platform. */
+  readonly namesElsewhere: readonly string[];
+  /** Google's consent types that it passes on. */
+  readonly consentTypes: readonly GoogleConsentType[];
 };
 
 type Category = {
@@ -95,15 +111,14 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 
 /**
  * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and what is sent.
- * `namesElsewhere` are the names that senders use for the kind's platform.
  * Throws PlanError when the destination or a rule cannot be read or understood: sending without it might send what it should have stopped.
  */
 export function compileDispatchPlan(
   config: DispatchRules,
   destination: PublishedDestination,
-  namesElsewhere: readonly string[],
+  { namesElsewhere, consentTypes }: PlannedKind,
 ): DispatchPlan {
-  refuseUnreadable(config.unreadable, destination);
+  refuseUnreadable(config.unreadable, destination, consentTypes);
   const { id, isEnabled, limitedToSourceIds, hashingSalt, settings } = destination;
   const { allowedEvents, consentSettings, globalDispatchCenters, mappings } = config.collections;
   const isAllowed = compileAllowedEvents(allowedEvents, limitsEvents(config), id);
@@ -113,11 +128,13 @@ export function compileDispatchPlan(
   const isWanted = compileIntegrations(destination, namesElsewhere);
   const rule = settings['consentRule'] === 'any' ? 'any' : 'all';
   const judgeConsent = compileConsent(consentSettings, id, rule, settings['onOptOut'] === 'limitedUse');
+  const findConsentMode = compileConsentMode(consentSettings, consentTypes);
   return {
     destination,
     isConsented(head, subject, now) {
       const use = judgeConsent?.(head, subject, now).use ?? 'full';
-      return use === 'full' || (use === 'limited' && subject.isLimited);
+      if (use !== 'full' && !(use === 'limited' && subject.isLimited)) return false;
+      return isSameMode(findConsentMode?.(head, subject, now), subject.consentMode);
     },
     decide(head, subject, now = nothingWithdrawn) {
       if (head.isTest) return skips.test;
@@ -131,14 +148,15 @@ export function compileDispatchPlan(
       const category = findGlobalStop(subject);
       if (category !== undefined) return { kind: 'global-stop', category };
       const outcome = applyMappings(subject);
+      const consentMode = findConsentMode?.(head, subject, now);
       switch (outcome.kind) {
         case 'default':
-          return limitedBy === undefined ? send : { kind: 'send', limitedBy };
+          return limitedBy === undefined && consentMode === undefined ? send : { kind: 'send', limitedBy, consentMode };
         case 'stop':
           return { kind: 'stop', ruleId: outcome.ruleId };
         case 'send': {
           const { ruleId, eventName, properties, remake } = outcome;
-          return { kind: 'send', ruleId, mapped: { eventName, properties, remake }, limitedBy };
+          return { kind: 'send', ruleId, mapped: { eventName, properties, remake }, limitedBy, consentMode };
         }
       }
     },
@@ -178,21 +196,28 @@ type AllowedEvents = { readonly collections: Pick<DispatchRules['collections'], 
 function refuseUnreadable(
   unreadable: readonly UnreadableEntity[],
   { id, unreadable: own }: PublishedDestination,
+  consentTypes: readonly GoogleConsentType[],
 ): void {
   if (own !== undefined) throw new PlanError(`destination ${own}`, cannotBeRead);
-  const rule = unreadable.find((entity) => mayBeAbout(entity, id));
+  const rule = unreadable.find((entity) => mayBeAbout(entity, id, consentTypes));
   if (rule !== undefined) throw new PlanError(`${rule.collection} ${rule.id}: ${rule.field}`, cannotBeRead);
 }
 
 const cannotBeRead = 'cannot be read by this build';
 
 /** Whether a rule that cannot be read may stop events of a destination. */
-function mayBeAbout({ collection, entity, isDefaulted }: UnreadableEntity, destinationId: string): boolean {
+function mayBeAbout(
+  { collection, entity, isDefaulted }: UnreadableEntity,
+  destinationId: string,
+  consentTypes: readonly GoogleConsentType[],
+): boolean {
   if (isDefaulted || entity['isEnabled'] === false) return false;
   if (collection === 'globalDispatchCenters' || collection === 'externalAllowedEventData') return true;
   if (collection === 'consentSettings') {
-    const destinationIds = entity['destinationIds'];
-    return !Array.isArray(destinationIds) || destinationIds.includes(destinationId);
+    const { destinationIds, signals } = entity;
+    const types: unknown = isJsonObject(signals) ? signals['googleConsentMode'] : undefined;
+    const hasType = Array.isArray(types) && consentTypes.some((type) => types.includes(type));
+    return hasType || !Array.isArray(destinationIds) || destinationIds.includes(destinationId);
   }
   const about = entity['destinationId'];
   return collection === 'mappings' && (about === destinationId || typeof about !== 'string');

@@ -98,6 +98,7 @@ export type ConsentSignals = {
     | undefined;
   readonly gpp?: readonly ('saleOptOut' | 'sharingOptOut' | 'targetedAdvertisingOptOut')[] | undefined;
   readonly gpc?: 'off' | 'deny' | 'always' | undefined;
+  readonly googleConsentMode?: readonly ('ad_storage' | 'ad_user_data' | 'ad_personalization')[] | undefined;
 };
 
 /** An entity of the draft: its own fields, beside what every one has. */

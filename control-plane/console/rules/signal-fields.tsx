@@ -32,6 +32,8 @@ const optOuts = [
   ['targetedAdvertisingOptOut', 'Opt-out of targeted advertising'],
 ] as const;
 
+const consentTypes = ['ad_storage', 'ad_user_data', 'ad_personalization'] as const;
+
 const gpcWords = [
   ['off', 'has no effect'],
   ['deny', 'denies, unless the event or the visitor says otherwise'],
@@ -44,7 +46,7 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
     const next = Object.entries({ ...signals, ...changed }).filter(([, value]) => value !== undefined);
     onChange(next.length === 0 ? null : Object.fromEntries(next));
   };
-  const { tcf, gpp = [], gpc = 'off' } = signals ?? {};
+  const { tcf, gpp = [], gpc = 'off', googleConsentMode = [] } = signals ?? {};
   const changeTcf = (changed: Partial<NonNullable<ConsentSignals['tcf']>>): void => {
     const next = { ...tcf, purposes: tcf?.purposes ?? [], ...changed };
     const isEmpty = next.purposes.length === 0 && (next.vendors ?? []).length === 0;
@@ -92,6 +94,17 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
           onChange={(isOn) => {
             const next = optOuts.map(([one]) => one).filter((one) => (one === optOut ? isOn : gpp.includes(one)));
             change({ gpp: next.length === 0 ? undefined : next });
+          }}
+        />
+      ))}
+      {consentTypes.map((type) => (
+        <Check
+          key={type}
+          label={`Pass the answer on to Google and Microsoft as ${type}`}
+          checked={googleConsentMode.includes(type)}
+          onChange={(isOn) => {
+            const next = consentTypes.filter((one) => (one === type ? isOn : googleConsentMode.includes(one)));
+            change({ googleConsentMode: next.length === 0 ? undefined : next });
           }}
         />
       ))}

@@ -61,7 +61,10 @@ const [control = { id: '' }, ...variants] = experimentVariants;
 
 const decide = (config: LiveConfig): unknown => {
   const [published] = publishedDestinations(config);
-  return published && compileDispatchPlan(config, published, []).decide(headOf(event), event);
+  return (
+    published &&
+    compileDispatchPlan(config, published, { namesElsewhere: [], consentTypes: [] }).decide(headOf(event), event)
+  );
 };
 const gateway = (config: LiveConfig) => {
   const sources = new PublishedSources({ eventsPerS: 1, bytesPerS: 1, burstS: 1 }, () => undefined);

@@ -1,7 +1,7 @@
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { SettingError } from '../../../shared/destinations/sdk/settings.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
-import { findDestinationKind, namesElsewhere } from '../../../shared/destinations/registry.ts';
+import { findDestinationKind, plannedKind } from '../../../shared/destinations/registry.ts';
 import { withLimitedData } from '../../../shared/destinations/limit-data.ts';
 import { compileAllowedData } from '../../../shared/routing/allowed-data.ts';
 import { compileDispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
@@ -20,7 +20,7 @@ export function compileTarget(
 ): DispatchTarget {
   const { versionNumber } = config;
   try {
-    const plan = compileDispatchPlan(config, destination, namesElsewhere(destination.type));
+    const plan = compileDispatchPlan(config, destination, plannedKind(destination.type));
     return { destination, versionNumber, plan, prepared: prepare(config, destination, secrets), problem: undefined };
   } catch (error) {
     if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {

@@ -22,6 +22,13 @@ export const consentMarks = {
 export const gppOptOuts = ['saleOptOut', 'sharingOptOut', 'targetedAdvertisingOptOut'] as const;
 export type GppOptOut = (typeof gppOptOuts)[number];
 
+/** Google's consent types that platforms are sent, https://support.google.com/analytics/answer/12334711. */
+export const googleConsentTypes = ['ad_storage', 'ad_user_data', 'ad_personalization'] as const;
+export type GoogleConsentType = (typeof googleConsentTypes)[number];
+
+/** What an event's visitor allows of them. */
+export type ConsentMode = Readonly<Partial<Record<GoogleConsentType, 'GRANTED' | 'DENIED'>>>;
+
 /** What was read, and how many values could not be. */
 export type ReadConsent = { readonly words: Record<string, boolean>; readonly unreadable: number };
 

@@ -53,6 +53,7 @@ export const bingAds = defineDestination({
     deduplicatesBy: 'eventId',
     errors: 'rows by place, in the details of the error',
     limitedUse: 'adStorageConsent: D',
+    consentTypes: ['ad_storage'],
     sources: [
       'https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration',
       'https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector',

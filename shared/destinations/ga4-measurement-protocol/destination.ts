@@ -86,6 +86,7 @@ export const ga4MeasurementProtocol = defineDestination({
     deduplicatesBy: undefined,
     errors: 'not at all: 2xx whatever it is sent',
     limitedUse: 'consent: ad_user_data and ad_personalization DENIED',
+    consentTypes: ['ad_user_data', 'ad_personalization'],
     sources: [
       'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',
       'https://developers.google.com/analytics/devguides/collection/protocol/ga4/validating-events',

@@ -53,6 +53,7 @@ function defineServerContainer(
       limits: { events: 25, bytes: 130_000 },
       deduplicatesBy: undefined,
       errors: 'status, for the whole request; what its tags make of it, nowhere',
+      consentTypes: ['ad_user_data', 'ad_personalization'],
       sources: [
         'https://developers.google.com/tag-platform/tag-manager/server-side/send-data',
         'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',

@@ -98,6 +98,7 @@ export const ingestFacts = {
   deduplicatesBy: 'transactionId',
   errors: 'status, for the whole request; each event later, in the diagnostics of the account',
   limitedUse: 'consent: adUserData and adPersonalization CONSENT_DENIED',
+  consentTypes: ['ad_user_data', 'ad_personalization'],
   sources: [
     'https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest',
     'https://developers.google.com/data-manager/api/devguides/concepts/formatting',

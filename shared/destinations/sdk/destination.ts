@@ -1,5 +1,6 @@
 import type { ByteWriter } from '../../json/byte-writer.ts';
 import type { Work } from '../../routing/values/work.ts';
+import type { ConsentMode } from '../../contracts/events/consent-words.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
@@ -47,6 +48,8 @@ export type OutboundEvent = {
     | undefined;
   /** Its visitor has opted out by a signal: it may go with the platform's words for limited use only. */
   readonly isLimited?: boolean | undefined;
+  /** What its visitor allows of the consent types in the kind's facts; undefined where no purpose has them. */
+  readonly consentMode?: ConsentMode | undefined;
   /** What rules and templates may still cost of the event; undefined where that is not counted. */
   readonly work?: Work | undefined;
 };

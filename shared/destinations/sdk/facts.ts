@@ -1,3 +1,5 @@
+import type { GoogleConsentType } from '../../contracts/events/consent-words.ts';
+
 /**
  * What is known of a platform, declared once beside its kind: the page of all kinds is made of it, its scripted platform
  * and the contract test hold the kind to it.
@@ -15,6 +17,8 @@ export type KindFacts = {
    * is no advertising platform.
    */
   readonly limitedUse?: string;
+  /** Google's consent types that requests carry, as the property `consent` of an event has them. */
+  readonly consentTypes?: readonly GoogleConsentType[];
   /** Where this was read: pages of the platform, else open implementations. */
   readonly sources: readonly [string, ...string[]];
   /** When it was last compared with them, `yyyy-mm-dd`. */

@@ -158,6 +158,18 @@ describe('consent', () => {
       'granted by default',
     ],
     [
+      "OneTrust's active groups without the group",
+      { signals: { oneTrust: ['C0004'] } },
+      { context: { optanon: ',C0001,C0003,' } },
+      'denied by signal',
+    ],
+    [
+      "OneTrust's active groups",
+      { signals: { oneTrust: ['C0001', 'C0003'] }, defaultState: 'Denied' },
+      { context: { optanon: ',C0001,C0003,' } },
+      'granted by signal',
+    ],
+    [
       'Cookiebot',
       { signals: { cookiebot: ['marketing'] }, defaultState: 'Denied' },
       { context: { cookieconsent: '{marketing:true}' } },
@@ -185,6 +197,12 @@ describe('consent', () => {
       'GPC in a GPP string',
       { signals: { gpc: 'deny' } },
       { context: { gpp: 'DBABrw~CAAYAAAAAABA.YA~BAgAAABA.QA' } },
+      'denied by signal',
+    ],
+    [
+      'GPC in a GPP string, above all',
+      { signals: { gpc: 'always' } },
+      { own: { advertising: true }, context: { gpp: 'DBABrw~CAAYAAAAAABA.YA~BAgAAABA.QA' } },
       'denied by signal',
     ],
     [
@@ -245,6 +263,7 @@ describe('consent', () => {
     ['TCF', { tcf: { purposes: [1] } }, { tcf: tcString.slice(0, 20) }],
     ['TCF that is no text', { tcf: { purposes: [1] } }, { tcf: { deep: [] } }],
     ['GPP', { gpp: ['saleOptOut'] }, { gpp: 'DBABrw~' }],
+    ['GPP, for GPC above all', { gpc: 'always' }, { gpp: 'DBABrw~' }],
     ['US Privacy', { gpp: ['saleOptOut'] }, { us_privacy: 'yes' }],
     ['OneTrust', { oneTrust: ['C4'] }, { optanon: 'groups=C4' }],
     ['Cookiebot', { cookiebot: ['marketing'] }, { cookieconsent: '{}' }],

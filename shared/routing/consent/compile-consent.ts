@@ -3,7 +3,7 @@ import type { ConsentWords } from '../../contracts/events/consent-words.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { Subject } from '../values/property-path.ts';
 import { isJsonObject } from '../../runtime/json.ts';
-import { answerBySignals, isOptOut } from './consent-signals.ts';
+import { answerBySignals, gppHasGpc, isOptOut } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
 import type { ConsentLayer, PurposeAnswer } from './purpose-answer.ts';
 import { isCovered, regionCode, regionOf } from './region.ts';
@@ -61,24 +61,46 @@ export function compileConsent(
   rule: 'all' | 'any',
   allowsLimited = false,
 ): JudgeConsent | undefined {
-  const purposes = settings
-    .filter(({ isEnabled, destinationIds }) => isEnabled && destinationIds.includes(destinationId))
-    .map(compilePurpose)
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  if (purposes.length === 0) return undefined;
-  const readOwn = rememberedWords();
+  const served = settings.filter(({ destinationIds }) => destinationIds.includes(destinationId));
+  const ask = compilePurposes(served);
+  if (ask === undefined) return undefined;
   return (head, subject, now) => {
-    const own = head.consent === undefined ? noWords : readOwn(head.consent);
-    const visitor = readConsentWords(subject.visitor['consent']);
-    if (visitor.unreadable > 0) now.onUnreadable();
-    const said: Said = { head, subject, own, visitor: visitor.words, lastWords: now.lastWords(head), now };
-    const answers = purposes.map((purpose) => answer(purpose, said, allowsLimited));
-    const isAny = rule === 'any' || own[consentMarks.any] === true;
+    const { answers, allowsAny } = ask(head, subject, now, allowsLimited);
+    const isAny = rule === 'any' || allowsAny;
     const allow = (allows: (one: PurposeAnswer) => boolean): boolean =>
       isAny ? answers.some(allows) : answers.every(allows);
     if (allow((one) => one.isGranted)) return { use: 'full', answers };
     const isLimited = allowsLimited && allow((one) => one.isGranted || isOptOut(one));
     return { use: isLimited ? 'limited' : 'none', answers };
+  };
+}
+
+type AskPurposes = (
+  head: EventHead,
+  subject: Subject,
+  now: ConsentNow,
+  asksWithoutOptOuts?: boolean,
+) => {
+  readonly answers: readonly PurposeAnswer[];
+  /** The event itself says that one purpose is enough. */
+  readonly allowsAny: boolean;
+};
+
+/** Compiles the enabled ones of these purposes, which are asked in the order of their names; undefined where there are none. */
+export function compilePurposes(settings: readonly ConsentSetting[]): AskPurposes | undefined {
+  const purposes = settings
+    .filter(({ isEnabled }) => isEnabled)
+    .map(compilePurpose)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (purposes.length === 0) return undefined;
+  const readOwn = rememberedWords();
+  return (head, subject, now, asksWithoutOptOuts = false) => {
+    const own = head.consent === undefined ? noWords : readOwn(head.consent);
+    const visitor = readConsentWords(subject.visitor['consent']);
+    if (visitor.unreadable > 0) now.onUnreadable();
+    const said: Said = { head, subject, own, visitor: visitor.words, lastWords: now.lastWords(head), now };
+    const answers = purposes.map((purpose) => answer(purpose, said, asksWithoutOptOuts));
+    return { answers, allowsAny: own[consentMarks.any] === true };
   };
 }
 
@@ -134,20 +156,21 @@ function unlessWithdrawn(purpose: Purpose, given: PurposeAnswer, said: Said): Pu
 function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): PurposeAnswer {
   const { name, signals, names, regions, defaultsToGranted } = purpose;
   const { subject, own, visitor, now, lastWords } = said;
+  const { context } = subject.event;
   const hasGpc =
     own[consentMarks.gpc] === true ||
-    subject.event.context['gpc'] === true ||
+    context['gpc'] === true ||
     keepsGpc(subject) ||
     // It came on while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
-  if (signals.gpc === 'always' && hasGpc && !ignoresOptOuts) {
+  if (signals.gpc === 'always' && !ignoresOptOuts && (hasGpc || gppHasGpc(context))) {
     return { purpose: name, isGranted: false, layer: 'signal', detail: 'gpc' };
   }
   const byEvent = answerOfEvent(purpose, own);
   if (byEvent !== undefined) return { purpose: name, isGranted: byEvent, layer: 'event' };
   const byVisitor = wordOf(names, visitor);
   if (byVisitor !== undefined) return { purpose: name, isGranted: byVisitor, layer: 'visitor' };
-  const bySignal = answerBySignals(signals, { context: subject.event.context, hasGpc }, now, ignoresOptOuts);
+  const bySignal = answerBySignals(signals, { context, hasGpc }, now, ignoresOptOuts);
   if (bySignal !== undefined) {
     return { purpose: name, isGranted: bySignal.isGranted, layer: 'signal', detail: bySignal.signal };
   }

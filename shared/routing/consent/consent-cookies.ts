@@ -1,19 +1,21 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { consentStringCharactersMax } from './tc-string.ts';
 
-/** Categories of a consent platform, in lower case, and whether the visitor allows them. */
-export type Categories = Readonly<Record<string, boolean>>;
+/** Whether the visitor allows a category of a consent platform; undefined where the platform does not name it. Case does not matter. */
+export type Categories = (name: string) => boolean | undefined;
 
 /**
  * The categories of OneTrust: the cookie `OptanonConsent` (URL-encoded pairs with `groups=C0001:1,C0002:0`), or the
- * page's `OptanonActiveGroups` (`,C0001,C0003,`), which names those that are allowed. Throws RangeError for anything else.
+ * page's `OptanonActiveGroups` (`,C0001,C0003,`), which names those that are allowed: any other is denied. Throws RangeError
+ * for anything else.
  */
 export function readOneTrust(value: unknown): Categories {
   const text = textOf(value);
   if (!text.includes('=')) {
     const active = text.split(',').filter((group) => group !== '');
     if (active.length === 0 || active.some((group) => !/^[\w-]{1,64}$/.test(group))) throw unknownForm();
-    return toCategories(active.map((group) => [group, true]));
+    const allowed = new Set(active.map((group) => group.toLowerCase()));
+    return (name) => allowed.has(name.toLowerCase());
   }
   const groups = new URLSearchParams(text).get('groups');
   const entries = (groups ?? '').split(',').map((entry) => /^([\w-]{1,64}):([01])$/.exec(entry));
@@ -70,10 +72,10 @@ function parsed(json: string): unknown {
 
 /** Of a category that is named twice a denial holds. */
 function toCategories(entries: readonly (readonly [string, boolean])[]): Categories {
-  const categories: Record<string, boolean> = {};
+  const categories = new Map<string, boolean>();
   for (const [name, word] of entries) {
     const key = name.toLowerCase();
-    if (key !== '__proto__') categories[key] = categories[key] !== false && word;
+    categories.set(key, categories.get(key) !== false && word);
   }
-  return categories;
+  return (name) => categories.get(name.toLowerCase());
 }

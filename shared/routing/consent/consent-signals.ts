@@ -17,6 +17,8 @@ export type SignalSettings = {
   /** Words of `gppOptOuts`. */
   readonly gpp?: readonly string[] | undefined;
   readonly gpc?: string | undefined;
+  /** Words of `googleConsentTypes`: no signal, but what the purpose's answer is passed on as. */
+  readonly googleConsentMode?: readonly string[] | undefined;
 };
 
 type TcfSettings = {
@@ -81,11 +83,12 @@ export function answerBySignals(
   if (tcf !== undefined && (tcf.onlyWhereGdprApplies !== true || !notApplicable.has(context['gdpr_applies']))) {
     ask(tcStrings.read, 'tcf', (consent) => allows(tcf, consent));
   }
-  if (gpp === undefined && gpc !== 'deny' && tcf === undefined) return answer;
+  const readsGpc = gpc === 'deny' || gpc === 'always';
+  if (gpp === undefined && !readsGpc && tcf === undefined) return answer;
   const inGpp = readGpp(context['gpp_sid']);
   ask(inGpp, 'gpp', ({ optOuts, gpc: gppGpc }) => {
     const isOptedOut = gpp?.some((optOut) => (optOuts as ReadonlySet<string>).has(optOut)) === true;
-    return isOptedOut || (gpc === 'deny' && gppGpc) ? false : undefined;
+    return isOptedOut || (readsGpc && gppGpc) ? false : undefined;
   });
   if (tcf !== undefined) {
     const readTcf = (value: unknown): TcConsent | undefined => {
@@ -100,6 +103,17 @@ export function answerBySignals(
   return answer;
 }
 
+/** Whether a GPP string of the event carries Global Privacy Control. One that cannot be read is the signals' to report. */
+export function gppHasGpc(context: Readonly<Record<string, unknown>>): boolean {
+  const text = context['gpp'];
+  if (typeof text !== 'string' || text === '') return false;
+  try {
+    return readGpp(context['gpp_sid'])(text).gpc;
+  } catch {
+    return false;
+  }
+}
+
 const notApplicable: ReadonlySet<unknown> = new Set([false, 0, '0', 'false']);
 
 function allows({ purposes, vendors = [], segment }: TcfSettings, consent: TcConsent): boolean {
@@ -109,7 +123,7 @@ function allows({ purposes, vendors = [], segment }: TcfSettings, consent: TcCon
 
 /** Of several categories each must be allowed; undefined where none is named. */
 function wordOf(names: readonly string[], categories: Categories): boolean | undefined {
-  const words = names.map((name) => categories[name.toLowerCase()]).filter((word) => word !== undefined);
+  const words = names.map(categories).filter((word) => word !== undefined);
   return words.length === 0 ? undefined : words.every(Boolean);
 }
 

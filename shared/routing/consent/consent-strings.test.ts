@@ -103,19 +103,18 @@ test.each([
 test('consent strings: OneTrust, Cookiebot and Didomi', () => {
   const optanon =
     'isGpcEnabled=0&datestamp=Fri+Nov+27+2026&version=202309.1.0&groups=C0001%3A1%2CC0002%3A0%2CC0004%3A1&geolocation=AT%3B9';
-  expect(readOneTrust(optanon)).toEqual({ c0001: true, c0002: false, c0004: true });
-  expect(readOneTrust(',C0001,C0003,')).toEqual({ c0001: true, c0003: true });
+  expect(['C0001', 'c0002', 'C0003'].map(readOneTrust(optanon))).toEqual([true, false, undefined]);
+  // The list of a page has the active groups: what is missing was not allowed.
+  expect(['C0001', 'c0002', 'C0003'].map(readOneTrust(',C0001,C0003,'))).toEqual([true, false, true]);
   const cookie =
     "{stamp:'x==',necessary:true,preferences:false,statistics:true,marketing:false,method:'explicit',ver:1,utc:1,region:'fr'}";
-  const categories = { necessary: true, preferences: false, statistics: true, marketing: false };
-  expect(readCookiebot(cookie)).toEqual(categories);
-  expect(readCookiebot(encodeURIComponent(cookie))).toEqual(categories);
+  for (const text of [cookie, encodeURIComponent(cookie)]) {
+    const said = ['necessary', 'preferences', 'statistics', 'marketing', 'method'].map(readCookiebot(text));
+    expect(said).toEqual([true, false, true, false, undefined]);
+  }
   const token = { purposes: { enabled: ['cookies', 'select_basic_ads'], disabled: ['measure'] }, vendors: {} };
-  expect(readDidomi(Buffer.from(JSON.stringify(token)).toString('base64'))).toEqual({
-    cookies: true,
-    select_basic_ads: true,
-    measure: false,
-  });
+  const didomi = readDidomi(Buffer.from(JSON.stringify(token)).toString('base64'));
+  expect(['cookies', 'select_basic_ads', 'measure', 'other'].map(didomi)).toEqual([true, true, false, undefined]);
 });
 
 const readers = {

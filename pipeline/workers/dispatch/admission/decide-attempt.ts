@@ -44,6 +44,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
   item.decidedBy = target;
   item.mapped = undefined;
   item.isLimited = false;
+  item.consentMode = undefined;
   item.group = undefined;
   item.bytes = item.bytesRead;
   const { plan, prepared } = target;
@@ -57,6 +58,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     if (decision.kind !== 'send') return decision;
     limitedBy = decision.limitedBy;
     item.isLimited = limitedBy !== undefined;
+    item.consentMode = decision.consentMode;
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
       // The mapped properties may be many times as large as the event, and are all that is sent of it.

@@ -48,6 +48,7 @@ export class DispatchItem implements OutboundEvent, Subject {
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
   isLimited = false;
+  consentMode: OutboundEvent['consentMode'];
   /** Set while the rules decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;
