@@ -69,7 +69,7 @@ export type DispatchPlan = {
 };
 
 /** How an event was decided to be sent: for limited use or in full, and with which consent types. */
-type Consented = { readonly isLimited: boolean; readonly consentMode: ConsentMode | undefined };
+export type Consented = { readonly isLimited: boolean; readonly consentMode: ConsentMode | undefined };
 
 /** What a destination's kind has a say in. */
 export type PlannedKind = {

@@ -3,6 +3,7 @@ import type { EventHead } from '../../../../shared/contracts/events/resolved-eve
 import type { ConsentNow } from '../../../../shared/routing/consent/compile-consent.ts';
 import type { Decision } from '../../../../shared/routing/dispatch-plan.ts';
 import type { DispatchTarget } from './dispatch-target.ts';
+import { inFull } from '../sources/dispatch-item.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
 /** What becomes of an event at one attempt. */
@@ -43,8 +44,7 @@ const headBytes = 300;
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
   item.decidedBy = target;
   item.mapped = undefined;
-  item.isLimited = false;
-  item.consentMode = undefined;
+  item.consented = inFull;
   item.group = undefined;
   item.bytes = item.bytesRead;
   const { plan, prepared } = target;
@@ -57,8 +57,10 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     const decision = plan.decide(item.head, item, deciding.consent);
     if (decision.kind !== 'send') return decision;
     limitedBy = decision.limitedBy;
-    item.isLimited = limitedBy !== undefined;
-    item.consentMode = decision.consentMode;
+    const { consentMode } = decision;
+    if (limitedBy !== undefined || consentMode !== undefined) {
+      item.consented = { isLimited: limitedBy !== undefined, consentMode };
+    }
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
       // The mapped properties may be many times as large as the event, and are all that is sent of it.

@@ -7,7 +7,7 @@ import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/even
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
 import type { ByteWriter } from '../../../../shared/json/byte-writer.ts';
-import type { DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
+import type { Consented, DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
 import type { Work } from '../../../../shared/routing/values/work.ts';
 import type { Follower } from '../waiting/waiting-visitors.ts';
@@ -29,6 +29,8 @@ export type Recorded = {
   readonly isCopied: boolean;
 };
 
+export const inFull: Consented = { isLimited: false, consentMode: undefined };
+
 /**
  * One event on its way to the destination. Of a fresh one only the head is read; its line becomes text for its request, is
  * parsed when a rule or a kind asks for more, and both are forgotten when the request is made: texts and trees of objects that
@@ -47,8 +49,8 @@ export class DispatchItem implements OutboundEvent, Subject {
   /** The version that its decision, mapped properties, size and group are from; undefined before it is decided. */
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
-  isLimited = false;
-  consentMode: OutboundEvent['consentMode'];
+  /** How it was decided to be sent. */
+  consented: Consented = inFull;
   /** Set while the rules decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;
@@ -72,6 +74,14 @@ export class DispatchItem implements OutboundEvent, Subject {
 
   get head(): EventHead {
     return this.#read.head;
+  }
+
+  get isLimited(): boolean {
+    return this.consented.isLimited;
+  }
+
+  get consentMode(): Consented['consentMode'] {
+    return this.consented.consentMode;
   }
 
   get visitorId(): string {
