@@ -8,7 +8,7 @@ import { contextOf, isAlias, isIdentify, sentEvent, textOf, traitsOf } from '../
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
-import { baseUrl, matching, optionalText, requiredSecret, requiredText, toggle } from '../sdk/settings.ts';
+import { baseUrl, choice, matching, optionalText, requiredSecret, requiredText, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
 import { ga4Event } from './payload.ts';
@@ -29,6 +29,8 @@ export const names = [
   'Google Analytics 4',
   'GA4',
 ] as const;
+
+type DefaultConsent = 'none' | 'GRANTED' | 'DENIED';
 
 const settings = {
   measurementId: requiredText(
@@ -58,6 +60,16 @@ const settings = {
     },
     (text) => text.split(',').flatMap((name) => name.trim() || []),
   ),
+  defaultConsent: choice<DefaultConsent>({
+    label: 'Consent',
+    options: [
+      { label: 'Is not sent', value: 'none' },
+      { label: 'Granted', value: 'GRANTED' },
+      { label: 'Denied', value: 'DENIED' },
+    ],
+    sublabel: 'To ad_user_data and ad_personalization, unless the property consent of an event says so.',
+    fallback: 'none',
+  }),
   validateOnly: toggle({
     label: 'Validate only',
     sublabel:
@@ -107,7 +119,11 @@ export const ga4MeasurementProtocol = defineDestination({
 export type MeasurementProtocolSettings = Pick<
   SettingsOf<typeof settings>,
   'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
-> & { readonly userTraits?: readonly string[] | undefined; readonly validateOnly?: boolean };
+> & {
+  readonly userTraits?: readonly string[] | undefined;
+  readonly validateOnly?: boolean;
+  readonly defaultConsent?: DefaultConsent;
+};
 
 export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
   const isApp = !given.measurementId.startsWith('G-');
@@ -118,15 +134,15 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   return {
     batchEventsMax: validateOnly ? 1 : batchEventsMax,
     accepts: (event) => !isIdentify(event) && !isAlias(event),
-    groupOf: (event) => JSON.stringify(clientOf(event, isApp, given.userTraits)),
+    groupOf: (event) => JSON.stringify(clientOf(event, isApp, given)),
     buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      if (isApp && events.some((event) => clientOf(event, isApp, given.userTraits)['app_instance_id'] === undefined)) {
+      if (isApp && events.some((event) => clientOf(event, isApp, given)['app_instance_id'] === undefined)) {
         throw new UnfitEventError('an event of an app stream needs app_instance_id');
       }
       const body = {
-        ...clientOf(first, isApp, given.userTraits),
+        ...clientOf(first, isApp, given),
         validation_behavior: validateOnly ? 'ENFORCE_RECOMMENDATIONS' : undefined,
         events: events.map((event) => eventOf(event, given, nowMs)),
       };
@@ -145,7 +161,8 @@ function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]
 }
 
 /** Whose the events of a request are, and what is said of all of them. */
-function clientOf(outbound: OutboundEvent, isApp: boolean, userTraits: readonly string[] = []): JsonObject {
+function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementProtocolSettings): JsonObject {
+  const { userTraits = [], defaultConsent } = given;
   const sent = sentEvent(outbound);
   const { properties, context, visitor } = sent;
   const told = outbound.mapped === undefined;
@@ -165,7 +182,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, userTraits: readonly 
     ip_override: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     user_agent: (textOf(properties['user_agent']) ?? textOf(shared['user_agent']))?.slice(0, 1_000),
     user_properties: userPropertiesOf({ ...traitsNamed(outbound, userTraits), ...userPropertiesIn(properties) }),
-    consent: consentOf(properties['consent']) ?? (isLimited(sent) ? denied : undefined),
+    consent: consentOf(properties['consent']) ?? (isLimited(sent) ? bothAre('DENIED') : bothAre(defaultConsent)),
   };
 }
 
@@ -212,7 +229,9 @@ function userPropertiesOf(given: JsonObject): JsonObject | undefined {
   return entries.length === 0 ? undefined : Object.fromEntries(entries.slice(0, userPropertiesMax));
 }
 
-const denied: JsonObject = { ad_user_data: 'DENIED', ad_personalization: 'DENIED' };
+function bothAre(word: DefaultConsent = 'none'): JsonObject | undefined {
+  return word === 'none' ? undefined : { ad_user_data: word, ad_personalization: word };
+}
 
 function consentOf(given: unknown): JsonObject | undefined {
   if (!isJsonObject(given)) return undefined;

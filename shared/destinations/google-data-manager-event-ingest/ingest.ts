@@ -1,3 +1,4 @@
+import { textForm } from '../../routing/values/value-forms.ts';
 import { countryCode } from '../../routing/modifications/countries.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserId } from '../sdk/browser-context.ts';
@@ -15,7 +16,8 @@ import { googleGrant, googleOAuthSettings } from '../sdk/google-oauth.ts';
 import { hashForGoogle } from '../sdk/google-person.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
-import { nameList } from '../sdk/setting-lists.ts';
+import { nameList, pairList } from '../sdk/setting-lists.ts';
+import type { Pair } from '../sdk/setting-lists.ts';
 import { isHash, knownPerson } from '../sdk/person.ts';
 import { baseUrl, choice, matching, optionalText, requiredText, SettingError, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -88,6 +90,13 @@ export const ingestSettings = {
     { label: 'Feed language', placeholder: 'EN', sublabel: 'Of the product feed; needed with a Merchant Center ID.' },
     matching(/^[A-Za-z]{2}$/, 'must be a language of two letters, such as EN'),
   ),
+  customVariables: pairList({
+    label: 'Custom variables',
+    placeholder: 'plan = plan_type, store = u3',
+    sublabel:
+      'Properties of events, each with its custom variable of the conversion action or the Floodlight activity.',
+    value: /^\w{1,100}$/,
+  }),
   ...googleOAuthSettings('It needs access to the account.'),
   validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked, and not recorded.' }),
   baseUrl: baseUrl(standardUrl),
@@ -107,6 +116,10 @@ export const ingestFacts = {
   ],
   checked: '2026-11-27',
   version: { name: 'v1', ends: undefined },
+  notCarried: [
+    'retractions: the Data Manager API documents restatements only; a cancelling event sets the value of a conversion to 0',
+    'adjustments of store sales and calls, which the API does not support',
+  ],
 } as const satisfies Omit<KindFacts, 'sends'>;
 
 type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings> & AdjustmentSettings;
@@ -138,6 +151,7 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
           standardSource: eventSource,
           feed,
           adjustment: adjustmentOf(event),
+          given,
         }),
       );
       const [first] = outbound;
@@ -213,6 +227,7 @@ function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefi
 }
 
 type Conversion = {
+  readonly given: IngestSettings;
   readonly adjustment: Adjustment | undefined;
   readonly accountType: DataManagerAccount;
   readonly standardSource: string;
@@ -220,7 +235,7 @@ type Conversion = {
 };
 
 function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject {
-  const { accountType, standardSource, feed, adjustment } = conversion;
+  const { accountType, standardSource, feed, adjustment, given } = conversion;
   const eventSource = standardSource === 'WEB' && isOfApp(event) ? 'APP' : standardSource;
   const { value: said, currency = event.defaultCurrency, orderId } = commerceOf(event);
   const value = adjustment === 'cancel' ? 0 : said;
@@ -231,6 +246,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
   const adIdentifiers = present({
     gclid: browserId(event, ['gclid']),
     gbraid: browserId(event, ['gbraid']),
+    sessionAttributes: browserId(event, ['session_attributes', 'sessionAttributes']),
     wbraid: browserId(event, ['wbraid']),
     ...(accountType === 'FLOODLIGHT_CONFIG' ? floodlightIds(event) : {}),
   });
@@ -239,7 +255,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
     throw new UnfitEventError('Google needs an id of a click, an e-mail address, a phone number or a postal address');
   }
   return {
-    transactionId: (orderId ?? event.deduplicationId).slice(0, transactionCharactersMax),
+    transactionId: transactionId(event, orderId, given).slice(0, transactionCharactersMax),
     eventTimestamp: new Date(event.timeMs).toISOString(),
     eventSource,
     adIdentifiers,
@@ -247,8 +263,23 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
     consent: googleConsent(event, { granted: 'CONSENT_GRANTED', denied: 'CONSENT_DENIED' }),
     conversionValue: value,
     currency: value === undefined ? undefined : currency,
+    customVariables: customVariables(event, given.customVariables),
     cartData: standardEventOf(event.name) === 'purchase' ? cartData(event, feed) : undefined,
   };
+}
+
+/** The order's id, unless the settings name another property for it. */
+function transactionId(event: SentEvent, orderId: string | undefined, given: IngestSettings): string {
+  const isNamed = given.deduplicationProperty !== undefined && event.deduplicationId !== event.id;
+  return isNamed ? event.deduplicationId : (orderId ?? event.deduplicationId);
+}
+
+function customVariables(event: SentEvent, pairs: readonly Pair[]): readonly JsonObject[] | undefined {
+  const variables = pairs.flatMap(([property, variable]) => {
+    const value = textForm(event.properties[property]);
+    return value === undefined || value === '' ? [] : [{ variable, value }];
+  });
+  return variables.length === 0 ? undefined : variables;
 }
 
 /** What Floodlight is matched by beside the click of a search ad. */

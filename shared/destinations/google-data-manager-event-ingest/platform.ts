@@ -35,6 +35,7 @@ const row = Type.Object(
       partly({
         gclid: someText,
         gbraid: someText,
+        sessionAttributes: someText,
         wbraid: someText,
         dclid: someText,
         impressionId: someText,
@@ -48,6 +49,10 @@ const row = Type.Object(
     consent: Type.Optional(partly({ adUserData: consentStatus, adPersonalization: consentStatus })),
     conversionValue: Type.Optional(Type.Number()),
     currency: Type.Optional(currencyCode),
+    // https://github.com/googleapis/googleapis/blob/master/google/ads/datamanager/v1/event.proto
+    customVariables: Type.Optional(
+      Type.Array(Type.Object({ variable: someText, value: Type.String() }, { additionalProperties: false })),
+    ),
     cartData: Type.Optional(
       Type.Object(
         {
