@@ -54,7 +54,7 @@ describe('ZohoCRM', () => {
   });
 
   it('unfit: a visitor without an e-mail address', () => {
-    expect(() => bodyOf(sampleStranger('$identify'))).toThrow('e-mail address');
+    expect(() => bodyOf(sampleStranger('$identify'))).toThrow('find the record by: Email');
   });
 
   it('answer: each record by its code', () => {

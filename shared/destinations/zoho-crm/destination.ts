@@ -1,3 +1,4 @@
+import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowRefusal } from '../sdk/answers.ts';
@@ -8,14 +9,15 @@ import { postJson } from '../sdk/http.ts';
 import type { OAuthNeed } from '../../egress/oauth-grant.ts';
 import { nameIn } from '../sdk/person-name.ts';
 import { contactIds } from '../sdk/person.ts';
+import { nameList, pairList } from '../sdk/setting-lists.ts';
 import {
   address,
   choice,
-  matching,
   optionalBaseUrl,
   optionalText,
   readWebUrl,
   requiredText,
+  SettingError,
   toggle,
   token,
 } from '../sdk/settings.ts';
@@ -31,6 +33,8 @@ const dataCentres = {
   'com.cn': { url: 'https://www.zohoapis.com.cn', accounts: 'https://accounts.zoho.com.cn' },
 } as const;
 const batchEventsMax = 100;
+
+const apiName = /^[A-Za-z]\w*$/;
 
 const settings = {
   dataCentre: address(
@@ -69,15 +73,18 @@ const settings = {
     sublabel: 'With the scope ZohoCRM.modules.ALL, or that of the module.',
     example: '1000.example-refresh',
   }),
-  fields: optionalText(
-    {
-      label: 'Fields',
-      placeholder: 'plan=Plan, city=City',
-      sublabel: 'Visitor properties to set beside name, phone and company, each with the API name of its field.',
-      example: 'plan=Plan',
-    },
-    readFields,
-  ),
+  fields: pairList({
+    label: 'Fields',
+    placeholder: 'plan = Plan, city = City',
+    sublabel: 'Visitor properties to set beside name, phone and company, each with the API name of its field.',
+    example: 'plan=Plan',
+    value: apiName,
+  }),
+  duplicateCheckFields: nameList({
+    label: 'Duplicate check fields',
+    placeholder: 'Email, Phone',
+    sublabel: 'API names of the fields that Zoho CRM finds the record to update by, in this order. Without any: Email.',
+  }),
   unknownName: choice({
     label: 'People without a last name',
     options: [
@@ -113,7 +120,7 @@ export const zohoCrm = defineDestination({
       'https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html',
       'https://www.zoho.com/crm/developer/docs/api/v8/status-codes.html',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-27',
     version: { name: 'v8', ends: undefined },
     skips: { group: 'only events with a mapping become records', alias: 'only events with a mapping become records' },
     namesElsewhere: ['ZOHO'],
@@ -140,7 +147,11 @@ function oauthOf({ clientId, clientSecret, refreshToken, tokenUrl, dataCentre }:
 }
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { runWorkflows } = given;
+  const { runWorkflows, duplicateCheckFields } = given;
+  if (!duplicateCheckFields.every((name) => apiName.test(name))) {
+    throw new SettingError('duplicateCheckFields', 'must be API names of fields, separated by commas');
+  }
+  const checked = duplicateCheckFields.length === 0 ? ['Email'] : duplicateCheckFields;
   const url = `${moduleUrl(given)}/upsert`;
   const oauth = oauthOf(given);
   // None of these is run for an empty list; without one, all are.
@@ -150,26 +161,28 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     retriesRows: true,
     accepts: (event) => isIdentify(event) || mappedProperties(event) !== undefined,
     buildRequest(events) {
-      const data = events.map((event) => recordOf(event, given));
-      const body = { data, duplicate_check_fields: ['Email'], trigger };
+      const data = events.map((event) => recordOf(event, given, checked));
+      const body = { data, duplicate_check_fields: checked, trigger };
       return { ...postJson({ url, body, events }), oauth };
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
   };
 }
 
-function recordOf(event: OutboundEvent, given: Given): JsonObject {
+function recordOf(event: OutboundEvent, given: Given, checked: readonly string[]): JsonObject {
   const record = mappedProperties(event) === undefined ? personOf(event, given) : propertiesOf(event);
-  if (textOf(record['Email']) === undefined) throw new UnfitEventError('Zoho CRM needs an e-mail address');
+  if (checked.every((name) => textForm(record[name]) === undefined)) {
+    throw new UnfitEventError(`Zoho CRM needs a field to find the record by: ${checked.join(', ')}`);
+  }
   return record;
 }
 
-function personOf(event: OutboundEvent, { fields = new Map(), unknownName }: Given): JsonObject {
+function personOf(event: OutboundEvent, { fields, unknownName }: Given): JsonObject {
   const traits = traitsOf(event);
   const { email, phone } = contactIds(event);
   const { firstName, lastName } = nameIn(traits);
   const isOneWord = textOf(traits['first_name']) === undefined && firstName !== undefined;
-  const own = [...fields].flatMap(([name, field]) => {
+  const own = fields.flatMap(([name, field]) => {
     const value = traits[name];
     return value === undefined || value === null ? [] : [[field, value] as const];
   });
@@ -195,11 +208,4 @@ function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | u
     if (code === 'SUCCESS') return { kind: 'delivered' };
     return { kind: passing.has(code) ? 'retry' : 'reject', reason: rowRefusal(code) };
   });
-}
-
-const property = matching(/^\w+=[A-Za-z]\w*$/, 'must be pairs such as plan=Plan, separated by commas');
-
-function readFields(text: string, key: string): ReadonlyMap<string, string> {
-  const pairs = text.split(',').flatMap((pair) => pair.replaceAll(/\s/g, '') || []);
-  return new Map(pairs.map((pair) => property(pair, key).split('=') as [string, string]));
 }
