@@ -6,7 +6,7 @@ import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts
 import type { SettingsOf } from '../sdk/settings.ts';
 import { axonEvent, axonName } from './payload.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
-import { adSettings } from '../sdk/reading-settings.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const batchEventsMax = 100;
 
@@ -33,7 +33,8 @@ const settings = {
     label: 'Restricted lead generation',
     sublabel: 'For advertisers that AppLovin restricts: only page views and leads, and of addresses the domain only.',
   }),
-  ...adSettings,
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl('https://b.applovin.com'),
 };
 

@@ -13,7 +13,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
-import { adSettings } from '../sdk/reading-settings.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 
 const lineItemsMax = 100;
 
@@ -27,7 +27,8 @@ const settings = {
     },
     matching(/^[0-9a-f]{32}$/i, 'must be 32 hexadecimal digits'),
   ),
-  ...adSettings,
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl('https://mgln.ai'),
 };
 

@@ -30,7 +30,7 @@ const trackingTypes = [
 
 const row = Type.Object({
   event_at: epochMs,
-  action_source: oneOf('WEBSITE', 'APP', 'PHYSICAL_STORE'),
+  action_source: oneOf('WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'),
   type: Type.Object({
     tracking_type: oneOf(...trackingTypes),
     custom_event_name: Type.Optional(someText),

@@ -12,7 +12,7 @@ import { baseUrl, batchSize, choice, requiredText, toggle, token } from '../sdk/
 import type { SettingsOf } from '../sdk/settings.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
-import { adSettings } from '../sdk/reading-settings.ts';
+import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.ts';
 import { namedActionSource } from '../sdk/action-source.ts';
 import { deviceOf, isOfApp } from '../sdk/device.ts';
 
@@ -41,7 +41,8 @@ const settings = {
   }),
   // How many one request may carry is not published: few share the fate of a bad one.
   batchSize: batchSize({ max: 100, fallback: 20 }),
-  ...adSettings,
+  deduplicationProperty: deduplicationProperty(),
+  defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl('https://capi.spotify.com'),
 };
 
