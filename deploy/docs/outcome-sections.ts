@@ -26,7 +26,8 @@ export function outcomeSections(kind: OfferedKind): readonly string[] {
           'Built by the kind itself, of made-up events. Events not shown make the same members as one above them.',
           ...oneOfEachShape(sent).map(details),
         ]),
-    ...notCarried(outcomes),
+    ...notSent(outcomes),
+    ...notCarried(kind),
   ];
 }
 
@@ -71,8 +72,14 @@ export function showRequest({ method, url, content }: ShownRequest): string {
   return `${head}\n\n\`\`\`${isText ? 'text' : 'json'}\n${body}\n\`\`\``;
 }
 
+/** What users of other integrations may look for. */
+const notCarried = ({ facts }: OfferedKind): readonly string[] =>
+  facts.notCarried === undefined
+    ? []
+    : ['### Not carried', facts.notCarried.map((line) => `- ${line[0]?.toUpperCase()}${line.slice(1)}.`).join('\n')];
+
 /** Properties of an order that no member of the requests holds, in whatever form. */
-function notCarried(outcomes: readonly EventOutcome[]): readonly string[] {
+function notSent(outcomes: readonly EventOutcome[]): readonly string[] {
   const outcome = outcomes.find(({ label }) => label === 'Order Completed');
   const order = standardSamples.find(({ label }) => label === 'Order Completed')?.properties;
   if (outcome?.outcome !== 'sent' || order === undefined) return [];

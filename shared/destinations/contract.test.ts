@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { destinationKinds, findDestinationKind } from './registry.ts';
+import { requestsInTurn } from './sdk/request-content.ts';
 import { skipReason } from './sdk/skip-reason.ts';
 import { UnfitEventError } from './sdk/destination.ts';
 import { SettingError } from './sdk/settings.ts';
@@ -132,6 +133,33 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
         expect(attempt(prepare, SettingError)?.batchEventsMax ?? 1).toBeGreaterThan(0);
       }
     }
+  });
+
+  it('settings: with every choice the platform takes an order and an identify', async () => {
+    const platform = await kind.loadPlatform();
+    const choices = kind.descriptor.settings.flatMap((setting): (readonly [key: string, value: string | boolean])[] => {
+      if (setting.type === 'Select') return setting.options.map(({ value }) => [setting.key, value]);
+      return setting.type === 'Switch' ? [[setting.key, true]] : [];
+    });
+    for (const [key, value] of choices) {
+      // A choice that goes with another setting is refused without it.
+      const chosen = attempt(() => kind.prepare({ ...kind.exampleSettings, [key]: value }), SettingError);
+      for (const event of ['Order Completed', '$identify']) {
+        const outbound = { resolved: sampleEvent({ event, time: nowMs - 1_000 }) };
+        if (chosen === undefined || chosen.accepts?.(outbound) === false) continue;
+        const request = attempt(() => chosen.buildRequest([outbound], nowMs), UnfitEventError);
+        for (const one of request === undefined ? [] : requestsInTurn(request)) {
+          expect([key, value, platform.judge(one, { nowMs }).problems]).toEqual([key, value, []]);
+        }
+      }
+    }
+  });
+
+  it('buildRequest: an order that names no currency is sent', () => {
+    const { currency: _currency, ...order } = sampleEvent().event.event_properties;
+    const outbound = { resolved: sampleEvent({ event: 'Order Completed', event_properties: order }) };
+    if (prepared.accepts?.(outbound) === false) return;
+    expect(flawsOf(prepared.buildRequest([outbound], nowMs))).toEqual([]);
   });
 
   it('buildRequest: one event makes a request that can be sent', () => {

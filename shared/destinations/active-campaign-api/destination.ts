@@ -108,6 +108,7 @@ export const activeCampaignApi = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: '3', ends: undefined },
+    notCarried: ["site tracking, which works by ActiveCampaign's own script in the browser"],
     skips: {
       group: "ActiveCampaign's accounts are not written by this kind",
       alias: 'contacts are known by their e-mail address alone',

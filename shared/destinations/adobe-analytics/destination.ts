@@ -95,6 +95,7 @@ export const adobeAnalytics = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
+    notCarried: ['properties below others and traits as variables: a mapping sets eVar5 and the like from them'],
   },
   loadPlatform: async () => (await import('./platform.ts')).adobeAnalyticsPlatform,
   prepare,

@@ -79,6 +79,7 @@ export const amplitude = defineDestination({
     ],
     checked: '2026-11-27',
     version: { name: '2', ends: undefined },
+    notCarried: ['the name of a page in the name of its event: a mapping gives events other names'],
     skips: { alias: 'Amplitude joins a device and a user by the events that name both' },
     namesElsewhere: amplitudeNames,
   },

@@ -117,6 +117,10 @@ export const braze = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
+    notCarried: [
+      'merging of two users who both have an external id; an alias ties an anonymous user to its id',
+      'campaigns, Canvases and catalogs, which are no data of users',
+    ],
     skips: { group: 'Braze has users only', alias: 'a setting of the destination keeps anonymous users apart' },
     namesElsewhere: ['Braze Cloud Mode (Actions)', 'Appboy'],
   },

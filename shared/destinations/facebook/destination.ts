@@ -76,6 +76,7 @@ export const facebook = defineDestination({
     ],
     checked: '2026-11-27',
     version: { name: graphApi.version, ends: undefined },
+    notCarried: ['partner_agent: it names a partner that Meta has certified'],
     namesElsewhere: [
       'Facebook Conversions API (Actions)',
       'FACEBOOK_CONVERSIONS',

@@ -98,6 +98,7 @@ export const hubspot = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: apiVersion, ends: '2028-03-01' },
+    notCarried: ["page views as HubSpot's own: its script in the browser counts these; here they are custom events"],
     skips: {
       group: 'the destination names no company property for the ids of groups',
       alias: 'contacts are known by their e-mail address alone',

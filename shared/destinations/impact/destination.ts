@@ -88,6 +88,7 @@ export const impact = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
+    notCarried: ['names of its own for the properties of products: a mapping renames them'],
     namesElsewhere: ['Impact Partnership Cloud', 'impact.com'],
   },
   loadPlatform: async () => (await import('./platform.ts')).impactPlatform,

@@ -98,6 +98,7 @@ export const iterable = defineDestination({
     sources: ['https://api.iterable.com/api/docs'],
     checked: '2026-11-27',
     version: 'unversioned',
+    notCarried: ['tokens of browsers for web push', 'the catalog'],
     skips: {
       group: 'Iterable has users only',
       alias: 'a setting of the destination has aliases change e-mail addresses',

@@ -84,6 +84,7 @@ export const kafka = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
+    notCarried: ['logins by Kerberos (GSSAPI), OAUTHBEARER or AWS IAM', 'transactions over several requests'],
     namesElsewhere: ['Apache Kafka'],
   },
   loadPlatform: async () => (await import('./platform.ts')).kafkaPlatform,

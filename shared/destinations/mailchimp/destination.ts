@@ -111,6 +111,7 @@ export const mailchimp = defineDestination({
     ],
     checked: '2026-11-27',
     version: { name: '3.0', ends: undefined },
+    notCarried: ['many members in one request: that call would reset the status of those who unsubscribed'],
     skips: { group: 'an audience has members only', alias: 'members are known by their e-mail address alone' },
   },
   loadPlatform: async () => (await import('./platform.ts')).mailchimpPlatform,

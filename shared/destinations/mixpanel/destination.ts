@@ -121,6 +121,10 @@ export const mixpanel = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
+    notCarried: [
+      'an event for each product of an order: Mixpanel reads lists of objects',
+      'the name of a page in the name of its event: a mapping gives events other names',
+    ],
     skips: {
       group: 'the destination names no group key',
       alias: 'Mixpanel joins a device and a user by the events that name both',

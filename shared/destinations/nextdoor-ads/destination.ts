@@ -74,6 +74,7 @@ export const nextdoorAds = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: 'v2', ends: undefined },
+    notCarried: ['the id of a partner, which Nextdoor gives to partners only'],
     namesElsewhere: ['Nextdoor Conversions API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).nextdoorAdsPlatform,

@@ -67,6 +67,7 @@ export const pinterest = defineDestination({
     sources: ['https://developers.pinterest.com/docs/api/v5/events-create'],
     checked: '2026-11-22',
     version: { name: 'v5', ends: undefined },
+    notCarried: ['partner_name: Pinterest takes it of partners it has agreed it with'],
     namesElsewhere: ['Pinterest Conversions API', 'PINTEREST_TAG'],
   },
   loadPlatform: async () => (await import('./platform.ts')).pinterestPlatform,

@@ -31,6 +31,11 @@ export type KindFacts = {
    */
   readonly skips?: Readonly<Partial<Record<SkippedCall, string>>>;
   /**
+   * What users of other integrations with the platform may look for and the kind does not carry, each with the reason or what
+   * to do instead: a part of a sentence.
+   */
+  readonly notCarried?: readonly string[];
+  /**
    * What Segment and RudderStack call the platform in `integrations`, today or earlier, where that is not the kind's id.
    * Case, spaces, punctuation and what stands in brackets do not count.
    */

@@ -130,6 +130,7 @@ export const zendesk = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: 'v2', ends: undefined },
+    notCarried: ['tickets', 'removal of a user from an organisation'],
     skips: {
       group: 'the destination is not set to write organisations',
       alias: 'users are known by their external id and e-mail address',
