@@ -100,7 +100,9 @@ export async function readActivity(services: ActivityServices, accountId: string
   });
   const names = ruleNames(live);
   const violations = broken.map((one) => ({ ...one, name: names.get(one.rule) ?? one.rule }));
-  const alive = [...leases.entries.values()].filter(({ heardAtMs }) => performance.now() - heardAtMs < leaseTtlMs);
+  const alive = [...leases.entries.values()].filter(
+    ({ receivedAtMs }) => performance.now() - receivedAtMs < leaseTtlMs,
+  );
   const aliveOf = (kind: string): number => alive.filter(({ value }) => value.kind === kind).length;
   const processes = { gateways: aliveOf('gateway'), pipelines: aliveOf('pipeline') };
   const waiting = figures.partitions.map(({ oldestMs }) => oldestMs ?? -1);

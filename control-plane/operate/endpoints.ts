@@ -52,15 +52,15 @@ export const operateEndpoints = [
     }),
     async handle(_input, { leases, configRevision }) {
       const nowMs = performance.now();
-      const alive = [...leases.entries.values()].filter(({ heardAtMs }) => nowMs - heardAtMs < leaseTtlMs);
-      const entities = alive.map(({ value, heardAtMs }) => ({
+      const alive = [...leases.entries.values()].filter(({ receivedAtMs }) => nowMs - receivedAtMs < leaseTtlMs);
+      const entities = alive.map(({ value, receivedAtMs }) => ({
         kind: value.kind,
         instanceId: value.instanceId,
         startedAt: value.startedAt,
         revision: value.revision,
         revisionAt: value.revisionAt ?? null,
         isLeaving: value.isLeaving === true,
-        heardMsAgo: Math.round(nowMs - heardAtMs),
+        heardMsAgo: Math.round(nowMs - receivedAtMs),
       }));
       const name = (one: (typeof entities)[number]): string => `${one.kind} ${one.instanceId}`;
       return { revision: configRevision(), entities: entities.toSorted((a, b) => name(a).localeCompare(name(b))) };
@@ -127,7 +127,7 @@ export const operateEndpoints = [
     async handle(_input, { leases, work }) {
       const nowMs = performance.now();
       const pipelines = [...leases.entries.values()]
-        .filter(({ value, heardAtMs }) => value.kind === 'pipeline' && nowMs - heardAtMs < leaseTtlMs)
+        .filter(({ value, receivedAtMs }) => value.kind === 'pipeline' && nowMs - receivedAtMs < leaseTtlMs)
         .map(({ value }) => value.instanceId);
       const entities = pipelines.toSorted().flatMap((instanceId) => {
         const report = work.entries.get(workKey(instanceId))?.value;

@@ -14,7 +14,7 @@ export type BucketCache<Value> = {
 export type CachedEntry<Value> = {
   readonly value: Value;
   /** When it was received, by the monotonic clock, in ms. */
-  readonly heardAtMs: number;
+  readonly receivedAtMs: number;
 };
 
 /** `read` turns an entry's bytes into a value; undefined for what this build does not understand. */
@@ -52,7 +52,7 @@ export function createBucketCache<Value>(
             fresh.delete(key);
             return;
           }
-          fresh.set(key, { value, heardAtMs: performance.now() });
+          fresh.set(key, { value, receivedAtMs: performance.now() });
           const subject = subjectOf(key);
           const keys = freshKeys.get(subject);
           if (keys === undefined) freshKeys.set(subject, new Set([key]));

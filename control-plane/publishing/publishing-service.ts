@@ -95,6 +95,6 @@ function processesBehind(
   nowMs: number,
 ): string[] {
   return [...entries]
-    .filter(([, { value, heardAtMs }]) => nowMs - heardAtMs < leaseTtlMs && value.revision < revision)
+    .filter(([, { value, receivedAtMs }]) => nowMs - receivedAtMs < leaseTtlMs && value.revision < revision)
     .map(([key]) => key);
 }

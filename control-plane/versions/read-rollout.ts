@@ -31,7 +31,7 @@ export async function readRollout(em: EntityManager, accountId: string, leases: 
   const published = await newestPublished(em, accountId);
   const nowMs = performance.now();
   const alive = [...leases.entries.values()]
-    .filter(({ heardAtMs }) => nowMs - heardAtMs < leaseTtlMs)
+    .filter(({ receivedAtMs }) => nowMs - receivedAtMs < leaseTtlMs)
     .map(({ value }) => value);
   const revision = published === 'waits' ? Infinity : (published?.revision ?? 0);
   return {

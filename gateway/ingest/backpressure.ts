@@ -3,8 +3,8 @@ import type { BackpressureReport } from '../../shared/contracts/backpressure.ts'
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import { resolverConsumer } from '../../shared/contracts/subjects.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
-import { followHeard } from '../../shared/nats/buckets/follow-heard.ts';
-import type { HeardEntries } from '../../shared/nats/buckets/follow-heard.ts';
+import { followLeases } from '../../shared/nats/buckets/follow-leases.ts';
+import type { FollowedLeases } from '../../shared/nats/buckets/follow-leases.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { isNotPermitted } from '../../shared/nats/connection/server-error.ts';
 import { readConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
@@ -53,13 +53,13 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
   let looking: Promise<void> | undefined;
   let overQuota: ReadonlySet<string> = new Set();
   let accounts = 0;
-  let heard: HeardEntries | undefined;
+  let heard: FollowedLeases | undefined;
   let queued: ReadonlyMap<string, number> = new Map();
   const judge = (): void => {
     const nowMs = performance.now();
     const reports = [...(heard?.entries.values() ?? [])]
       // One that is not repeated is of a pipeline that has gone.
-      .filter(({ heardAtMs }) => nowMs - heardAtMs < leaseTtlMs)
+      .filter(({ receivedAtMs }) => nowMs - receivedAtMs < leaseTtlMs)
       .flatMap(({ value }) => decodeBackpressure(value) ?? []);
     const used = seen.bytes + waiting.sinceBytes;
     queued = queuedBytes(reports);
@@ -111,7 +111,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
   };
   const look = (): Promise<void> => (looking ??= lookNow());
   try {
-    heard = await followHeard({
+    heard = await followLeases({
       bucket,
       connection,
       filter: allBackpressure,

@@ -1,7 +1,7 @@
 import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import { decodeReport, leaseKey, leasesOfKind } from '../../shared/contracts/process-report.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
-import { followHeard } from '../../shared/nats/buckets/follow-heard.ts';
+import { followLeases } from '../../shared/nats/buckets/follow-leases.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { murmur3 } from '../../shared/runtime/murmur3.ts';
 
@@ -70,12 +70,12 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     const stoodStill = timer !== undefined && nowMs - lookedAtMs > lateMs;
     lookedAtMs = nowMs;
     // Renewals travel through the log. Where our own have not come back either, the log is slow and the others may be alive.
-    const ownLeaseIsLate = nowMs - (heard.entries.get(ownKey)?.heardAtMs ?? -Infinity) > lateMs;
+    const ownLeaseIsLate = nowMs - (heard.entries.get(ownKey)?.receivedAtMs ?? -Infinity) > lateMs;
     // Silence while this instance was disconnected or stalled is no evidence that the others are dead.
     if (!connection.connected || stoodStill || ownLeaseIsLate) heard.forgive();
     if (!connection.connected) return;
     others = [...heard.entries]
-      .filter(([key, { heardAtMs }]) => key !== ownKey && nowMs - heardAtMs < times.silentForMs)
+      .filter(([key, { receivedAtMs }]) => key !== ownKey && nowMs - receivedAtMs < times.silentForMs)
       .flatMap(([, { value }]) => decodeReport(value) ?? []);
     const found = [instanceId, ...others.flatMap((report) => (report.isLeaving === true ? [] : report.instanceId))];
     const next = found.toSorted((a, b) => (a < b ? -1 : 1));
@@ -88,7 +88,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     for (const settle of waiting) settle();
     waiting = [];
   };
-  const heard = await followHeard({ bucket, connection, filter: leasesOfKind('pipeline'), onChanged: look, onError });
+  const heard = await followLeases({ bucket, connection, filter: leasesOfKind('pipeline'), onChanged: look, onError });
   isKnown = true;
   look();
   return {

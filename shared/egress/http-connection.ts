@@ -26,7 +26,7 @@ export class HttpConnection implements Timed {
   #isBusy = false;
   #closes = false;
   #isOver = false;
-  #heardAtMs = 0;
+  #receivedAtMs = 0;
   #silence: Deadline | undefined;
   /** Time until which it may wait for another request, by performance.now(). */
   idleUntilMs = Infinity;
@@ -49,7 +49,7 @@ export class HttpConnection implements Timed {
   send({ parts, closes }: WrittenRequest): void {
     this.#isBusy = true;
     this.#closes = closes;
-    this.#heardAtMs = 0;
+    this.#receivedAtMs = 0;
     this.#silence = this.#silences.begin(this);
     if (parts.length > 1) this.#socket.cork();
     for (const part of parts) this.#socket.write(part);
@@ -66,12 +66,12 @@ export class HttpConnection implements Timed {
 
   /** It was silent for long enough, unless something has come meanwhile. */
   expire(): void {
-    const heardAtMs = this.#heardAtMs;
-    if (heardAtMs === 0) {
+    const receivedAtMs = this.#receivedAtMs;
+    if (receivedAtMs === 0) {
       this.#break(new SilenceError('sending: the destination is silent'));
       return;
     }
-    this.#heardAtMs = 0;
+    this.#receivedAtMs = 0;
     this.#silence = this.#silences.begin(this);
   }
 
@@ -88,7 +88,7 @@ export class HttpConnection implements Timed {
       this.#break(error);
       return;
     }
-    if (read === undefined) this.#heardAtMs = performance.now();
+    if (read === undefined) this.#receivedAtMs = performance.now();
     else this.#end(read.answer, this.#closes ? 0 : read.idleMs);
   }
 

@@ -75,7 +75,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   nats: [
     'buckets/bucket.ts',
     'buckets/config-feed.ts',
-    'buckets/follow-heard.ts',
+    'buckets/follow-leases.ts',
     'buckets/instance-claim.ts',
     'buckets/open-buckets.ts',
     'buckets/process-lease.ts',

@@ -58,10 +58,10 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     return true;
   };
 
-  const mayRun = ({ key, job, heardAtMs }: OpenJob, isFirst: boolean): boolean => {
+  const mayRun = ({ key, job, receivedAtMs }: OpenJob, isFirst: boolean): boolean => {
     const ofAccount = [...running.values()].filter(({ accountId }) => accountId === job.accountId).length;
     if (running.has(key) || running.size >= runningMax || ofAccount >= runningOfAccountMax) return false;
-    const isFree = job.owner === undefined || performance.now() - heardAtMs > abandonedAfterMs;
+    const isFree = job.owner === undefined || performance.now() - receivedAtMs > abandonedAfterMs;
     if (!isFree && job.owner !== instanceId) return false;
     return job.state === 'cancelling' || (isFirst && isLive(job.accountId, job.destinationId));
   };
@@ -97,7 +97,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
       filter: allReplays,
       onEntry: (entry) => {
         if (entry.value === undefined) known.delete(entry.key);
-        else known.set(entry.key, { entry, heardAtMs: performance.now() });
+        else known.set(entry.key, { entry, receivedAtMs: performance.now() });
         look();
       },
     });
@@ -122,16 +122,16 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
 }
 
 /** An entry, and when it came: by our own clock, which the one who wrote it may not share. */
-type HeardReplay = { readonly entry: BucketEntry; readonly heardAtMs: number };
+type HeardReplay = { readonly entry: BucketEntry; readonly receivedAtMs: number };
 type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 
 /** Those that are not over, oldest first; the others are known no longer. */
 function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
   const open: OpenJob[] = [];
-  for (const [key, { entry, heardAtMs }] of known) {
+  for (const [key, { entry, receivedAtMs }] of known) {
     const job = decodeReplay(entry.value);
     if (job === undefined || isOver(job)) known.delete(key);
-    else open.push({ key, entry, heardAtMs, job });
+    else open.push({ key, entry, receivedAtMs, job });
   }
   // Ids are made in the order of time.
   return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));

@@ -3,16 +3,16 @@ import type { LogConnection } from '../connection/connection.ts';
 import type { Bucket, BucketWatch } from './bucket.ts';
 
 /** An entry of the LEASES bucket, and when this process last received it, by its own clock. */
-export type HeardEntry = { readonly revision: number; readonly value: Uint8Array; heardAtMs: number };
+export type LeaseEntry = { readonly revision: number; readonly value: Uint8Array; receivedAtMs: number };
 
-export type HeardEntries = {
-  readonly entries: ReadonlyMap<string, HeardEntry>;
+export type FollowedLeases = {
+  readonly entries: ReadonlyMap<string, LeaseEntry>;
   /** Silence while we were away ourselves says nothing of others. */
   forgive(): void;
   stop(): void;
 };
 
-export type HeardEntriesOptions = {
+export type LeasesOptions = {
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly filter: string;
@@ -21,8 +21,8 @@ export type HeardEntriesOptions = {
 };
 
 /** Follows the entries that match; returns once those that are there are known. */
-export async function followHeard(options: HeardEntriesOptions): Promise<HeardEntries> {
-  const entries = new Map<string, HeardEntry>();
+export async function followLeases(options: LeasesOptions): Promise<FollowedLeases> {
+  const entries = new Map<string, LeaseEntry>();
   let watch: BucketWatch | undefined;
   const follow = async (): Promise<void> => {
     watch?.stop();
@@ -34,7 +34,7 @@ export async function followHeard(options: HeardEntriesOptions): Promise<HeardEn
       filter: options.filter,
       onEntry: ({ key, value, revision }) => {
         if (value === undefined) entries.delete(key);
-        else entries.set(key, { revision, value, heardAtMs: performance.now() });
+        else entries.set(key, { revision, value, receivedAtMs: performance.now() });
         options.onChanged();
       },
       onReady: () => isKnown(),
@@ -46,7 +46,7 @@ export async function followHeard(options: HeardEntriesOptions): Promise<HeardEn
   return {
     entries,
     forgive() {
-      for (const entry of entries.values()) entry.heardAtMs = performance.now();
+      for (const entry of entries.values()) entry.receivedAtMs = performance.now();
     },
     stop() {
       again.stop();
