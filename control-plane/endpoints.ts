@@ -20,6 +20,7 @@ import { ruleEndpoints } from './rules/endpoints.ts';
 import { operateEndpoints } from './operate/endpoints.ts';
 import { sessionEndpoints } from './sessions/endpoints.ts';
 import { sessionOperations } from './sessions/session-routes.ts';
+import { userEndpoints } from './users/endpoints.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
 import { trackingPlanEndpoints } from './tracking-plan/endpoints.ts';
@@ -53,6 +54,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...quarantineEndpoints,
   ...trackingPlanEndpoints,
   ...accountEndpoints,
+  ...userEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,
   ...activityEndpoints,

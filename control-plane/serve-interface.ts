@@ -43,8 +43,9 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const { core, services, eventStreams, logger } = parts;
   const { clientAddress, addressOf, isProxy } = readProxies(env);
   const { secretBox, now } = core;
-  const logins = openLogins(env, { storage: parts.logins, secretBox, logger, addressOf, now }, scope);
   const listening = readControlPlaneHttpSettings(env);
+  const isTls = listening.tls !== undefined;
+  const logins = openLogins(env, { storage: parts.logins, secretBox, logger, isTls, addressOf, now }, scope);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const addPages = await loadPages(env.INGEST_URL);
   const requestLimits = { account: createAccountLimits(env), address: logins.requestLimits };
@@ -67,8 +68,6 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
       addDescriptionRoutes(instance, documents);
       addSessionRoutes(instance, {
         ...logins,
-        isTls: listening.tls !== undefined,
-        sessionMs: env.CONSOLE_SESSION_MS,
         recheckStreams: (accountId) => eventStreams.recheck(accountId),
       });
       addPages(instance);

@@ -200,6 +200,7 @@ test("access: another account's ids in a query or a body are unknown, and nothin
   expect(await ask('GET', `/mappings/templates?entityId=${source}`)).toBe(404);
   expect(await ask('GET', `/versions/draft/diff?against=${version}`)).toBe(404);
   expect(await ask('POST', '/sign-in-links', { key: owner.key })).toBe(400);
+  expect(await ask('POST', '/sign-in-links', { userId: ids['user'] })).toBe(400);
   // The public part of a key names it, too.
   expect((await other.delete(`/keys/${owner.key.split('_')[1]}`)).status).toBe(404);
   const entities = [{ collection: 'destinations', id: destination }];
@@ -233,7 +234,7 @@ test('access: exactly the scope that a route names opens it, and what is asked f
   const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const rank = ({ method, path }: TableRoute): number =>
     // Of deletions, what is a part comes before what it is a part of.
-    order.indexOf(method) - (/Variants|variants|dead-letters/.test(path) ? 0.5 : 0);
+    order.indexOf(method) - (/Variants|variants|dead-letters|sessions/.test(path) ? 0.5 : 0);
   const routes = routeTable.toSorted((a, b) => rank(a) - rank(b));
   const opened: string[] = [];
   for (const route of routes) {

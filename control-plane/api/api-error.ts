@@ -24,8 +24,9 @@ export function unauthorized(): ApiError {
   return new ApiError(401, 'unauthorized', 'a valid API key is required: Authorization: Bearer <API key>');
 }
 
-export function forbidden(scope: string): ApiError {
-  return new ApiError(403, 'forbidden', `the API key lacks the scope ${scope}`);
+export function forbidden(scope: string, kind: 'key' | 'user' | 'tool' = 'key'): ApiError {
+  const who = kind === 'user' ? 'your role' : 'the API key';
+  return new ApiError(403, 'forbidden', `${who} lacks the scope ${scope}`);
 }
 
 export function notFound(what: string): ApiError {

@@ -5,7 +5,7 @@ import type { Endpoint } from './define-endpoint.ts';
 const failures: Readonly<Record<number, string>> = {
   400: 'The request is not valid; the message names the field, or the query parameter that is not known, and what was expected.',
   401: 'The API key is missing, unknown, revoked or expired.',
-  403: 'The API key lacks the scope.',
+  403: 'The API key, or the role of the user, lacks the scope.',
   404: 'There is no such thing in this account.',
   409: 'A unique name or the one entity of its kind is taken, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` where trying again cannot help.',
   413: 'The body is larger than 1 MiB.',

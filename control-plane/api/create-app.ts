@@ -166,7 +166,7 @@ function addEndpoint(
       const principal = await authenticate(request.raw);
       if (principal === undefined) throw unauthorized();
       const lacking = scopesOf(endpoint, request).find((scope) => !hasScope(principal.scopes, scope));
-      if (lacking !== undefined) throw forbidden(lacking);
+      if (lacking !== undefined) throw forbidden(lacking, principal.kind);
       const admitted = requestLimits.enter(principal.accountId);
       if (reply.raw.destroyed) admitted.leave();
       else reply.raw.once('close', () => admitted.leave());
@@ -178,7 +178,8 @@ function addEndpoint(
       const { principal, admitted } = found;
       const mayMask = endpoint.personal.length > 0 && !hasScope(principal.scopes, 'pii:read');
       const isMasked = mayMask && (await masksPersonalData(principal.accountId));
-      if (isMasked && endpoint.searchesPersonal(request.query as Record<string, unknown>)) throw forbidden('pii:read');
+      if (isMasked && endpoint.searchesPersonal(request.query as Record<string, unknown>))
+        throw forbidden('pii:read', principal.kind);
       const grantedBy = endpoint.scope === undefined ? undefined : grantingScope(principal.scopes, endpoint.scope);
       const input = { ...prepare(request), principal, grantedBy };
       const result = await admitted.run(() => endpoint.handle(input, given as never), endpoint.isCostly);

@@ -151,12 +151,18 @@ export function defineEndpoint<
   };
 }
 
-/** Who makes a request: an API key, and the account it belongs to. */
+/** `tool` is a command at a shell, or the service itself at its start. */
+export type PrincipalKind = 'key' | 'user' | 'tool';
+
+/** Who makes a request, in one account. */
 export type Principal = {
   readonly accountId: string;
-  readonly keyId: string;
-  readonly keyName: string;
+  readonly kind: PrincipalKind;
+  /** Of the API key or the user. */
+  readonly id: string;
+  /** Name of the API key, e-mail address of the user. */
+  readonly name: string;
   readonly scopes: readonly string[];
-  /** When the key ends; null: when it is revoked. */
+  /** When an API key ends; null: it has no such time. */
   readonly expiresAt: Date | null;
 };

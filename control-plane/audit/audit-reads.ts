@@ -26,15 +26,15 @@ const rememberedMax = 10_000;
 export function createReadAudit({ pool, now }: { readonly pool: Pool; now(): Date }) {
   const recorded = new LRUCache<string, true>({ max: rememberedMax, ttl: sameReadMs });
   return async (principal: Principal, read: AuditedRead): Promise<void> => {
-    const { accountId, keyId, keyName } = principal;
+    const { accountId, kind, id, name } = principal;
     const { action, entityId, scope, filters, rows, isMasked } = read;
-    const key = JSON.stringify([accountId, keyId, action, entityId, filters, isMasked]);
+    const key = JSON.stringify([accountId, id, action, entityId, filters, isMasked]);
     if (recorded.has(key)) return;
     const details: JsonObject = { scope: scope ?? null, filters, rows: rows ?? null, masked: isMasked };
     await pool.query(
-      `insert into audit_entries (account_id, at, actor_id, actor_name, action, entity_id, details)
-        values ($1, $2, $3, $4, $5, $6, $7)`,
-      [accountId, now(), keyId, keyName, action, entityId ?? null, JSON.stringify(details)],
+      `insert into audit_entries (account_id, at, actor_kind, actor_id, actor_name, action, entity_id, details)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [accountId, now(), kind, id, name, action, entityId ?? null, JSON.stringify(details)],
     );
     recorded.set(key, true);
   };

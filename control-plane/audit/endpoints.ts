@@ -7,8 +7,11 @@ import { listAudit } from './record-audit.ts';
 const entry = Type.Object({
   id: Type.String(),
   at: Type.String({ format: 'date-time' }),
-  actorId: Type.String({ description: 'Id of the API key.' }),
-  actorName: Type.String(),
+  actorKind: nullable(
+    Type.String({ description: '`key`, `user`, `tool` (a command, or a start); null: from before there were users.' }),
+  ),
+  actorId: Type.String({ description: 'Id of the API key or the user.' }),
+  actorName: Type.String({ description: 'Name of the API key, e-mail address of the user.' }),
   action: Type.String(),
   collection: nullable(Type.String()),
   entityId: nullable(Type.String()),
@@ -29,7 +32,7 @@ export const auditEndpoints = [
     query: Type.Object({
       ...pageQuery,
       action: Type.Optional(Type.String({ maxLength: 100 })),
-      actorId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the API key.' })),
+      actorId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the API key or the user.' })),
       from: Type.Optional(Type.String({ format: 'date-time', description: 'At this time or later.' })),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time.' })),
       collection: Type.Optional(Type.String({ maxLength: 100 })),

@@ -22,8 +22,9 @@ export function recordAudit(em: EntityManager, principal: Principal, audited: Au
     em.create(AuditEntry, {
       accountId: principal.accountId,
       at: now,
-      actorId: principal.keyId,
-      actorName: principal.keyName,
+      actorId: principal.id,
+      actorName: principal.name,
+      actorKind: principal.kind,
       action: audited.action,
       collection: audited.collection ?? null,
       entityId: audited.entityId ?? null,
@@ -39,12 +40,12 @@ export async function insertAudit(
   audited: AuditedAction,
   now: Date,
 ): Promise<void> {
-  const { accountId, keyId, keyName } = principal;
+  const { accountId, kind, id, name } = principal;
   const { action, collection = null, entityId = null, details = {} } = audited;
   await client.query(
-    `insert into audit_entries (account_id, at, actor_id, actor_name, action, collection, entity_id, details)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [accountId, now, keyId, keyName, action, collection, entityId, JSON.stringify(details)],
+    `insert into audit_entries (account_id, at, actor_kind, actor_id, actor_name, action, collection, entity_id, details)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [accountId, now, kind, id, name, action, collection, entityId, JSON.stringify(details)],
   );
 }
 

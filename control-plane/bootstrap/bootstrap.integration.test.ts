@@ -121,7 +121,14 @@ test('bootstrap: a sink on another port is followed, without publishing anything
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
-  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
+  const principal = {
+    accountId: account?.id ?? '',
+    kind: 'key' as const,
+    id: 'k',
+    name: 'k',
+    scopes: ['all'],
+    expiresAt: null,
+  };
   await storage.fork().transactional(async (em) => {
     await patchDestination({ em, principal, now: new Date(), limits }, secretBox, destinationId, {
       name: 'draft only',
@@ -138,7 +145,14 @@ test('bootstrap: a demo destination that was pointed elsewhere stays there', asy
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
-  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
+  const principal = {
+    accountId: account?.id ?? '',
+    kind: 'key' as const,
+    id: 'k',
+    name: 'k',
+    scopes: ['all'],
+    expiresAt: null,
+  };
   const settings = { httpDestinationUrl: 'https://example.com/events' };
   await storage.fork().transactional(async (em) => {
     await patchDestination({ em, principal, now: new Date(), limits }, secretBox, destinationId, { settings });

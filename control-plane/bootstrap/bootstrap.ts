@@ -12,6 +12,7 @@ import type { Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { createDestination } from '../destinations/edit-destinations.ts';
 import type { Editing } from '../draft/edit-entities.ts';
+import { principalOfKey } from '../keys/api-key.ts';
 import { addApiKey } from '../keys/key-store.ts';
 import { operatorScopes } from '../keys/scopes.ts';
 import { createSource, readSourceTokens } from '../sources/create-source.ts';
@@ -86,7 +87,7 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
     { name: 'bootstrap', scopes: operatorScopes, expiresAt: null },
     now,
   );
-  const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null };
+  const principal = principalOfKey(row);
   recordKey(em, principal, now);
   const editing: Editing = { em, principal, now, limits: options.limits };
   const boxes = { secretBox, sourceSecrets: undefined };
@@ -116,7 +117,7 @@ async function reissueCredentials(
   const issued = { name: 'bootstrap (reissued)', scopes: operatorScopes, expiresAt: null };
   const now = options.now();
   const { key, row } = await addApiKey(em, accountId, issued, now);
-  recordKey(em, { accountId, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null }, now);
+  recordKey(em, principalOfKey(row), now);
   const source = await oldestEntity(em, accountId, 'sources');
   const destination = await oldestEntity(em, accountId, 'destinations');
   const tokens = source === undefined ? undefined : await readSourceTokens(em, options.secretBox, source);
@@ -132,7 +133,7 @@ const siteCredentials = (tokens: SourceTokens | undefined): Pick<Credentials, 'w
 
 /** A key that was not created with another key is its own creator. */
 function recordKey(em: EntityManager, principal: Principal, now: Date): void {
-  const { keyId: entityId, scopes } = principal;
+  const { id: entityId, scopes } = principal;
   recordAudit(em, principal, { action: 'key.create', entityId, details: { scopes } }, now);
 }
 

@@ -36,8 +36,9 @@ export async function moveDemoDestination(
   if (row === undefined || !isMovedDemo((row.body as DestinationBody).settings, wanted)) return;
   const principal: Principal = {
     accountId,
-    keyId: 'bootstrap',
-    keyName: 'bootstrap',
+    kind: 'tool',
+    id: 'bootstrap',
+    name: 'bootstrap',
     scopes: ['all'],
     expiresAt: null,
   };

@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { withAudit } from './audited-effect.ts';
 
-const principal: Principal = { accountId: 'account', keyId: 'key', keyName: 'key', scopes: ['all'], expiresAt: null };
+const principal: Principal = {
+  accountId: 'account',
+  kind: 'key',
+  id: 'key',
+  name: 'key',
+  scopes: ['all'],
+  expiresAt: null,
+};
 
 /** A database that keeps what was audited, and knows whether a transaction is open. */
 function fakeDatabase() {

@@ -185,7 +185,7 @@ export const erasureEndpoints = [
       'Record that an operator deleted the visitor at a destination by hand. The certificate names the key that did',
     reply: erasureReply,
     async handle({ params, principal }, { pool, now }) {
-      const { accountId, keyName: by } = principal;
+      const { accountId, name: by } = principal;
       const { id, destinationId } = params;
       const { destinations } = await readErasure(pool, accountId, id);
       if (!destinations.some((one) => one.id === destinationId)) throw notFound('destination of the erasure');

@@ -1,4 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { randomText } from '../store/text.ts';
 
 /** An API key as it is handed out: `slk_<kid>_<secret>`. */
@@ -26,6 +28,16 @@ export function hashApiKey(key: string): string {
 /** Whether two hashes are the same, in a time that does not depend on where they differ. */
 export function sameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
+}
+
+export function principalOfKey({
+  accountId,
+  id,
+  name,
+  scopes,
+  expiresAt = null,
+}: Pick<ApiKeyRow, 'accountId' | 'id' | 'name' | 'scopes' | 'expiresAt'>): Principal {
+  return { accountId, kind: 'key', id, name, scopes, expiresAt };
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApiKey } from '../../shared/postgres/entities.ts';
+import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import type { RefusalReason, RefusedKey } from './refused-logins.ts';
-import { withInstallation } from './scopes.ts';
-import { hashApiKey, readKid, sameHash } from './api-key.ts';
+import { hashApiKey, principalOfKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
 const noHash = '0'.repeat(64);
@@ -11,15 +11,6 @@ const noHash = '0'.repeat(64);
 const lastUsedEveryMs = 60_000;
 
 export type Authenticate = typeof authenticate;
-
-/** The same where `all` stands for the installation, too, or does not: `SYSTEM_FIND_WITH_ALL`. */
-export function createAuthenticate(allSeesInstallation: boolean): Authenticate {
-  if (!allSeesInstallation) return authenticate;
-  return async (...given) => {
-    const principal = await authenticate(...given);
-    return principal === undefined ? undefined : { ...principal, scopes: withInstallation(principal.scopes) };
-  };
-}
 
 /** The key's owner; undefined for a missing, malformed, unknown, revoked or expired key, which are not distinguished. */
 export async function authenticate(
@@ -45,16 +36,26 @@ export async function authenticate(
     onRefused(!matches ? 'wrong-secret' : isRevokedAt(row, now) ? 'revoked' : 'expired', row);
     return undefined;
   }
-  if (now.getTime() - (row.lastUsedAt?.getTime() ?? 0) > lastUsedEveryMs) {
-    await em.nativeUpdate(ApiKey, { id: row.id }, { lastUsedAt: now });
-  }
-  return {
-    accountId: row.accountId,
-    keyId: row.id,
-    keyName: row.name,
-    scopes: row.scopes,
-    expiresAt: row.expiresAt ?? null,
-  };
+  await recordUse(em, row, now);
+  return principalOfKey(row);
+}
+
+/** The principal of a key that the service itself has written down; undefined where it is revoked or expired. */
+export async function principalOfKeyId(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  now: Date,
+): Promise<Principal | undefined> {
+  const row = await em.findOne(ApiKey, { accountId, id });
+  if (row === null || !isValidAt(row, now)) return undefined;
+  await recordUse(em, row, now);
+  return principalOfKey(row);
+}
+
+async function recordUse(em: EntityManager, { id, accountId, lastUsedAt }: ApiKeyRow, now: Date): Promise<void> {
+  if (now.getTime() - (lastUsedAt?.getTime() ?? 0) <= lastUsedEveryMs) return;
+  await em.nativeUpdate(ApiKey, { accountId, id }, { lastUsedAt: now });
 }
 
 /** Whether a key is neither revoked nor expired. */

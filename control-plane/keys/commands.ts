@@ -26,10 +26,12 @@ export type CreateOptions = {
 export type Printed = { readonly text: string; readonly value: unknown };
 
 const listedMax = 1_000;
-const actorOf = (accountId: string): Principal => ({
+/** Who does what a command does. */
+export const toolOf = (accountId: string): Principal => ({
   accountId,
-  keyId: 'command-line',
-  keyName: 'command line',
+  kind: 'tool',
+  id: 'command-line',
+  name: 'command line',
   scopes: ['all'],
   expiresAt: null,
 });
@@ -50,7 +52,7 @@ export async function createKeyCommand({ storage, now }: CommandContext, options
         ? await findAccount(em, options.account)
         : await addAccount(em, options.newAccount, now);
     const { key, row } = await addApiKey(em, accountId, { name: options.name, scopes, expiresAt }, now);
-    recordAudit(em, actorOf(accountId), { action: 'key.create', entityId: row.id, details: { scopes } }, now);
+    recordAudit(em, toolOf(accountId), { action: 'key.create', entityId: row.id, details: { scopes } }, now);
     return { text: key, value: { key, id: row.id, name: row.name, scopes, expiresAt, accountId } };
   });
 }
@@ -92,7 +94,7 @@ export async function revokeKeyCommand(
       );
       throw new CommandError(`the account has no key ${typed}${meant}`);
     }
-    recordAudit(em, actorOf(accountId), { action: 'key.revoke', entityId: row.id }, now);
+    recordAudit(em, toolOf(accountId), { action: 'key.revoke', entityId: row.id }, now);
     const revoked = { prefix: `slk_${row.kid}`, name: row.name };
     return { text: `revoked ${revoked.prefix} (${revoked.name})`, value: { revoked } };
   });

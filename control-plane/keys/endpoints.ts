@@ -94,7 +94,7 @@ export const keyEndpoints = [
         );
       }
       const beyond = scopes.find((one) => !hasScope(principal.scopes, one));
-      if (beyond !== undefined) throw forbidden(beyond);
+      if (beyond !== undefined) throw forbidden(beyond, principal.kind);
       return edit(services, principal, async ({ em, now, limits }) => {
         await makeRoomForKey(em, principal.accountId, limits.keysMax, now);
         const { key, row } = await addApiKey(em, principal.accountId, { name, scopes, expiresAt }, now);

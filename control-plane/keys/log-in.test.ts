@@ -6,7 +6,7 @@ import { createLogIn } from './log-in.ts';
 import { createRefusalLimits } from './refusal-limits.ts';
 import type { RefusalReason } from './refused-logins.ts';
 
-const principal: Principal = { accountId: 'a', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
+const principal: Principal = { accountId: 'a', kind: 'key', id: 'k', name: 'k', scopes: ['all'], expiresAt: null };
 
 /** `Bearer good` is a valid key, `Bearer odd` is malformed, any other is unknown. */
 function rig() {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { principalOfKey } from './api-key.ts';
 
 /** Why a key was refused. The first three name no key, so no account. */
 export const refusalReasons = ['malformed', 'unknown', 'not-looked-up', 'wrong-secret', 'revoked', 'expired'] as const;
@@ -34,7 +35,7 @@ export function createRefusedLogins({ storage, logger, now }: RefusedLoginsOptio
   const writing = new Set<Promise<void>>();
   const write = async (reason: RefusalReason, key: RefusedKey, attempts: number): Promise<void> => {
     const em = storage.fork();
-    const principal = { accountId: key.accountId, keyId: key.id, keyName: key.name, scopes: [], expiresAt: null };
+    const principal = principalOfKey({ ...key, scopes: [], expiresAt: null });
     recordAudit(em, principal, { action: 'key.refused', entityId: key.id, details: { reason, attempts } }, now());
     await em.flush();
   };

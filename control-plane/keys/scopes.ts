@@ -50,6 +50,11 @@ export const scopeNames: readonly string[] = [
   'key:list',
   'key:create',
   'key:delete',
+  // People who sign in to the console.
+  'user:list',
+  'user:create',
+  'user:update',
+  'user:delete',
   'account:find',
   'account:update',
   'audit:list',

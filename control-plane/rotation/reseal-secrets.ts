@@ -103,7 +103,14 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   // The document has the secrets of sources as well.
   if (liveId !== undefined && (versions.includes(liveId) || userHashSecrets > 0))
     await addToOutbox(em, accountId, now());
-  const principal = { accountId, keyId: 'command-line', keyName: 'command line', scopes: ['all'], expiresAt: null };
+  const principal = {
+    accountId,
+    kind: 'tool' as const,
+    id: 'command-line',
+    name: 'command line',
+    scopes: ['all'],
+    expiresAt: null,
+  };
   recordAudit(em, principal, { action: 'secrets.reseal', details: resealed }, now());
   return resealed;
 }

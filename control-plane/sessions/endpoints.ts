@@ -1,13 +1,18 @@
 import { Type } from 'typebox';
+import { User } from '../../shared/postgres/entities.ts';
+import { badRequest, forbidden } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import { badRequest } from '../api/api-error.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
-import { makeSignInLink } from './sign-in-links.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { authenticate } from '../keys/authenticate.ts';
+import { scopesOfRole } from '../keys/roles.ts';
+import { hasScope } from '../keys/scopes.ts';
+import { isUuid } from '../store/text.ts';
 import { signedInReply, viewSignedIn } from './session-view.ts';
-
-/** How long a sign-in link is valid. */
-const signInLinkMs = 3_600_000;
+import { linkMs, makeSignInLink } from './sign-in-links.ts';
+import type { Holder } from './live-sessions.ts';
 
 export const sessionEndpoints = [
   defineEndpoint({
@@ -16,7 +21,7 @@ export const sessionEndpoints = [
     scope: undefined,
     id: 'getMe',
     tag: 'Sessions',
-    summary: 'Read whose key this is, and its scopes',
+    summary: 'Read whose key or session this is, and its scopes',
     reply: signedInReply,
     handle: ({ principal }, { storage }) => viewSignedIn(storage.fork(), principal),
   }),
@@ -26,28 +31,52 @@ export const sessionEndpoints = [
     scope: 'key:create',
     id: 'createSignInLink',
     tag: 'Sessions',
-    summary: 'Make a code that signs a browser in to the console with the key given, once: /sign-in#<code>',
-    body: Type.Object({ key: Type.String({ minLength: 1, maxLength: 200 }) }, { additionalProperties: false }),
+    summary:
+      'Make a code that signs a browser in to the console, once: /sign-in#<code>. With `key` for an hour as the holder of ' +
+      'that key, with `userId` (which needs `user:create` as well) as that user, for seven days before the first sign-in',
+    body: Type.Object(
+      {
+        key: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+        userId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      },
+      { additionalProperties: false },
+    ),
     reply: Type.Object({ code: Type.String(), expiresAt: Type.String({ format: 'date-time' }) }),
-    async handle({ body, principal }, services) {
-      const { key } = body;
-      return edit(services, principal, async ({ em, now }) => {
-        const [, kid] = key.split('_');
-        const expiresAt = new Date(now.getTime() + signInLinkMs);
-        const owned = await em.execute<unknown[]>('select 1 from api_keys where account_id = ? and kid = ?', [
-          principal.accountId,
-          kid ?? '',
-        ]);
-        if (owned.length === 0) throw badRequest('key must be an API key of this account');
-        const code = await makeSignInLink(
-          em,
-          services.secretBox,
-          { accountId: principal.accountId, key, expiresAt },
-          now,
-        );
-        recordAudit(em, principal, { action: 'session.link' }, now);
+    async handle({ body: { key, userId }, principal }, services) {
+      if ((key === undefined) === (userId === undefined)) throw badRequest('one of key and userId must be given');
+      return edit(services, principal, async (editing) => {
+        const { holder, forMs } =
+          key === undefined
+            ? await userOf(editing, userId ?? '')
+            : { holder: await keyOf(editing, key), forMs: linkMs.signIn };
+        const expiresAt = new Date(editing.now.getTime() + forMs);
+        const code = await makeSignInLink(editing.em, holder, expiresAt, editing.now);
+        const audited = { action: 'session.link', entityId: holder.id };
+        recordAudit(editing.em, principal, audited, editing.now);
         return { code, expiresAt: expiresAt.toISOString() };
       });
     },
   }),
 ];
+
+async function keyOf({ em, principal, now }: Editing, key: string): Promise<Holder> {
+  const owner = await authenticate(em, `Bearer ${key}`, now);
+  if (owner?.accountId !== principal.accountId) throw badRequest('key must be a valid API key of this account');
+  return { accountId: owner.accountId, kind: 'key', id: owner.id };
+}
+
+async function userOf({ em, principal }: Editing, id: string): Promise<{ holder: Holder; forMs: number }> {
+  if (!hasScope(principal.scopes, 'user:create')) throw forbidden('user:create', principal.kind);
+  const { accountId } = principal;
+  const user = isUuid(id) ? await em.findOne(User, { accountId, id }) : null;
+  if (user === null) throw badRequest('userId must be a user of this account');
+  refuseWiderRole(principal, user.role);
+  const forMs = user.signedInAt === null ? linkMs.invitation : linkMs.signIn;
+  return { holder: { accountId, kind: 'user', id }, forMs };
+}
+
+/** Throws a 403 where a role may do more than who gives it, who could act through it otherwise. */
+export function refuseWiderRole(principal: Principal, role: string): void {
+  const beyond = scopesOfRole(role).find((scope) => !hasScope(principal.scopes, scope));
+  if (beyond !== undefined) throw forbidden(beyond, principal.kind);
+}

@@ -1,50 +1,94 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
+import { User } from '../../shared/postgres/entities.ts';
+import type { UserRow } from '../../shared/postgres/entities.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+import { principalOfKeyId } from '../keys/authenticate.ts';
+import { scopesOfRole } from '../keys/roles.ts';
 
-/** A sign-in of one browser to one account, with one API key. */
-export type NewSession = { readonly accountId: string; readonly keyId: string; readonly expiresAt: Date };
+/** The API key or the user that a browser is signed in with. */
+export type Holder = { readonly accountId: string; readonly kind: 'key' | 'user'; readonly id: string };
 
-/** Live sign-ins with one API key. Beyond, those that end first make room. */
-export const sessionsOfKeyMax = 1_000;
+/** A sign-in of one browser to one account, as the sealed cookie names it. */
+export type SessionId = { readonly accountId: string; readonly id: string };
 
-/** Records a sign-in and returns its id. Sign-ins of the key that are over are deleted with that. */
-export async function startSession(
-  em: EntityManager,
-  { accountId, keyId, expiresAt }: NewSession,
-  now: Date,
-): Promise<string> {
+/** Live sign-ins of one API key or user. Beyond, those that end first make room. */
+export const sessionsOfHolderMax = 1_000;
+
+/** Records a sign-in and returns its id. Sign-ins of the same key or user that are over are deleted with that. */
+export async function startSession(em: EntityManager, holder: Holder, expiresAt: Date, now: Date): Promise<string> {
   const id = uuidv7();
-  await em.execute('delete from sessions where key_id = ? and expires_at <= ?', [keyId, now]);
+  const { accountId } = holder;
+  await em.execute('delete from sessions where account_id = ? and coalesce(user_id, key_id) = ? and expires_at <= ?', [
+    accountId,
+    holder.id,
+    now,
+  ]);
   await em.execute(
-    `delete from sessions where id in (
-       select id from sessions where key_id = ? order by expires_at desc offset ?)`,
-    [keyId, sessionsOfKeyMax - 1],
+    `delete from sessions where account_id = ? and id in (
+       select id from sessions where account_id = ? and coalesce(user_id, key_id) = ? order by expires_at desc offset ?)`,
+    [accountId, accountId, holder.id, sessionsOfHolderMax - 1],
   );
-  await em.execute('insert into sessions (id, account_id, key_id, expires_at) values (?, ?, ?, ?)', [
+  await em.execute('insert into sessions (id, account_id, key_id, user_id, expires_at) values (?, ?, ?, ?, ?)', [
     id,
     accountId,
-    keyId,
+    holder.kind === 'key' ? holder.id : null,
+    holder.kind === 'user' ? holder.id : null,
     expiresAt,
   ]);
   return id;
 }
 
-/** Those of the given sign-ins that were neither signed out nor are over. */
-export async function liveSessions(em: EntityManager, ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await em.execute<{ id: string }[]>(
-    `select id from sessions where id in (${ids.map(() => '?').join(', ')}) and expires_at > ?`,
-    [...ids, now],
+/** Who is signed in; undefined after a sign-out, after its end, and where the key or user is gone. */
+export async function principalOfSession(
+  em: EntityManager,
+  session: SessionId,
+  now: Date,
+): Promise<Principal | undefined> {
+  const [row] = await em.execute<{ key_id: string | null; user_id: string | null }[]>(
+    'select key_id, user_id from sessions where account_id = ? and id = ? and expires_at > ?',
+    [session.accountId, session.id, now],
   );
-  return new Set(rows.map(({ id }) => id));
+  if (row === undefined) return undefined;
+  const kind = row.user_id === null ? 'key' : 'user';
+  return principalOfHolder(em, { accountId: session.accountId, kind, id: row.user_id ?? row.key_id ?? '' }, now);
+}
+
+/** The principal of an API key or user; undefined for one that is gone, revoked or expired. */
+export async function principalOfHolder(
+  em: EntityManager,
+  { accountId, kind, id }: Holder,
+  now: Date,
+): Promise<Principal | undefined> {
+  if (kind === 'key') return principalOfKeyId(em, accountId, id, now);
+  const user = await em.findOne(User, { accountId, id });
+  return user === null ? undefined : principalOfUser(user);
+}
+
+export function principalOfUser({ accountId, id, email, role }: UserRow): Principal {
+  return { accountId, kind: 'user', id, name: email, scopes: scopesOfRole(role), expiresAt: null };
 }
 
 /** Signs a browser out: its cookie, and every copy of it, counts for nothing from then on. */
-export async function endSession(em: EntityManager, id: string): Promise<void> {
-  await em.execute('delete from sessions where id = ?', [id]);
+export async function endSession(em: EntityManager, { accountId, id }: SessionId): Promise<void> {
+  await em.execute('delete from sessions where account_id = ? and id = ?', [accountId, id]);
 }
 
-/** Signs out every browser that is signed in with the API key of this live sign-in. */
-export async function endSessionsOfKey(em: EntityManager, id: string): Promise<void> {
-  await em.execute('delete from sessions where key_id = (select key_id from sessions where id = ?)', [id]);
+/** Signs out every browser that is signed in with the same API key or user as this live sign-in. */
+export async function endSessionsLike(em: EntityManager, { accountId, id }: SessionId): Promise<void> {
+  await em.execute(
+    `delete from sessions where account_id = ? and coalesce(user_id, key_id) =
+       (select coalesce(user_id, key_id) from sessions where account_id = ? and id = ?)`,
+    [accountId, accountId, id],
+  );
+}
+
+/** Signs a user out of every browser, and takes back the links that were not used. Returns how many browsers there were. */
+export async function endSessionsOfUser(em: EntityManager, accountId: string, userId: string): Promise<number> {
+  await em.execute('delete from sign_in_links where account_id = ? and user_id = ?', [accountId, userId]);
+  const ended = await em.execute<unknown[]>('delete from sessions where account_id = ? and user_id = ? returning id', [
+    accountId,
+    userId,
+  ]);
+  return ended.length;
 }

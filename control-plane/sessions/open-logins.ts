@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -6,29 +7,42 @@ import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { createLoginLimits } from '../api/request-limits.ts';
 import type { RequestLimits } from '../api/request-limits.ts';
-import { createAuthenticate } from '../keys/authenticate.ts';
+import { authenticate } from '../keys/authenticate.ts';
 import { createLogIn } from '../keys/log-in.ts';
+import type { LogIn } from '../keys/log-in.ts';
 import { createRefusalLimits, readRefusalLimits } from '../keys/refusal-limits.ts';
 import { createRefusedLogins } from '../keys/refused-logins.ts';
 import type { RefusedLogins } from '../keys/refused-logins.ts';
-import { authorizationOf } from './session-cookie.ts';
-import type { SessionRoutesOptions } from './session-routes.ts';
+import { withInstallation } from '../keys/scopes.ts';
+import { createBrowserSessions } from './browser-sessions.ts';
+import type { BrowserSessions } from './browser-sessions.ts';
+import { principalOfHolder, principalOfSession } from './live-sessions.ts';
+import type { Holder, SessionId } from './live-sessions.ts';
+import { sessionOf } from './session-cookie.ts';
 
-type LoginVariables = Parameters<typeof readRefusalLimits>[0] & { readonly SYSTEM_FIND_WITH_ALL: boolean };
+type LoginVariables = Parameters<typeof readRefusalLimits>[0] & {
+  readonly SYSTEM_FIND_WITH_ALL: boolean;
+  readonly CONSOLE_SESSION_MS: number;
+};
 
 export type LoginParts = {
   readonly storage: Storage;
   readonly secretBox: SecretBox;
   readonly logger: Logger;
+  /** Whether browsers reach this service over TLS and nothing else. */
+  readonly isTls: boolean;
   addressOf(request: IncomingMessage): string;
   now(): Date;
 };
 
 /** Finds out whose key or session a request shows. */
-export type Logins = Pick<
-  SessionRoutesOptions,
-  'storage' | 'secretBox' | 'now' | 'authenticate' | 'logIn' | 'amongLogins'
-> & {
+export type Logins = Pick<LoginParts, 'storage' | 'secretBox' | 'now'> & {
+  readonly logIn: LogIn;
+  /** Does what is asked before anybody is known, in the share of the request's address. */
+  amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
+  /** Whom a sign-in with a key, a link or single sign-on stands for. */
+  principalOfHolder(em: EntityManager, holder: Holder, now: Date): Promise<Principal | undefined>;
+  readonly sessions: BrowserSessions;
   readonly requestLimits: RequestLimits;
   readonly refusedLogins: RefusedLogins;
   principalOf(request: IncomingMessage): Promise<Principal | undefined>;
@@ -40,10 +54,14 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
   const { storage, secretBox, logger, addressOf, now } = parts;
   const refusedLogins = createRefusedLogins({ storage, logger, now });
   scope.use('refused logins', refusedLogins, (one) => one.stop());
-  const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
+  const widen = (principal: Principal | undefined): Principal | undefined =>
+    principal === undefined || !env.SYSTEM_FIND_WITH_ALL
+      ? principal
+      : { ...principal, scopes: withInstallation(principal.scopes) };
   const requestLimits = createLoginLimits();
   const refusalLimits = createRefusalLimits(readRefusalLimits(env));
-  const logIn = createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf });
+  const lookUpKey = createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf });
+  const logIn: LogIn = async (...given) => widen(await lookUpKey(...given));
   const amongLogins = async <Result>(request: IncomingMessage, work: () => Promise<Result>) => {
     const admitted = requestLimits.enter(addressOf(request));
     try {
@@ -52,25 +70,38 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
       admitted.leave();
     }
   };
+  const ofSession = async (em: EntityManager, session: SessionId, at: Date) =>
+    widen(await principalOfSession(em, session, at));
+  const sessions = createBrowserSessions({
+    secretBox,
+    principalOfSession: ofSession,
+    sessionMs: env.CONSOLE_SESSION_MS,
+    isTls: parts.isTls,
+  });
   return {
     storage,
     secretBox,
     now,
-    authenticate,
     logIn,
     amongLogins,
     requestLimits,
     refusedLogins,
+    sessions,
+    principalOfHolder: async (...given) => widen(await principalOfHolder(...given)),
     principalOf: (request) =>
       amongLogins(request, async () => {
         const em = storage.fork();
         const at = now();
-        return logIn(em, request, await authorizationOf(em, request.headers, secretBox, at), at);
+        const session = sessionOf(request.headers, secretBox, at.getTime());
+        if (session !== undefined) return ofSession(em, session, at);
+        return logIn(em, request, request.headers.authorization, at);
       }),
     async principalAgain({ headers }) {
       const em = storage.fork();
       const at = now();
-      return authenticate(em, await authorizationOf(em, headers, secretBox, at), at);
+      const session = sessionOf(headers, secretBox, at.getTime());
+      if (session !== undefined) return ofSession(em, session, at);
+      return widen(await authenticate(em, headers.authorization, at));
     },
   };
 }

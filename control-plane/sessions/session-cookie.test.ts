@@ -6,7 +6,7 @@ import type { Session } from './session-cookie.ts';
 
 const box = createSecretBox(randomBytes(32).toString('base64'));
 const untilMs = 1_700_000_000_000;
-const session: Session = { v: 1, untilMs, keys: [{ accountId: 'a', key: 'slk_a', id: 'one' }] };
+const session: Session = { v: 1, untilMs, keys: [{ accountId: 'a', id: 'one' }] };
 
 /** What the browser sends back. */
 const headersOf = (written: string) => ({ cookie: written.split(';')[0] ?? '' });

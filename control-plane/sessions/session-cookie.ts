@@ -1,21 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse, serialize } from 'cookie';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import { liveSessions } from './live-sessions.ts';
+import type { SessionId } from './live-sessions.ts';
 
 const session = Type.Object({
   v: Type.Literal(1),
   untilMs: Type.Integer(),
-  keys: Type.Array(Type.Object({ accountId: Type.String(), key: Type.String(), id: Type.String() })),
+  // Those of the previous release hold their API key as well, which is not read.
+  keys: Type.Array(Type.Object({ accountId: Type.String(), id: Type.String() })),
 });
 
 /**
- * What a browser that stays signed in sends: its API keys, one an account, each with the id of its sign-in. Any control
- * plane reads it. It counts only for sign-ins that are live: see `liveSessions`.
+ * What a browser that is signed in sends, sealed: the id of its sign-in to each account. Any control plane reads it. It
+ * counts only for sign-ins that are live: see `principalOfSession`.
  */
 export type Session = Static<typeof session>;
 
@@ -27,7 +27,7 @@ export const sessionCookie = 'sluice_session';
  */
 export const accountHeader = 'x-sluice-account';
 
-/** Accounts of one session: their keys have to fit into a cookie, 4,096 bytes (RFC 6265, section 6.1). */
+/** Accounts of one session: they have to fit into a cookie, 4,096 bytes (RFC 6265, section 6.1). */
 export const sessionAccountsMax = 8;
 
 const isSession = Compile(session);
@@ -45,19 +45,11 @@ export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, 
   }
 }
 
-/** What authenticates the request: its own header or, for the account it names, the key of its live session. */
-export async function authorizationOf(
-  em: EntityManager,
-  headers: IncomingHttpHeaders,
-  secretBox: SecretBox,
-  now: Date,
-): Promise<string | undefined> {
+/** The sign-in that a request of a browser is made with: that of the account it names, unless it has a key of its own. */
+export function sessionOf(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): SessionId | undefined {
   const accountId = headers[accountHeader];
-  if (headers.authorization !== undefined || accountId === undefined) return headers.authorization;
-  const signedIn = readSession(headers, secretBox, now.getTime())?.keys.find((one) => one.accountId === accountId);
-  if (signedIn === undefined) return undefined;
-  const live = await liveSessions(em, [signedIn.id], now);
-  return live.has(signedIn.id) ? `Bearer ${signedIn.key}` : undefined;
+  if (headers.authorization !== undefined || accountId === undefined) return undefined;
+  return readSession(headers, secretBox, nowMs)?.keys.find((one) => one.accountId === accountId);
 }
 
 /** The header that gives a browser a session, which scripts cannot read and other sites cannot use. */

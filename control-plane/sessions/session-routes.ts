@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -6,26 +5,17 @@ import type { Static, TSchema } from 'typebox';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ApiError, badRequest, unauthorized } from '../api/api-error.ts';
 import type { PublicOperations } from '../api/build-openapi.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { compileCheck } from '../api/prepare-input.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import type { Authenticate } from '../keys/authenticate.ts';
-import type { LogIn } from '../keys/log-in.ts';
-import { endSession, endSessionsOfKey, liveSessions, startSession } from './live-sessions.ts';
-import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
+import type { Logins } from './open-logins.ts';
 import type { Session } from './session-cookie.ts';
-import { sessionReply, viewSignedIn } from './session-view.ts';
+import { sessionReply } from './session-view.ts';
 import { redeemSignInLink } from './sign-in-links.ts';
 
-export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 'now'> & {
-  readonly authenticate: Authenticate;
-  /** How long a browser stays signed in, in ms. */
-  readonly sessionMs: number;
-  readonly logIn: LogIn;
-  /** Does what is asked before anybody is known, in the share of the request's address. */
-  amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
-  /** Whether browsers reach this service over TLS and nothing else. */
-  readonly isTls: boolean;
+export type SessionRoutesOptions = Pick<
+  Logins,
+  'storage' | 'now' | 'logIn' | 'amongLogins' | 'principalOfHolder' | 'sessions'
+> & {
   /** Ends the live streams of an account whose sign-in has ended. */
   recheckStreams(accountId: string): Promise<void>;
 };
@@ -45,76 +35,47 @@ const codeBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** The session of a browser: a cookie, made of API keys here and opened here. */
+/** Signs browsers in and out. */
 export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
-  const { storage, secretBox, authenticate, logIn, now, amongLogins } = options;
+  const { storage, sessions, logIn, principalOfHolder, now, amongLogins } = options;
   const checkKey = compileCheck(keyBody);
   const checkCode = compileCheck(codeBody);
-  const answer = async (
-    reply: FastifyReply,
-    em: EntityManager,
-    session: Session | undefined,
-  ): Promise<FastifyReply> => {
-    const found: JsonObject[] = [];
-    const keys = session?.keys ?? [];
-    const live = await liveSessions(
-      em,
-      keys.map(({ id }) => id),
-      now(),
-    );
-    for (const { id, key } of keys) {
-      if (!live.has(id)) continue;
-      const principal = await authenticate(em, `Bearer ${key}`, now());
-      if (principal !== undefined) found.push(await viewSignedIn(em, principal));
-    }
-    return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accounts: found }));
-  };
-  const signIn = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { key, mayBeGuessed }: { readonly key: string; readonly mayBeGuessed: boolean },
-  ): Promise<FastifyReply> => {
-    const em = storage.fork();
-    const at = now();
-    const principal = await logIn(em, request.raw, `Bearer ${key}`, at, mayBeGuessed);
-    if (principal === undefined) throw unauthorized();
-    const { accountId } = principal;
-    const before = readSession(request.headers, secretBox, at.getTime())?.keys ?? [];
-    const others = before.filter((one) => one.accountId !== accountId);
-    if (others.length >= sessionAccountsMax) {
-      throw badRequest(`a browser is signed in to ${sessionAccountsMax} accounts at most: sign out of one`);
-    }
-    const expiresAt = new Date(at.getTime() + options.sessionMs);
-    const id = await em.transactional(async (inner) => {
-      recordAudit(inner, principal, { action: 'session.create' }, at);
-      // The browser has no cookie of that sign-in any more, so it could not sign out of it.
-      for (const one of before) if (one.accountId === accountId) await endSession(inner, one.id);
-      return startSession(inner, { accountId, keyId: principal.keyId, expiresAt }, at);
-    });
-    const session: Session = { v: 1, untilMs: expiresAt.getTime(), keys: [...others, { accountId, key, id }] };
-    void reply.header('set-cookie', writeSession(session, secretBox, at.getTime(), isSecure(request, options)));
+  const answer = async (reply: FastifyReply, em: EntityManager, session: Session | undefined) =>
+    reply
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ accounts: await sessions.view(em, session, now()) }));
+  const signIn = async (request: FastifyRequest, reply: FastifyReply, em: EntityManager, principal: Principal) => {
+    const { cookie, session } = await sessions.begin(em, request, [principal], now());
+    void reply.header('set-cookie', cookie);
     return answer(reply, em, session);
   };
   app.get(path, (request, reply) => {
     fromConsole(request);
-    const session = readSession(request.headers, secretBox, now().getTime());
-    return amongLogins(request.raw, () => answer(reply, storage.fork(), session));
+    return amongLogins(request.raw, () => answer(reply, storage.fork(), sessions.read(request, now())));
   });
   app.post(path, { bodyLimit: bodyBytesMax }, (request, reply) => {
     fromConsole(request);
     checkKey(request.body);
     const { key } = request.body as Static<typeof keyBody>;
-    return amongLogins(request.raw, () => signIn(request, reply, { key, mayBeGuessed: true }));
+    return amongLogins(request.raw, async () => {
+      const em = storage.fork();
+      const principal = await logIn(em, request.raw, `Bearer ${key}`, now());
+      if (principal === undefined) throw unauthorized();
+      return signIn(request, reply, em, principal);
+    });
   });
   app.post(`${path}/redeem`, { bodyLimit: bodyBytesMax }, (request, reply) => {
     fromConsole(request);
     checkCode(request.body);
     const { code } = request.body as Static<typeof codeBody>;
     return amongLogins(request.raw, async () => {
-      const key = await redeemSignInLink(storage.fork(), secretBox, code, now());
-      if (key === undefined) throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
-      // It was in the link, which is used up by now.
-      return signIn(request, reply, { key, mayBeGuessed: false });
+      const em = storage.fork();
+      const holder = await redeemSignInLink(em, code, now());
+      const principal = holder === undefined ? undefined : await principalOfHolder(em, holder, now());
+      if (principal === undefined) {
+        throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
+      }
+      return signIn(request, reply, em, principal);
     });
   });
   app.delete<{ Params: { accountId: string }; Querystring: { everywhere?: unknown } }>(
@@ -123,39 +84,24 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
       fromConsole(request);
       const { everywhere } = request.query;
       if (everywhere !== undefined && everywhere !== 'true') throw badRequest('everywhere must be true, or left out');
-      const end = everywhere === undefined ? endSession : endSessionsOfKey;
-      const nowMs = now().getTime();
       const { accountId } = request.params;
-      const session = readSession(request.headers, secretBox, nowMs);
-      const ending = session?.keys.find((one) => one.accountId === accountId);
-      const keys = session?.keys.filter((one) => one !== ending) ?? [];
-      const rest = session === undefined || keys.length === 0 ? undefined : { ...session, keys };
-      const secure = isSecure(request, options);
       return amongLogins(request.raw, async () => {
         const em = storage.fork();
-        if (ending !== undefined) {
-          await end(em, ending.id);
-          await options.recheckStreams(accountId);
-        }
-        void reply.header(
-          'set-cookie',
-          rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
-        );
-        return answer(reply, em, rest);
+        const which = { accountId, everywhere: everywhere === 'true' };
+        const { cookie, session } = await sessions.end(em, request, which, now());
+        await options.recheckStreams(accountId);
+        void reply.header('set-cookie', cookie);
+        return answer(reply, em, session);
       });
     },
   );
 }
 
-function fromConsole(request: FastifyRequest): void {
+/** Throws a 403 where another site may have made the request. */
+export function fromConsole(request: FastifyRequest): void {
   if (request.headers[consoleHeader] === undefined) {
     throw new ApiError(403, 'forbidden', `the header ${consoleHeader}: 1 is required, which other sites cannot send`);
   }
-}
-
-// A page that came over TLS says so in its Origin, also where something in front of this service ends the TLS.
-function isSecure(request: FastifyRequest, { isTls }: SessionRoutesOptions): boolean {
-  return isTls || request.headers.origin?.startsWith('https:') === true;
 }
 
 const failure = (description: string): JsonObject => ({
@@ -177,7 +123,7 @@ function operation(id: string, summary: string, body: TSchema | undefined): Json
             {
               name: 'everywhere',
               in: 'query',
-              description: 'Signs out every browser that is signed in with the same API key.',
+              description: 'Signs out every browser that is signed in with the same API key or user.',
               schema: { type: 'string', enum: ['true'] },
             },
           ]

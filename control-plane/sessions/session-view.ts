@@ -1,24 +1,38 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Type } from 'typebox';
-import { Account } from '../../shared/postgres/entities.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { Account, User } from '../../shared/postgres/entities.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 
-/** Who is signed in, and what for. */
+const uuid = Type.String({ format: 'uuid' });
+
+/** Who is signed in, and what for: an API key or a user. */
 export const signedInReply = Type.Object({
-  accountId: Type.String({ format: 'uuid' }),
+  accountId: uuid,
   accountName: Type.String(),
-  keyId: Type.String({ format: 'uuid' }),
-  keyName: Type.String(),
+  keyId: nullable(uuid),
+  keyName: nullable(Type.String()),
+  user: nullable(Type.Object({ id: uuid, email: Type.String(), role: Type.String() })),
   scopes: Type.Array(Type.String()),
 });
 
 export const sessionReply = Type.Object({
-  accounts: Type.Array(signedInReply, { description: 'One an account; those whose key has ended are not among them.' }),
+  accounts: Type.Array(signedInReply, {
+    description: 'One an account; those whose key has ended or whose user is gone are not among them.',
+  }),
 });
 
 export async function viewSignedIn(em: EntityManager, principal: Principal): Promise<JsonObject> {
-  const { name } = await em.findOneOrFail(Account, { id: principal.accountId });
-  const { accountId, keyId, keyName, scopes } = principal;
-  return { accountId, accountName: name, keyId, keyName, scopes };
+  const { accountId, kind, id, name, scopes } = principal;
+  const account = await em.findOneOrFail(Account, { id: accountId });
+  const user = kind === 'user' ? await em.findOneOrFail(User, { accountId, id }) : undefined;
+  const key = kind === 'key' ? { keyId: id, keyName: name } : { keyId: null, keyName: null };
+  return {
+    accountId,
+    accountName: account.name,
+    ...key,
+    user: user === undefined ? null : { id, email: user.email, role: user.role },
+    scopes,
+  };
 }

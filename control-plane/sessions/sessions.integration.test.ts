@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { AnotherControlPlane, TestControlPlane } from '../testing/test-control-plane.ts';
-import { sessionsOfKeyMax } from './live-sessions.ts';
+import { signInLinkCommand } from '../users/commands.ts';
+import { sessionsOfHolderMax } from './live-sessions.ts';
 
 let plane: TestControlPlane;
 let other: AnotherControlPlane;
@@ -171,14 +172,14 @@ test('session: a key has a bounded number of them, and those that are over are n
     plane.storage.fork().execute(
       `insert into sessions (id, account_id, key_id, expires_at)
        select gen_random_uuid(), ?, ?, ${expiresAt} from generate_series(1, ?)`,
-      [third.accountId, third.keyId, sessionsOfKeyMax + 5],
+      [third.accountId, third.keyId, sessionsOfHolderMax + 5],
     );
   await fill(`now() - interval '1 second'`);
   const cookie = cookieOf(await signIn(third.key));
   expect(await count()).toBe(1);
   await fill(`now() + interval '1 minute'`);
   await signIn(third.key);
-  expect(await count()).toBe(sessionsOfKeyMax);
+  expect(await count()).toBe(sessionsOfHolderMax);
   // Those that end first make room.
   expect(await worksFor(cookie, third.accountId)).toEqual([true, true]);
 });
@@ -219,6 +220,125 @@ test('sign-in link: only for a key of the account, by who may make keys, and unt
     ]);
   const late = await send('POST', '/session/redeem', { body: { code: body.code }, headers: fromConsole });
   expect(late.status).toBe(401);
+});
+
+type User = { readonly id: string; readonly cookie: string; readonly email: string };
+
+/** Invites a person and takes up the invitation. */
+async function invite(by: Client, role: string, email = `${role}@example.com`): Promise<User> {
+  const { body: user } = await by.post('/users', { email, role });
+  const { body: link } = await by.post('/sign-in-links', { userId: user.id });
+  const redeemed = await send('POST', '/session/redeem', { body: { code: link.code }, headers: fromConsole });
+  expect(redeemed.status).toBe(200);
+  return { id: user.id as string, cookie: cookieOf(redeemed), email };
+}
+
+/** A request of a signed-in user. */
+async function as({ cookie }: User, { accountId }: Client, method: string, path: string, body?: unknown) {
+  const headers = { ...fromConsole, cookie, 'x-sluice-account': accountId };
+  const answer = await send(method, path, { headers, ...(body === undefined ? {} : { body }) });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+test('user: an invitation signs in once, with what the role may do, and all that is done bears the address', async () => {
+  const owner = await plane.newAccount();
+  const editor = await invite(owner, 'editor', ' Ed@Example.com ');
+  const { body: me } = await as(editor, owner, 'GET', '/me');
+  expect(me).toMatchObject({ keyId: null, user: { id: editor.id, email: 'ed@example.com', role: 'editor' } });
+  const source = await as(editor, owner, 'POST', '/sources', { type: 'NodejsApi' });
+  expect(source.status).toBe(200);
+  expect((await as(editor, owner, 'POST', '/versions', {})).status).toBe(200);
+  expect((await as(editor, owner, 'GET', '/users')).body).toEqual({ error: 'your role lacks the scope user:list' });
+  expect((await owner.post('/users', { email: 'ED@example.com', role: 'viewer' })).status).toBe(409);
+  const { body: audit } = await owner.get(`/audit?actorId=${editor.id}`);
+  const by = { actorKind: 'user', actorName: 'ed@example.com' };
+  expect(audit.entities).toMatchObject([
+    { ...by, action: 'version.create' },
+    { ...by, action: 'source.create', entityId: source.body['id'] },
+    { ...by, action: 'session.create' },
+  ]);
+  const { body: users } = await owner.get('/users');
+  expect(users.entities).toMatchObject([{ email: 'ed@example.com', sessions: 1, signedInAt: expect.any(String) }]);
+  const { body: all } = await owner.get('/audit');
+  expect(all.entities.find(({ action }: { action: string }) => action === 'user.create')).toMatchObject({
+    actorKind: 'key',
+    actorId: owner.keyId,
+    entityId: editor.id,
+  });
+});
+
+test('user: an account keeps its last admin, also when two remove each other at once', async () => {
+  const owner = await plane.newAccount();
+  const [ann, bob] = [await invite(owner, 'admin', 'ann@example.com'), await invite(owner, 'admin', 'bob@example.com')];
+  const answers = await Promise.all([
+    as(ann, owner, 'PATCH', `/users/${bob.id}`, { role: 'viewer' }),
+    as(bob, owner, 'DELETE', `/users/${ann.id}`),
+  ]);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  const { body: users } = await owner.get('/users');
+  const admins = (users.entities as { id: string; role: string }[]).filter(({ role }) => role === 'admin');
+  expect(admins).toHaveLength(1);
+  const last = `/users/${admins[0]?.id}`;
+  expect(await owner.patch(last, { role: 'publisher' })).toMatchObject({
+    status: 409,
+    body: { error: expect.stringContaining('last admin') },
+  });
+  expect((await owner.delete(last)).status).toBe(409);
+});
+
+test('user: no caller gives more than it may do itself: by invitation, by a role, by a link or by a key', async () => {
+  const owner = await plane.newAccount();
+  const admin = await invite(owner, 'admin');
+  const helper = await plane.newKey(owner, ['user:create', 'user:update', 'key:create']);
+  for (const role of ['viewer', 'admin']) {
+    expect((await helper.post('/users', { email: 'x@example.com', role })).status).toBe(403);
+    expect((await helper.patch(`/users/${admin.id}`, { role })).status).toBe(403);
+  }
+  expect((await helper.post('/sign-in-links', { userId: admin.id })).status).toBe(403);
+  const maker = await plane.newKey(owner, ['key:create']);
+  expect((await maker.post('/sign-in-links', { userId: admin.id })).status).toBe(403);
+  for (const body of [{}, { key: owner.key, userId: admin.id }, { userId: 'none' }]) {
+    expect((await owner.post('/sign-in-links', body)).status).toBe(400);
+  }
+  expect(await owner.post('/users', { email: 'no address', role: 'viewer' })).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('email') },
+  });
+});
+
+test('user: a role counts from the next request on; ended sessions and a removal count at once, for links as well', async () => {
+  const owner = await plane.newAccount();
+  const user = await invite(owner, 'viewer');
+  const publish = () => as(user, owner, 'POST', '/versions/draft/abandon');
+  expect((await publish()).status).toBe(403);
+  await owner.patch(`/users/${user.id}`, { role: 'publisher' });
+  expect((await publish()).status).toBe(200);
+  const code = async () => (await owner.post('/sign-in-links', { userId: user.id })).body.code as string;
+  const redeem = (given: string) => send('POST', '/session/redeem', { body: { code: given }, headers: fromConsole });
+  const unused = await code();
+  expect((await owner.delete(`/users/${user.id}/sessions`)).body).toEqual({ ended: 1 });
+  expect(await worksFor(user.cookie, owner.accountId)).toEqual([false, false]);
+  expect((await redeem(unused)).status).toBe(401);
+  const again = await redeem(await code());
+  const left = await code();
+  expect(await worksFor(cookieOf(again), owner.accountId)).toEqual([true, true]);
+  expect((await owner.delete(`/users/${user.id}`)).body).toEqual({ deleted: true });
+  expect(await worksFor(cookieOf(again), owner.accountId)).toEqual([false, false]);
+  expect((await redeem(left)).status).toBe(401);
+});
+
+test('sign-in link: a command makes one for a user, and the first admin with it', async () => {
+  const owner = await plane.newAccount();
+  const context = { storage: plane.storage, now: new Date() };
+  const given = { email: 'First@example.com', account: owner.accountId };
+  await expect(signInLinkCommand(context, given)).rejects.toThrow('no user First@example.com: add --role');
+  await expect(signInLinkCommand(context, { ...given, role: 'owner' })).rejects.toThrow('one of viewer, editor');
+  const code = await signInLinkCommand(context, { ...given, role: 'admin' });
+  const redeemed = await send('POST', '/session/redeem', { body: { code }, headers: fromConsole });
+  const { accounts } = (await redeemed.json()) as Session;
+  expect(accounts).toMatchObject([{ scopes: ['all'], user: { email: 'first@example.com', role: 'admin' } }]);
+  await expect(signInLinkCommand(context, { ...given, role: 'viewer' })).rejects.toThrow('has the role admin');
+  expect(await signInLinkCommand(context, given)).toHaveLength(43);
 });
 
 test('me: any key may ask whose it is', async () => {

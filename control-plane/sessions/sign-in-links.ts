@@ -1,46 +1,45 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { randomText } from '../store/text.ts';
-
-/** What a link stands for, and until when. */
-export type SignInLink = { readonly accountId: string; readonly key: string; readonly expiresAt: Date };
+import type { Holder } from './live-sessions.ts';
 
 const codeChars = 43;
+/** Links of one key or user that were not used yet. Beyond, those that end first no longer work. */
+const linksOfHolderMax = 10;
+
+/** How long a sign-in link is valid, and an invitation, which waits in a mailbox. */
+export const linkMs = { signIn: 3_600_000, invitation: 7 * 86_400_000 } as const;
 
 /** Makes a link's code, 256 bits: only this answer has it. Links that were never used go, once they are over. */
-export async function makeSignInLink(
-  em: EntityManager,
-  secretBox: SecretBox,
-  { accountId, key, expiresAt }: SignInLink,
-  now: Date,
-): Promise<string> {
+export async function makeSignInLink(em: EntityManager, holder: Holder, expiresAt: Date, now: Date): Promise<string> {
   const code = randomText(codeChars);
+  const { accountId, kind, id } = holder;
   await em.execute('delete from sign_in_links where expires_at <= ?', [now]);
-  await em.execute('insert into sign_in_links (code_hash, account_id, sealed_key, expires_at) values (?, ?, ?, ?)', [
-    hash(code),
-    accountId,
-    secretBox.seal(key, contextOf(accountId)),
-    expiresAt,
-  ]);
+  await em.execute(
+    `delete from sign_in_links where account_id = ? and code_hash in (
+       select code_hash from sign_in_links where account_id = ? and coalesce(user_id, key_id) = ?
+       order by expires_at desc offset ?)`,
+    [accountId, accountId, id, linksOfHolderMax - 1],
+  );
+  await em.execute(
+    'insert into sign_in_links (code_hash, account_id, key_id, user_id, expires_at) values (?, ?, ?, ?, ?)',
+    [hash(code), accountId, kind === 'key' ? id : null, kind === 'user' ? id : null, expiresAt],
+  );
   return code;
 }
 
-/** The API key of a link, which is gone with that; undefined for one that is unknown, used or over. */
-export async function redeemSignInLink(
-  em: EntityManager,
-  secretBox: SecretBox,
-  code: string,
-  now: Date,
-): Promise<string | undefined> {
+/** Whom a link signs in; it is used up with that. Undefined for one that is unknown, used or over. */
+export async function redeemSignInLink(em: EntityManager, code: string, now: Date): Promise<Holder | undefined> {
   const [row] = await em.execute<Row[]>(
-    'delete from sign_in_links where code_hash = ? and expires_at > ? returning account_id, sealed_key',
+    'delete from sign_in_links where code_hash = ? and expires_at > ? returning account_id, key_id, user_id',
     [hash(code), now],
   );
-  return row === undefined ? undefined : secretBox.open(row.sealed_key, contextOf(row.account_id));
+  if (row === undefined) return undefined;
+  const id = row.user_id ?? row.key_id;
+  // A link of the previous release has neither.
+  return id === null ? undefined : { accountId: row.account_id, kind: row.user_id === null ? 'key' : 'user', id };
 }
 
-type Row = { readonly account_id: string; readonly sealed_key: string };
+type Row = { readonly account_id: string; readonly key_id: string | null; readonly user_id: string | null };
 
 const hash = (code: string): string => createHash('sha256').update(code).digest('hex');
-const contextOf = (accountId: string): string => `${accountId}/sign-in-link`;

@@ -25,7 +25,8 @@ export async function fillAccount(plane: TestControlPlane, client: Client, pool:
   const range = { what: 'log', from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
   const { body: replay } = await client.post(`/destinations/${made['destination']}/replay`, range);
   const { body: key } = await client.post('/keys', { name: 'second', scopes: ['source:list'] });
-  await client.post('/sign-in-links', { key: client.key });
+  const { body: user } = await client.post('/users', { email: 'ann@example.com', role: 'viewer' });
+  await client.post('/sign-in-links', { userId: user.id });
   await fetch(`${plane.baseUrl}/rest/v1/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },
@@ -39,6 +40,7 @@ export async function fillAccount(plane: TestControlPlane, client: Client, pool:
     pendingVersion: pendingVersion.id,
     replay: replay.id,
     key: key.id,
+    user: user.id,
   };
 }
 

@@ -128,6 +128,12 @@ GET    /account/keys        account:find
 GET    /keys                key:list
 POST   /keys                key:create
 DELETE /keys/{key}          key:delete
+GET    /roles               any
+GET    /users               user:list
+POST   /users               user:create
+PATCH  /users/{user}        user:update
+DELETE /users/{user}        user:delete
+DELETE /users/{user}/sessions   user:update
 GET    /audit               audit:list
 GET    /activity            activity:find
 GET    /activity/stream     activity:find   @streams

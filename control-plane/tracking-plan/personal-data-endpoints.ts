@@ -120,7 +120,7 @@ const dismiss = defineEndpoint({
   body: Type.Object({ event, property, isPersonal: Type.Boolean() }, { additionalProperties: false }),
   reply: Type.Object({ updated: Type.Literal(true) }),
   async handle({ body, principal }, { pool, now }) {
-    const by = body.isPersonal ? undefined : { keyId: principal.keyId, at: now() };
+    const by = body.isPersonal ? undefined : { id: principal.id, at: now() };
     if (!(await dismissPersonalData(pool, principal.accountId, body, by))) throw notFound('the property');
     return { updated: true };
   },

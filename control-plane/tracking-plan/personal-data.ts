@@ -55,11 +55,11 @@ export async function dismissPersonalData(
   db: Queryable,
   accountId: string,
   { event, property }: FindingKey,
-  by: { readonly keyId: string; readonly at: Date } | undefined,
+  by: { readonly id: string; readonly at: Date } | undefined,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update personal_data set dismissed_at = $4, dismissed_by = $5 where account_id = $1 and event = $2 and property = $3`,
-    [accountId, event, property, by?.at ?? null, by?.keyId ?? null],
+    [accountId, event, property, by?.at ?? null, by?.id ?? null],
   );
   return rowCount === 1;
 }

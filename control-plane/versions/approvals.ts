@@ -68,7 +68,7 @@ export async function requestApproval(
   versionId: string,
   comment: string | null,
 ): Promise<ApprovalRow> {
-  const { accountId, keyId, keyName } = principal;
+  const { accountId, id: actorId, name: actorName } = principal;
   const { id, versionNumber } = await requireVersion(em, accountId, versionId);
   const { liveId, draftHash } = await readPresent(em, accountId);
   if (id === liveId) throw conflict(`version ${versionNumber} is live already`);
@@ -77,7 +77,7 @@ export async function requestApproval(
     `insert into approvals
        (version_id, account_id, requested_at, requested_by_id, requested_by_name, comment, live_version_id, draft_hash)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [id, accountId, now, keyId, keyName, comment, liveId ?? null, draftHash],
+    [id, accountId, now, actorId, actorName, comment, liveId ?? null, draftHash],
   );
   recordAudit(em, principal, { action: 'version.request-approval', entityId: id, details: { versionNumber } }, now);
   return requireApproval(em, accountId, id);
@@ -93,7 +93,7 @@ export async function decideApproval(
   decision: 'approved' | 'rejected',
   comment: string | null,
 ): Promise<ApprovalRow> {
-  const { accountId, keyId, keyName } = principal;
+  const { accountId, id: actorId, name: actorName } = principal;
   const row = await requireApproval(em, accountId, versionId);
   const { status, voidBecause } = approvalStatus(row, await readPresent(em, accountId));
   if (status === 'void') throw conflict(`the request is void, as ${voidBecause}: request approval again`);
@@ -102,7 +102,7 @@ export async function decideApproval(
   await em.execute(
     `update approvals set decision = ?, decided_at = ?, decided_by_id = ?, decided_by_name = ?, decision_comment = ?
      where account_id = ? and version_id = ?`,
-    [decision, now, keyId, keyName, comment, accountId, row.versionId],
+    [decision, now, actorId, actorName, comment, accountId, row.versionId],
   );
   const action = decision === 'approved' ? 'version.approve' : 'version.reject';
   const { versionNumber } = row;
@@ -110,13 +110,13 @@ export async function decideApproval(
   return requireApproval(em, accountId, row.versionId);
 }
 
-async function refuseAuthor(em: EntityManager, { accountId, keyId }: Principal, row: ApprovalRow): Promise<void> {
+async function refuseAuthor(em: EntityManager, { accountId, id: actorId }: Principal, row: ApprovalRow): Promise<void> {
   const [made] = await em.execute<{ actorId: string }[]>(
     `select actor_id as "actorId" from audit_entries
      where account_id = ? and entity_id = ? and action = 'version.create' order by id limit 1`,
     [accountId, row.versionId],
   );
-  if (keyId !== row.requestedById && keyId !== made?.actorId) return;
+  if (actorId !== row.requestedById && actorId !== made?.actorId) return;
   throw new ApiError(
     403,
     'own_request',

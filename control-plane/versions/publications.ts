@@ -12,14 +12,14 @@ const keptMax = 10_000;
 export async function recordPublication(
   em: EntityManager,
   { id, accountId, versionNumber, name }: VersionRow,
-  { keyId, keyName }: Principal,
+  { id: actorId, name: actorName }: Principal,
   now: Date,
 ): Promise<void> {
   await em.execute('update publications set ended_at = ? where account_id = ? and ended_at is null', [now, accountId]);
   await em.execute(
     `insert into publications (account_id, version_id, version_number, version_name, published_at, actor_id, actor_name)
      values (?, ?, ?, ?, ?, ?, ?)`,
-    [accountId, id, versionNumber, name, now, keyId, keyName],
+    [accountId, id, versionNumber, name, now, actorId, actorName],
   );
   await em.execute(
     `delete from publications where account_id = ? and id <=

@@ -143,8 +143,8 @@ export async function setLiveVersion(
   // The first publication stays; every one is in `publications`.
   if (row.publishedAt == null) {
     row.publishedAt = now;
-    row.publishedByUserId = principal.keyId;
-    row.publishedByUserName = principal.keyName;
+    row.publishedByUserId = principal.id;
+    row.publishedByUserName = principal.name;
   }
   await em.flush();
   await recordPublication(em, row, principal, now);

@@ -114,14 +114,13 @@ export const visitorEndpoints = [
       const announce = erasures.announcer(accountId);
       const { id } = params;
       const suppressed = query.suppress === true || body.suppress === true;
-      const { keyId, keyName } = principal;
       const { erasureId, ids, counts, atMs } = await eraseVisitor(
         pool,
         {
           accountId,
           id,
           isSuppressed: suppressed,
-          actor: { id: keyId, name: keyName },
+          actor: { id: principal.id, name: principal.name },
           reference: body.reference,
         },
         {

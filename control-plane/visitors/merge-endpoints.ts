@@ -117,11 +117,11 @@ export const mergeEndpoints = [
     ),
     reply: mergedReply,
     async handle({ params, body, principal }, { pool, now }) {
-      const { accountId, keyId } = principal;
+      const { accountId } = principal;
       const audited = { action: 'visitor.merge', entityId: hashedVisitor(params.id) };
       const joined = await joinVisitors(
         pool,
-        { accountId, ids: [params.id, body.visitorId], cause: { kind: 'api', principal: keyId } },
+        { accountId, ids: [params.id, body.visitorId], cause: { kind: 'api', principal: principal.id } },
         (client) => insertAudit(client, principal, audited, now()),
       );
       switch (joined.kind) {
@@ -155,10 +155,10 @@ export const mergeEndpoints = [
     ),
     reply: splitReply,
     async handle({ params, body, principal }, { pool, now }) {
-      const { accountId, keyId } = principal;
+      const { accountId } = principal;
       const { mergeId } = body;
       const audited = { action: 'visitor.split', entityId: hashedVisitor(params.id), details: { mergeId } };
-      const split = await splitVisitors(pool, { accountId, id: params.id, mergeId, undoneBy: keyId }, (client) =>
+      const split = await splitVisitors(pool, { accountId, id: params.id, mergeId, undoneBy: principal.id }, (client) =>
         insertAudit(client, principal, audited, now()),
       );
       switch (split.kind) {

@@ -68,7 +68,14 @@ export async function suppressFile(pool: Pool, request: FileRequest): Promise<Su
 }
 
 function suppressSome(pool: Pool, { accountId, reference }: FileRequest, identifiers: readonly Identifier[]) {
-  const principal = { accountId, keyId: 'command-line', keyName: 'command line', scopes: ['all'], expiresAt: null };
+  const principal = {
+    accountId,
+    kind: 'tool' as const,
+    id: 'command-line',
+    name: 'command line',
+    scopes: ['all'],
+    expiresAt: null,
+  };
   return suppressIdentifiers(
     pool,
     { accountId, identifiers, reference },

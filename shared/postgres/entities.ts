@@ -68,6 +68,25 @@ export const ApiKey = defineEntity({
 
 export type ApiKeyRow = InferEntity<typeof ApiKey>;
 
+/** A person who signs in to the console of one account. */
+export const User = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    /** Lower case. */
+    email: p.text(),
+    role: p.text(),
+    /** What the provider of single sign-on calls this person: set at the first sign-in that way. */
+    subject: p.text().nullable(),
+    createdAt: p.datetime(3),
+    signedInAt: p.datetime(3).nullable(),
+  }),
+});
+
+export type UserRow = InferEntity<typeof User>;
+
 /** Audit trail: actor, action and time. Never a value: only which fields changed. */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
@@ -76,6 +95,8 @@ export const AuditEntry = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     accountId: p.uuid(),
     at: p.datetime(3),
+    /** `PrincipalKind`; null in entries from before users: an API key or a tool. */
+    actorKind: p.text().nullable(),
     actorId: p.text(),
     actorName: p.text(),
     action: p.text(),

@@ -4,7 +4,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import type { Client } from 'pg';
 import { sslOptions, timeoutOptions } from './database-access.ts';
 import type { DatabaseAccess } from './database-access.ts';
-import { Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, Version } from './entities.ts';
+import { Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, User, Version } from './entities.ts';
 import { migrationList } from './migrations/migration-list.ts';
 import type { MigrationList } from './migrations/migration-list.ts';
 import { assertWritable } from './writable-session.ts';
@@ -35,7 +35,7 @@ const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const orm = await MikroORM.init({
     clientUrl: options.databaseUrl,
-    entities: [Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, Version],
+    entities: [Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, User, Version],
     extensions: [Migrator],
     discovery: { disableDynamicFileAccess: true, checkDuplicateTableNames: true },
     connect: false,

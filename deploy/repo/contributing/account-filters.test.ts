@@ -12,20 +12,11 @@ const top = join(import.meta.dirname, '../../..');
  */
 const exceptions: readonly (readonly [file: string, piece: string, reason: string])[] = [
   ['control-plane/keys/authenticate.ts', 'ApiKey, { kid }', 'the key says which account it is of'],
-  ['control-plane/keys/authenticate.ts', 'ApiKey, { id: row.id }', 'the row that was found by its key'],
   ['control-plane/publishing/outbox.ts', 'select account_id, max(id) as up_to', 'publishes all accounts'],
   ['control-plane/publishing/outbox.ts', 'OutboxRow, { pushedAt: null }', 'counts waiting accounts'],
   ['control-plane/publishing/outbox.ts', 'OutboxRow, { id }', 'the row that the caller has written'],
   ['control-plane/publishing/outbox.ts', 'OutboxRow, { pushedAt: { $lt:', 'deletes old rows of all accounts'],
   ['control-plane/rotation/sealed-otherwise.ts', 'select count(*) from entities', 'counts secrets of all accounts'],
-  ['control-plane/sessions/live-sessions.ts', 'where key_id = ? and expires_at', 'the key is of one account'],
-  ['control-plane/sessions/live-sessions.ts', 'where key_id = ? order by', 'the key is of one account'],
-  ['control-plane/sessions/live-sessions.ts', 'where id in (', 'ids out of the sealed cookie of a browser'],
-  [
-    'control-plane/sessions/live-sessions.ts',
-    'from sessions where id = ?',
-    'an id out of the sealed cookie of a browser',
-  ],
   ['control-plane/sessions/sign-in-links.ts', 'where expires_at <= ?', 'deletes ended links of all accounts'],
   ['control-plane/sessions/sign-in-links.ts', 'where code_hash = ?', 'the code says which account it is of'],
   ['control-plane/erasures/erasure-targets.ts', 'with due as (', 'takes what is due of all accounts'],

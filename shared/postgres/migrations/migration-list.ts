@@ -36,6 +36,7 @@ import { KeepExchanges } from './0032-keep-exchanges.ts';
 import { IndexExchanges } from './0033-index-exchanges.ts';
 import { SaveViews } from './0034-save-views.ts';
 import { RecordPublications } from './0036-record-publications.ts';
+import { CreateUsers } from './0035-create-users.ts';
 import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 
 export type MigrationList = readonly MigrationObject[];
@@ -86,4 +87,5 @@ export const migrationList: MigrationList = [
   { name: '0031-find-personal-data', class: FindPersonalData },
   { name: '0034-save-views', class: SaveViews },
   { name: '0036-record-publications', class: RecordPublications },
+  { name: '0035-create-users', class: CreateUsers },
 ];

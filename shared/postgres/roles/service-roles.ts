@@ -42,6 +42,7 @@ export const serviceRights = {
     sign_in_links: ['select', 'insert', 'delete'],
     source_keys: all,
     source_secrets: all,
+    users: all,
     versions: all,
     violations: read,
     // A split gives back what was taken from a visitor.

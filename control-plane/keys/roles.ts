@@ -1,0 +1,83 @@
+import { scopeNames } from './scopes.ts';
+
+/** Who has which keys, users and rights is for admins, and the audit trail for those who answer for privacy. */
+const adminNouns: ReadonlySet<string> = new Set(['all', 'key', 'user', 'account', 'system', 'pii', 'audit']);
+const personNouns: ReadonlySet<string> = new Set(['visitor', 'erasure', 'suppression', 'quarantine']);
+/** What they cover is decided by the law, not by a campaign. */
+const privacyNouns: ReadonlySet<string> = new Set([
+  'consentSettings',
+  'dataGovernanceEvents',
+  'dataGovernanceRules',
+  'externalAllowedEventData',
+]);
+const readActions: ReadonlySet<string> = new Set(['list', 'find', 'find-default', 'find-custom']);
+const publishing: ReadonlySet<string> = new Set([
+  'version:approve',
+  'version:publish',
+  'version:delete',
+  'experiment:start',
+  'experiment:stop',
+  'quarantine:release',
+  'quarantine:delete',
+]);
+
+/** What a person does in an account, and the scopes of all the work that is. Wider roles come later. */
+export const roles = {
+  viewer: {
+    label: 'Viewer',
+    summary: 'Reads the configuration, events, visitors and delivery. Changes nothing.',
+    scopes: scopesOf({ reads: true }),
+  },
+  editor: {
+    label: 'Editor',
+    summary: 'Also changes sources, destinations, rules and experiments in the draft, and replays. Does not publish.',
+    scopes: scopesOf({ reads: true, edits: true }),
+  },
+  publisher: {
+    label: 'Publisher',
+    summary: 'Also approves and publishes versions, starts and ends experiments, and releases quarantined events.',
+    scopes: scopesOf({ reads: true, edits: true, publishes: true }),
+  },
+  'privacy-officer': {
+    label: 'Privacy officer',
+    summary:
+      'Reads everything, unmasked, with the audit trail. Erases, suppresses and merges visitors, and changes consent, the tracking plan and masking in the draft.',
+    scopes: scopesOf({ reads: true, protects: true }),
+  },
+  admin: {
+    label: 'Admin',
+    summary: 'Everything in the account, with API keys and users.',
+    scopes: ['all'],
+  },
+} as const satisfies Readonly<Record<string, Role>>;
+
+export type Role = { readonly label: string; readonly summary: string; readonly scopes: readonly string[] };
+export type RoleName = keyof typeof roles;
+
+export const roleNames = Object.keys(roles) as readonly RoleName[];
+
+export const isRole = (name: string): name is RoleName => Object.hasOwn(roles, name);
+
+/** The scopes of a stored role; none of one that this release does not know. */
+export const scopesOfRole = (name: string): readonly string[] => (isRole(name) ? roles[name].scopes : []);
+
+type Work = {
+  readonly reads?: boolean;
+  readonly edits?: boolean;
+  readonly publishes?: boolean;
+  readonly protects?: boolean;
+};
+
+/** Derived from every scope there is, so that a new collection is in every role that works with it. */
+function scopesOf({ reads = false, edits = false, publishes = false, protects = false }: Work): readonly string[] {
+  return scopeNames.filter((scope) => {
+    const [noun = '', action = ''] = scope.split(':');
+    if (scope === 'account:find') return reads;
+    if (protects && (personNouns.has(noun) || privacyNouns.has(noun))) return true;
+    if (['pii:read', 'audit:list', 'account:update'].includes(scope)) return protects;
+    if (adminNouns.has(noun)) return false;
+    if (readActions.has(action)) return reads;
+    if (publishing.has(scope)) return publishes;
+    return edits && !personNouns.has(noun);
+  });
+}

@@ -1,0 +1,102 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { User } from '../../shared/postgres/entities.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { badRequest } from '../api/api-error.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { endSession, endSessionsLike, startSession } from './live-sessions.ts';
+import type { SessionId } from './live-sessions.ts';
+import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
+import type { Session } from './session-cookie.ts';
+import { viewSignedIn } from './session-view.ts';
+
+export type BrowserSessionsOptions = {
+  readonly secretBox: SecretBox;
+  /** Who a live sign-in stands for. */
+  principalOfSession(em: EntityManager, session: SessionId, now: Date): Promise<Principal | undefined>;
+  /** How long a browser stays signed in, in ms. */
+  readonly sessionMs: number;
+  /** Whether browsers reach this service over TLS and nothing else. */
+  readonly isTls: boolean;
+};
+
+/** What a request says of its browser. */
+export type Browser = { readonly headers: IncomingHttpHeaders };
+
+/** A session as it is after a change, with the header that tells the browser. */
+export type ChangedSession = { readonly cookie: string; readonly session: Session | undefined };
+
+/** The sign-ins of a browser: a cookie that names them, and a row each. */
+export type BrowserSessions = {
+  /** Signs a browser in, beside the other accounts it is signed in to. Throws a 400 for more than it may have. */
+  begin(em: EntityManager, browser: Browser, principals: readonly Principal[], at: Date): Promise<ChangedSession>;
+  /** Signs it out of an account or, with `everywhere`, all browsers that are signed in with the same key or user. */
+  end(
+    em: EntityManager,
+    browser: Browser,
+    which: { readonly accountId: string; readonly everywhere: boolean },
+    at: Date,
+  ): Promise<ChangedSession>;
+  read(browser: Browser, at: Date): Session | undefined;
+  /** The accounts of a session whose sign-in is live. */
+  view(em: EntityManager, session: Session | undefined, at: Date): Promise<readonly JsonObject[]>;
+  /** Whether the browser came over TLS, also where something in front of this service ends it. */
+  isSecure(browser: Browser): boolean;
+};
+
+export function createBrowserSessions(options: BrowserSessionsOptions): BrowserSessions {
+  const { secretBox, principalOfSession, sessionMs, isTls } = options;
+  const read: BrowserSessions['read'] = ({ headers }, at) => readSession(headers, secretBox, at.getTime());
+  // A page that came over TLS says so in its Origin.
+  const isSecure: BrowserSessions['isSecure'] = ({ headers }) =>
+    isTls || headers.origin?.startsWith('https:') === true || headers['x-forwarded-proto'] === 'https';
+  return {
+    read,
+    isSecure,
+    async begin(em, browser, principals, at) {
+      const before = read(browser, at)?.keys ?? [];
+      const added = new Set(principals.map(({ accountId }) => accountId));
+      const others = before.filter(({ accountId }) => !added.has(accountId));
+      if (others.length + principals.length > sessionAccountsMax) {
+        throw badRequest(`a browser is signed in to ${sessionAccountsMax} accounts at most: sign out of one`);
+      }
+      const expiresAt = new Date(at.getTime() + sessionMs);
+      const begun = await em.transactional(async (inner) => {
+        // The browser has no cookie of that sign-in any more, so it could not sign out of it.
+        for (const one of before) if (added.has(one.accountId)) await endSession(inner, one);
+        const ids = [];
+        for (const principal of principals) {
+          const { accountId, id } = principal;
+          const kind = principal.kind === 'user' ? 'user' : 'key';
+          recordAudit(inner, principal, { action: 'session.create' }, at);
+          if (kind === 'user') await inner.nativeUpdate(User, { accountId, id }, { signedInAt: at });
+          ids.push({ accountId, id: await startSession(inner, { accountId, kind, id }, expiresAt, at) });
+        }
+        return ids;
+      });
+      const kept = others.map(({ accountId, id }) => ({ accountId, id }));
+      const session: Session = { v: 1, untilMs: expiresAt.getTime(), keys: [...kept, ...begun] };
+      return { session, cookie: writeSession(session, secretBox, at.getTime(), isSecure(browser)) };
+    },
+    async end(em, browser, { accountId, everywhere }, at) {
+      const session = read(browser, at);
+      const ending = session?.keys.find((one) => one.accountId === accountId);
+      if (ending !== undefined) await (everywhere ? endSessionsLike : endSession)(em, ending);
+      const keys = session?.keys.filter((one) => one !== ending) ?? [];
+      const secure = isSecure(browser);
+      if (session === undefined || keys.length === 0) return { session: undefined, cookie: clearSession(secure) };
+      const rest = { ...session, keys };
+      return { session: rest, cookie: writeSession(rest, secretBox, at.getTime(), secure) };
+    },
+    async view(em, session, at) {
+      const found: JsonObject[] = [];
+      for (const one of session?.keys ?? []) {
+        const principal = await principalOfSession(em, one, at);
+        if (principal !== undefined) found.push(await viewSignedIn(em, principal));
+      }
+      return found;
+    },
+  };
+}
