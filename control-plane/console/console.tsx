@@ -53,6 +53,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['experiments/:id', page(async () => (await import('./experiments/experiment-page.tsx')).ExperimentPage)],
   ['account', page(async () => (await import('./account/account-page.tsx')).AccountPage)],
   ['keys', page(async () => (await import('./keys/keys-page.tsx')).KeysPage)],
+  ['users', page(async () => (await import('./users/users-page.tsx')).UsersPage)],
   ['draft', page(async () => (await import('./draft/draft-page.tsx')).DraftPage)],
   ['versions', page(async () => (await import('./draft/versions-page.tsx')).VersionsPage)],
   ['versions/:id/privacy', page(async () => (await import('./draft/privacy-report-page.tsx')).PrivacyReportPage)],

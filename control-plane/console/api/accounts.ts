@@ -1,13 +1,11 @@
 import { useSyncExternalStore } from 'react';
 import type { SignedIn } from './types.ts';
 
-/** An account this page is signed in to: by a key it holds in memory or, without one, by the browser's session. */
-export type SignedInAccount = SignedIn & { readonly key?: string };
-
+/** The accounts that this browser's session is signed in to. */
 export type Accounts = {
   /** Undefined until the browser's session was asked for. */
-  readonly all: readonly SignedInAccount[] | undefined;
-  readonly current: SignedInAccount | undefined;
+  readonly all: readonly SignedIn[] | undefined;
+  readonly current: SignedIn | undefined;
 };
 
 const chosenKey = 'sluice.account';
@@ -30,12 +28,12 @@ export function useAccounts(): Accounts {
 /** What `all`, which is all of one account, does not stand for. */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 
-/** Whether a key with these scopes may do what needs `scope`. */
+/** Whether a key or user with these scopes may do what needs `scope`. */
 export function hasScope(scopes: readonly string[], scope: string): boolean {
   return scopes.includes(scope) || (scopes.includes('all') && !ofInstallation.has(scope));
 }
 
-/** The same of the key of the account shown. */
+/** The same of who is signed in to the account shown. */
 export function useScope(scope: string): boolean {
   const { current } = useAccounts();
   return current !== undefined && hasScope(current.scopes, scope);
@@ -48,7 +46,7 @@ export function chooseAccount(accountId: string): void {
 }
 
 /** Adds accounts and replaces those with the same id. */
-export function addAccounts(added: readonly SignedInAccount[]): void {
+export function addAccounts(added: readonly SignedIn[]): void {
   const ids = new Set(added.map(({ accountId }) => accountId));
   set([...(accounts.all ?? []).filter(({ accountId }) => !ids.has(accountId)), ...added]);
 }
@@ -57,7 +55,7 @@ export function removeAccount(accountId: string): void {
   set((accounts.all ?? []).filter((account) => account.accountId !== accountId));
 }
 
-function set(all: readonly SignedInAccount[]): void {
+function set(all: readonly SignedIn[]): void {
   const chosen = localStorage.getItem(chosenKey);
   accounts = { all, current: all.find(({ accountId }) => accountId === chosen) ?? all[0] };
   for (const listener of listeners) listener();

@@ -26,12 +26,11 @@ export async function open(method: Method, path: string, init: RequestInit = {})
   const { current } = readAccounts();
   const headers: Record<string, string> = { accept: 'application/json', 'x-sluice-console': '1' };
   if (typeof init.body === 'string') headers['content-type'] = 'application/json';
-  if (current?.key !== undefined) headers['authorization'] = `Bearer ${current.key}`;
-  else if (current !== undefined) headers['x-sluice-account'] = current.accountId;
+  if (current !== undefined) headers['x-sluice-account'] = current.accountId;
   const answer = await send(`/rest/v1${path}`, { ...init, method, headers });
   if (answer.ok) return answer;
   const failure = await readFailure(answer);
-  // The key was revoked, or the session is over: the page asks for another.
+  // The session is over, or its key or user is gone: the page asks to sign in.
   if (answer.status === 401 && current !== undefined && !path.startsWith('/session')) removeAccount(current.accountId);
   throw failure;
 }

@@ -1,6 +1,5 @@
 import { addAccounts, removeAccount } from './accounts.ts';
-import type { SignedInAccount } from './accounts.ts';
-import { request, RequestError } from './request.ts';
+import { request } from './request.ts';
 import type { SignedIn } from './types.ts';
 
 type Session = { readonly accounts: readonly SignedIn[] };
@@ -10,15 +9,9 @@ export async function resumeSession(): Promise<void> {
   addAccounts((await request<Session>('GET', '/session')).accounts);
 }
 
-/** Signs in with a key: for as long as this page is open or, if asked to, until the browser's session ends. */
-export async function signIn(key: string, isKept: boolean): Promise<void> {
-  if (isKept) {
-    addAccounts((await request<Session>('POST', '/session', { key })).accounts);
-    return;
-  }
-  const answer = await fetch('/rest/v1/me', { headers: { authorization: `Bearer ${key}` } });
-  if (!answer.ok) throw new RequestError(answer.status, 'This is not a valid API key.', undefined);
-  addAccounts([{ ...((await answer.json()) as SignedIn), key }]);
+/** Signs this browser in with a key, until it signs out or the session ends. */
+export async function signIn(key: string): Promise<void> {
+  addAccounts((await request<Session>('POST', '/session', { key })).accounts);
 }
 
 /** Signs in with the code of a link, which then works no more. */
@@ -26,9 +19,9 @@ export async function redeemLink(code: string): Promise<void> {
   addAccounts((await request<Session>('POST', '/session/redeem', { code })).accounts);
 }
 
-/** Signs this browser out or, with `everywhere`, every browser that is signed in with the same key. */
-export async function signOut(account: SignedInAccount, everywhere = false): Promise<void> {
+/** Signs this browser out or, with `everywhere`, every browser that is signed in with the same key or user. */
+export async function signOut({ accountId }: SignedIn, everywhere = false): Promise<void> {
   const query = everywhere ? '?everywhere=true' : '';
-  if (account.key === undefined) await request('DELETE', `/session/${account.accountId}${query}`);
-  removeAccount(account.accountId);
+  await request('DELETE', `/session/${accountId}${query}`);
+  removeAccount(accountId);
 }

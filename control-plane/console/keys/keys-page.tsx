@@ -1,59 +1,23 @@
 import { useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
 import { useAccounts, useScope } from '../api/accounts.ts';
-import { useChange, useList } from '../api/queries.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { ApiKey } from '../api/types.ts';
+import type { ApiKey, Role } from '../api/types.ts';
 import { Code } from '../design/code.tsx';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
-import { Field } from '../design/field.tsx';
+import { Check, Field } from '../design/field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 
-const readScopes = [
-  'activity:find',
-  'event:list',
-  'visitor:find',
-  'destination:list',
-  'destination:find',
-  'source:list',
-  'version:list',
-  'version:find',
-  'audit:list',
-];
-
-/** What a key may do, for those who give keys to people rather than programs. */
-const bundles: Readonly<Record<string, { readonly label: string; readonly scopes: readonly string[] }>> = {
-  all: { label: 'Full access', scopes: ['all'] },
-  read: {
-    label: 'Read only, with values of visitors and events',
-    scopes: [...readScopes, 'pii:read'],
-  },
-  readMasked: {
-    label: 'Read only, values masked',
-    scopes: readScopes,
-  },
-  operate: { label: 'Operate the installation', scopes: ['activity:find', 'system:find'] },
-  edit: {
-    label: 'Edit the draft, without publishing',
-    scopes: [
-      'activity:find',
-      'event:list',
-      'destination:list',
-      'destination:find',
-      'destination:create',
-      'destination:update',
-      'source:list',
-      'source:find',
-      'source:tokens',
-      'source:create',
-      'source:update',
-      'version:list',
-      'version:find',
-    ],
-  },
+/** For a dashboard or a script that watches the installation, which no role of an account covers. */
+const operator = {
+  id: 'operator',
+  label: 'Operate the installation',
+  summary: 'Activity of the account, processes, findings and alerts.',
+  scopes: ['activity:find', 'system:find'],
 };
 
 /** The keys of the configuration interface: a page like this one, or a program, works with one. */
@@ -157,13 +121,20 @@ function KeyState({ apiKey: { revokedAt, expiresAt } }: { readonly apiKey: ApiKe
 
 function NewKey(): ReactElement {
   const [name, setName] = useState('');
-  const [bundle, setBundle] = useState('read');
+  const [chosen, setChosen] = useState('viewer');
+  const [isUnmasked, setUnmasked] = useState(false);
+  const roles = useRead<{ readonly entities: readonly Role[] }>('/roles').data?.entities ?? [];
+  const bundles = [...roles, operator];
+  const bundle = bundles.find(({ id }) => id === chosen);
+  const held = bundle?.scopes ?? [];
+  const readsValues = held.includes('all') || held.includes('pii:read');
+  const scopes = isUnmasked && !readsValues ? [...held, 'pii:read'] : held;
   const [days, setDays] = useState('90');
   const create = useChange((body: object) => request<ApiKey & { readonly key: string }>('POST', '/keys', body));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
-    create.mutate({ name, scopes: bundles[bundle]?.scopes ?? [], expiresAt });
+    create.mutate({ name, scopes, expiresAt });
   };
   return (
     <Card title="Create a key">
@@ -174,10 +145,10 @@ function NewKey(): ReactElement {
               <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
             )}
           </Field>
-          <Field label="Permissions" hint={bundles[bundle]?.scopes.join(', ')}>
+          <Field label="Role" hint={bundle?.summary}>
             {(ids) => (
-              <select {...ids} value={bundle} onChange={(event) => setBundle(event.target.value)}>
-                {Object.entries(bundles).map(([id, { label }]) => (
+              <select {...ids} value={chosen} onChange={(event) => setChosen(event.target.value)}>
+                {bundles.map(({ id, label }) => (
                   <option key={id} value={id}>
                     {label}
                   </option>
@@ -185,6 +156,19 @@ function NewKey(): ReactElement {
               </select>
             )}
           </Field>
+          {readsValues ? null : (
+            <Check
+              label="Show values of visitors and events where the account masks them"
+              checked={isUnmasked}
+              onChange={setUnmasked}
+            />
+          )}
+          <details>
+            <summary>
+              {scopes.length} {scopes.length === 1 ? 'scope' : 'scopes'}
+            </summary>
+            <p className="hint">{scopes.join(', ')}</p>
+          </details>
           <Field label="Valid for (days)" hint="Leave empty for no expiry.">
             {(ids) => (
               <input
@@ -199,7 +183,7 @@ function NewKey(): ReactElement {
           </Field>
           <ErrorNote error={create.error} />
           <div className="row">
-            <button className="primary" type="submit" disabled={create.isPending}>
+            <button className="primary" type="submit" disabled={create.isPending || scopes.length === 0}>
               Create
             </button>
           </div>

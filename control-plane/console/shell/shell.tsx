@@ -37,6 +37,7 @@ const places: readonly { readonly title: string; readonly places: readonly Place
     title: 'Run',
     places: [
       { to: '/account', label: 'Account', scope: 'account:find' },
+      { to: '/users', label: 'Users', scope: 'user:list' },
       { to: '/keys', label: 'API keys', scope: 'key:list' },
       { to: '/audit', label: 'Audit', scope: 'audit:list' },
       { to: '/system', label: 'System', scope: 'system:find' },
@@ -128,7 +129,8 @@ function Who(): ReactElement | null {
         </p>
       )}
       <p className="soft">
-        Key <span dir="auto">{current.keyName}</span>
+        {current.user === null ? 'Key ' : ''}
+        <span dir="auto">{current.user?.email ?? current.keyName}</span>
       </p>
       {isAdding ? <SignInForm onDone={() => setAdding(false)} /> : null}
       <p>
@@ -138,11 +140,9 @@ function Who(): ReactElement | null {
         <button type="button" className="plain" onClick={() => void signOut(current)}>
           Sign out
         </button>
-        {current.key === undefined ? (
-          <button type="button" className="plain" onClick={() => void signOut(current, true)}>
-            Sign out everywhere
-          </button>
-        ) : null}
+        <button type="button" className="plain" onClick={() => void signOut(current, true)}>
+          Sign out everywhere
+        </button>
         <button type="button" className="plain" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
           {isAdding ? 'Not now' : 'Other account'}
         </button>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
 import { signIn } from '../api/session.ts';
 import { ErrorNote } from '../design/feedback.tsx';
-import { Check, Field } from '../design/field.tsx';
+import { Field } from '../design/field.tsx';
 import { Logo } from './logo.tsx';
 
 export type SignInProps = {
@@ -25,8 +25,8 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
           <ErrorNote error={failed} />
           <SignInForm />
           <p className="hint">
-            <code>npm start</code> prints a link that signs in. Elsewhere, <code>npm run keys -- create</code> creates a
-            key.
+            No key at hand? <code>npm run sign-in-link</code>, beside the running stack, prints a link that signs in. An
+            admin makes one for you under Users.
           </p>
         </div>
       </main>
@@ -36,7 +36,6 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
 
 export function SignInForm({ onDone }: SignInProps): ReactElement {
   const [key, setKey] = useState('');
-  const [isKept, setKept] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const submit = async (event: FormEvent): Promise<void> => {
@@ -44,7 +43,7 @@ export function SignInForm({ onDone }: SignInProps): ReactElement {
     setBusy(true);
     setError(undefined);
     try {
-      await signIn(key.trim(), isKept);
+      await signIn(key.trim());
       onDone?.();
     } catch (failure) {
       setError(failure);
@@ -68,7 +67,6 @@ export function SignInForm({ onDone }: SignInProps): ReactElement {
           />
         )}
       </Field>
-      <Check label="Stay signed in on this browser" checked={isKept} onChange={setKept} />
       <ErrorNote error={error} />
       <div className="row">
         <button className="primary" type="submit" disabled={isBusy || key.trim() === ''}>

@@ -4,7 +4,7 @@ import { useSearchParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useList } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { ApiKey, AuditEntry, Page as ListPage } from '../api/types.ts';
+import type { ApiKey, AuditEntry, Page as ListPage, User } from '../api/types.ts';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
@@ -13,6 +13,9 @@ import { At } from '../design/time.tsx';
 
 const filterNames = ['action', 'actorId', 'visitorId', 'from', 'to'] as const;
 type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
+
+/** Entries from before users have no kind, and are nearly all of API keys. */
+const kinds: Readonly<Record<string, string>> = { user: 'User', key: 'API key', tool: 'Command line' };
 
 /** Entries of one export. */
 const exportedMax = 10_000;
@@ -27,6 +30,7 @@ export function AuditPage(): ReactElement {
   const query = useList<AuditEntry>(`${path}limit=50`);
   const mayListKeys = useScope('key:list');
   const keys = useList<ApiKey>('/keys?limit=100', { enabled: mayListKeys });
+  const users = useList<User>('/users?limit=100', { enabled: useScope('user:list') });
   const exported = useChange((format: 'csv' | 'json') => download(path, format));
   const apply = (event: FormEvent): void => {
     event.preventDefault();
@@ -53,15 +57,24 @@ export function AuditPage(): ReactElement {
           <Field label="Action">
             {(ids) => <input {...ids} value={filters.action} placeholder="visitor.read" onChange={change('action')} />}
           </Field>
-          <Field label="API key">
+          <Field label="By">
             {(ids) => (
               <select {...ids} value={filters.actorId} onChange={change('actorId')}>
-                <option value="">All</option>
-                {keys.entities.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
+                <option value="">Everyone</option>
+                <optgroup label="Users">
+                  {users.entities.map(({ id, email }) => (
+                    <option key={id} value={id}>
+                      {email}
+                    </option>
+                  ))}
+                </optgroup>
+                <optgroup label="API keys">
+                  {keys.entities.map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+                </optgroup>
               </select>
             )}
           </Field>
@@ -90,10 +103,13 @@ export function AuditPage(): ReactElement {
               { title: 'At', cell: ({ at }) => <At at={at} /> },
               {
                 title: 'By',
-                cell: ({ actorName }) => (
-                  <span className="clip" dir="auto">
-                    {actorName}
-                  </span>
+                cell: ({ actorName, actorKind }) => (
+                  <div className="stack tight">
+                    <span className="clip" dir="auto">
+                      {actorName}
+                    </span>
+                    <span className="hint">{kinds[actorKind ?? 'key'] ?? actorKind}</span>
+                  </div>
                 ),
               },
               { title: 'Action', cell: ({ action }) => action },
@@ -137,7 +153,7 @@ async function download(path: string, format: 'csv' | 'json'): Promise<void> {
   URL.revokeObjectURL(url);
 }
 
-const columns = ['at', 'actorId', 'actorName', 'action', 'collection', 'entityId', 'details'] as const;
+const columns = ['at', 'actorKind', 'actorId', 'actorName', 'action', 'collection', 'entityId', 'details'] as const;
 
 function csvOf(entries: readonly AuditEntry[]): string {
   const cell = (value: unknown): string => {

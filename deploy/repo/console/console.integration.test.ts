@@ -12,6 +12,7 @@ import { fillAccount } from './testing/fill-account.ts';
 import type { FilledAccount } from './testing/fill-account.ts';
 import { assignVisitors } from './testing/fill-experiments.ts';
 import { hostile } from './testing/hostile-texts.ts';
+import { compiledPath } from '../../../shared/runtime/compiled-path.ts';
 import { findBrowser } from '../../../shared/testing/browser-binary.ts';
 import { findBarriers, openBrowser, openVisit } from './testing/open-browser.ts';
 import type { Memory, Visit } from './testing/open-browser.ts';
@@ -104,6 +105,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   [`/sources/${account.sourceId}`, 'The whole guide'],
   ['/account', 'Blocked identifiers'],
+  ['/users', 'No users yet'],
   ['/keys', 'Last used'],
   ['/draft', 'Draft'],
   ['/versions', 'Four destinations'],
@@ -150,7 +152,7 @@ test('every page: axe finds no barrier, light or dark, it fits a screen of 360 p
   await waitForText(page, 'as they arrive');
 }, 240_000);
 
-test('console: the link that a start prints signs in, once', async () => {
+test('console: the link that a start prints signs in, once, and a command prints another', async () => {
   await signOut();
   const link = /http:\S+\/sign-in#\w+/.exec(stack.output())?.[0] ?? '';
   await open(link, 'Events in');
@@ -158,25 +160,32 @@ test('console: the link that a start prints signs in, once', async () => {
   const another = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
   await another.page.goto(link);
   await waitForText(another.page, 'used already');
+  const command = compiledPath(new URL('../../cli/sign-in-link/main.ts', import.meta.url));
+  const env = { ...process.env, SLUICE_DIR: folder, DATABASE_URL: '' };
+  const { stdout } = await promisify(execFile)(process.execPath, [command], { env });
+  await another.page.goto(stdout.trim());
+  await waitForText(another.page, 'Events in');
   await another.close();
 });
 
-test('console: a key signs in for as long as the page is open, or until signed out where asked to stay', async () => {
+test('console: a key signs this browser in, over reloads and in new tabs, until it signs out', async () => {
   await signOut();
   await page.goto('/');
   await page.getByLabel('API key').fill('slk_wrong');
   await press('Sign in');
-  await waitForText(page, 'not a valid API key');
+  await waitForText(page, 'valid API key is required');
   await page.getByLabel('API key').fill(stack.credentials.apiKey);
   await press('Sign in');
   await waitForText(page, 'Events in');
   await page.reload();
-  await waitForText(page, 'API key');
-  await signIn(page, stack.credentials.apiKey);
-  await page.reload();
   await waitForText(page, 'Events in');
+  const tab = await visit.openTab();
+  await tab.goto('/destinations');
+  await waitForText(tab, 'Warehouse loader');
   await press('Sign out');
-  expect(await showsText(page, 'Stay signed in')).toBe(true);
+  await page.getByLabel('API key').waitFor();
+  await tab.reload();
+  expect(await showsText(tab, 'API key')).toBe(true);
 });
 
 test('console: what a key may not do is not offered, and a page that needs more says which scope is missing', async () => {
@@ -186,6 +195,37 @@ test('console: what a key may not do is not offered, and a page that needs more 
   await open('/events', 'lacks the scope event:list');
   expect(await page.getByRole('link', { name: 'Visitors' }).count()).toBe(0);
   expect(await page.getByRole('link', { name: 'Destinations' }).count()).toBe(1);
+});
+
+test('users: a person is invited with a role, signs in with the link, sees the work of the role, and is named in the audit trail', async () => {
+  await open('/users', 'No users yet');
+  await press('Invite a person');
+  await page.getByLabel('E-mail').fill('vera@example.com');
+  await page.getByLabel('Role').selectOption('editor');
+  await waitForText(page, 'Does not publish');
+  await press('Create invitation');
+  const link = (await page.getByLabel('Sign-in link').last().textContent()) ?? '';
+  const vera = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await vera.page.goto(link);
+  await waitForText(vera.page, 'vera@example.com');
+  for (const place of ['Rules', 'Experiments', 'Tracking plan', 'Destinations']) {
+    expect([place, await vera.page.getByRole('link', { name: place, exact: true }).count()]).toEqual([place, 1]);
+  }
+  expect(await vera.page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+  await vera.page.goto(`/rules/mappings/${account.mappingId}?event=${account.eventId}`);
+  await waitForText(vera.page, 'This rule decides');
+  await open('/audit', 'session.create');
+  await page.getByLabel('By', { exact: true }).selectOption({ label: 'vera@example.com' });
+  await press('Filter');
+  await expect.poll(() => page.getByRole('row').filter({ hasText: 'vera@example.com' }).count()).toBeGreaterThan(0);
+  expect(await page.getByRole('row').filter({ hasText: 'bootstrap' }).count()).toBe(0);
+  await open('/users', '1 session');
+  await press('End sessions');
+  await page.getByRole('dialog').getByRole('button', { name: 'End sessions' }).click();
+  await waitForText(page, '0 sessions');
+  await vera.page.reload();
+  await vera.page.getByLabel('API key').waitFor();
+  await vera.close();
 });
 
 test('overview: problems come first, and new events show by themselves', async () => {

@@ -74,6 +74,8 @@ const shots = ({
   { name: 'experiments', path: '/experiments', until: 'Banner for free shipping' },
   { name: 'experiment', path: `/experiments/${experiments.measuredId}`, until: 'Above the control' },
   { name: 'experiment-mismatch', path: `/experiments/${experiments.mismatchedId}`, until: 'Do not trust' },
+  { name: 'users', path: '/users', until: 'Privacy officer' },
+  { name: 'audit', path: '/audit', until: 'API key' },
   { name: 'keys', path: '/keys', until: 'Last used' },
   { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
   { name: 'versions', path: '/versions', until: 'Four destinations' },
@@ -82,12 +84,20 @@ const shots = ({
   { name: 'runbook', path: '/system/runbook/SluiceIngestRefusing', until: 'What to do' },
 ];
 
+const users = {
+  'ada@example.com': 'admin',
+  'grace@example.com': 'publisher',
+  'radia@example.com': 'privacy-officer',
+  'tony@example.com': 'viewer',
+};
+
 const target = process.argv[2] ?? fileURLToPath(new URL('deploy/repo/console/', topFolder));
 const folder = await makeStackFolder();
 const stack = await runStack(folder, await chooseStackPorts());
 const browser = await openBrowser(await chromium.executablePath());
 try {
   const account = await fillAccount(stack.credentials, ordinary);
+  for (const [email, role] of Object.entries(users)) await account.client.api('POST', 'users', { email, role });
   await mkdir(target, { recursive: true });
   for (const { name: shape, ...window } of shapes) {
     const visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, ...window });

@@ -1,0 +1,62 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { useChange } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Role, SignInLink, User } from '../api/types.ts';
+import { ErrorNote } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import { LinkCard } from './link-card.tsx';
+
+type Given = { readonly email: string; readonly role: string };
+
+/** Adds a person and shows the link to send. */
+export function InviteCard({ roles }: { readonly roles: readonly Role[] }): ReactElement {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState('viewer');
+  const invite = useChange(async (given: Given) => {
+    const user = await request<User>('POST', '/users', given);
+    return { user, link: await request<SignInLink>('POST', '/sign-in-links', { userId: user.id }) };
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    invite.mutate({ email, role });
+  };
+  if (invite.data !== undefined) return <LinkCard email={invite.data.user.email} link={invite.data.link} />;
+  return (
+    <Card title="Invite a person">
+      <form onSubmit={submit}>
+        <Field label="E-mail">
+          {(ids) => (
+            <input
+              {...ids}
+              type="email"
+              required
+              maxLength={254}
+              autoComplete="off"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Role" hint={roles.find(({ id }) => id === role)?.summary}>
+          {(ids) => (
+            <select {...ids} value={role} onChange={(event) => setRole(event.target.value)}>
+              {roles.map(({ id, label }) => (
+                <option key={id} value={id}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <ErrorNote error={invite.error} />
+        <div className="row">
+          <button className="primary" type="submit" disabled={invite.isPending || roles.length === 0}>
+            Create invitation
+          </button>
+        </div>
+      </form>
+    </Card>
+  );
+}
