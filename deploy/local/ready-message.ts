@@ -23,7 +23,9 @@ export function readyMessage(folder: string, credentials: Credentials, signInCod
     `  credentials    ${credentialsFile(folder)}`,
     `  logs           ${folder}/logs`,
     '',
-    ...(signInCode === undefined ? [] : ['The address of the console signs in, once, within the hour.', '']),
+    ...(signInCode === undefined
+      ? []
+      : ['The address of the console signs in, once, within the hour. A new one: npm run sign-in-link', '']),
     'Send an event:',
     '',
     `  curl ${gateway}/api/v1/track -H 'content-type: application/json' -d '${event}'`,

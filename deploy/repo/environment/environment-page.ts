@@ -9,7 +9,7 @@ import { embeddedEnv } from '../../../shared/embedded/machine/env.ts';
 import { databaseEnv } from '../../../shared/postgres/database-access.ts';
 import { compareCountsEnv } from '../../cli/compare-counts/env.ts';
 import { doctorEnv } from '../../cli/doctor/env.ts';
-import { stackEnv } from '../../local/env.ts';
+import { stackEnv, stackFolderEnv } from '../../local/env.ts';
 import { sinkEnv } from '../../local/sink/env.ts';
 
 const introduction = `# Settings
@@ -183,4 +183,5 @@ export const tools: readonly Program[] = [
   { name: 'compare-counts', variables: compareCountsEnv },
   { name: 'migrate', variables: migrateEnv },
   { name: 'keys', variables: databaseEnv },
+  { name: 'sign-in-link', variables: { ...stackFolderEnv, ...databaseEnv } },
 ];
