@@ -1,7 +1,7 @@
 import { Suspense, lazy, useEffect, useState } from 'react';
 import type { ComponentType, LazyExoticComponent, ReactElement } from 'react';
 import { Link, Navigate, Route, Routes, useLocation, useNavigate } from 'react-router';
-import { useAccounts } from './api/accounts.ts';
+import { readAccounts, useAccounts } from './api/accounts.ts';
 import { redeemLink, resumeSession } from './api/session.ts';
 import { ErrorNote, Loading } from './design/feedback.tsx';
 import { Empty, Page } from './design/page.tsx';
@@ -73,8 +73,9 @@ export function Console(): ReactElement {
     const code = location.pathname === '/sign-in' ? location.hash.slice(1) : '';
     const begin = async (): Promise<void> => {
       try {
-        await resumeSession();
+        if (readAccounts().all === undefined) await resumeSession();
         if (code === '') return;
+        setError(undefined);
         // The code is removed from the address before it is used, so that it stays out of the history.
         void navigate('/sign-in', { replace: true });
         await redeemLink(code);
@@ -83,8 +84,8 @@ export function Console(): ReactElement {
       }
     };
     void begin();
-    // Once, for the address the page was opened with.
-  }, []);
+    // A second link in the same tab changes the part after # only, and loads no page.
+  }, [location.pathname, location.hash]);
   if (all === undefined) return error === undefined ? <Loading /> : <ErrorNote error={error} />;
   if (current === undefined) return <SignInPage failed={error} />;
   return (

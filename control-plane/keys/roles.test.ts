@@ -44,7 +44,9 @@ test('roles: a viewer changes nothing of the configuration, and an editor all of
   const published = ['experiment:start', 'experiment:stop', 'quarantine:delete', 'quarantine:release'];
   const closed = [...administered, ...ofPeople];
   expect(lacking('publisher', changes)).toEqual(closed.toSorted());
-  expect(lacking('editor', changes)).toEqual([...closed, ...published, 'version:approve', 'version:delete', 'version:publish'].toSorted());
+  expect(lacking('editor', changes)).toEqual(
+    [...closed, ...published, 'version:approve', 'version:delete', 'version:publish'].toSorted(),
+  );
 });
 
 test('roles: a privacy officer does all of the work with people, and an admin all of an account', () => {

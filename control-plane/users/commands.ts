@@ -1,5 +1,6 @@
 import type { CommandContext } from '../keys/commands.ts';
-import { CommandError, findAccount, toolOf } from '../keys/commands.ts';
+import { findAccount, toolOf } from '../keys/commands.ts';
+import { CommandError } from '../../shared/command-line/run-command.ts';
 import { isRole, roleNames } from '../keys/roles.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockAccount } from '../draft/edit-entities.ts';

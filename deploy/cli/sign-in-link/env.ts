@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { readEnv } from '../../../shared/runtime/env.ts';
-import { stackFolderEnv } from '../../local/env.ts';
+import { stackFolderEnv } from '../../../shared/command-line/local-stack.ts';
 
 const schema = Type.Object(stackFolderEnv);
 

@@ -9,7 +9,8 @@ import { embeddedEnv } from '../../../shared/embedded/machine/env.ts';
 import { databaseEnv } from '../../../shared/postgres/database-access.ts';
 import { compareCountsEnv } from '../../cli/compare-counts/env.ts';
 import { doctorEnv } from '../../cli/doctor/env.ts';
-import { stackEnv, stackFolderEnv } from '../../local/env.ts';
+import { stackFolderEnv } from '../../../shared/command-line/local-stack.ts';
+import { stackEnv } from '../../local/env.ts';
 import { sinkEnv } from '../../local/sink/env.ts';
 
 const introduction = `# Settings
