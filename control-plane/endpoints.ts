@@ -5,6 +5,7 @@ import { activityEndpoints } from './activity/endpoints.ts';
 import type { Described } from './api/build-openapi.ts';
 import { auditEndpoints } from './audit/endpoints.ts';
 import { collectionEndpoints } from './collections/collection-endpoints.ts';
+import { searchEntities } from './collections/search-entities.ts';
 import { platformEndpoints } from './compat/endpoints.ts';
 import { destinationEndpoints } from './destinations/endpoints.ts';
 import { eventEndpoints } from './events/endpoints.ts';
@@ -40,6 +41,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...sourceEndpoints,
   ...versionEndpoints,
   ...generic.flatMap(collectionEndpoints),
+  searchEntities,
   ...lifecycleEndpoints,
   readExperimentResults,
   ...eventEndpoints,

@@ -61,7 +61,7 @@ export function provideServices(
   provideActivity({ ...read, onFailure }, services, scope);
   provideEvents({ pool, now, onFailure }, services, scope);
   provideLogSearch({ logBuckets, logger }, services, scope);
-  provideSystem(env, { logBuckets, workCache: work, revision: () => plans.revision, now }, services);
+  provideSystem(env, { logBuckets, workCache: work, pool, revision: () => plans.revision, now }, services);
   const tokens = createBucketTokens(() => logBuckets.buckets.tokens, secretBox);
   return {
     destinationTests: provideDestinations(env, tokens, services, scope),

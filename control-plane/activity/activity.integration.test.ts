@@ -334,10 +334,14 @@ test('system: processes, what they run, partitions and what the doctor finds; no
   expect((await operator.get('/system/processes')).body.entities).toMatchObject([
     { instanceId: 'one', revision: 7, revisionAt: '2026-01-02T00:00:00.000Z' },
   ]);
+  expect((await operator.get('/system/processes')).body.controlPlanes).toEqual([
+    { address: '127.0.0.1', connectedAt: expect.any(String), isLeader: true },
+  ]);
   expect((await operator.get('/system/partitions')).body.entities).toEqual([
     { partition: 0, waitingFrames: 0, oldestMs: null },
   ]);
   expect((await operator.get('/system/alerts')).body).toEqual({ isConfigured: false, problem: null, entities: [] });
   const { body } = await operator.get('/system/findings');
-  expect(body.entities.map(({ about }: { about: string }) => about)).toContain('durability');
+  const abouts = body.entities.map(({ about }: { about: string }) => about);
+  expect(abouts).toEqual(expect.arrayContaining(['durability', 'disk space', 'PostgreSQL', 'clock of PostgreSQL']));
 });

@@ -427,3 +427,28 @@ test.each([
   });
   expect([status, body.error]).toEqual([400, expect.stringMatching(message)]);
 });
+
+test('search: finds configuration by a part of the name, by event name, key or id, the closest first, and only what the key may list', async () => {
+  const own = await plane.newAccount();
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  const add = async (path: string, body: object): Promise<string> => (await own.post(path, body)).body.id as string;
+  const inside = await add('/destinations', { type: 'HTTPDestination', name: 'Our 100% Méta pixel', settings });
+  const exact = await add('/destinations', { type: 'HTTPDestination', name: 'méta', settings });
+  const source = await add('/sources', { type: 'WebSource', name: 'Meta shop' });
+  const rule = await add('/collections/mappings', { destinationId: inside, eventName: 'MetaPurchase' });
+  const find = async (query: string, client = own): Promise<readonly string[]> => {
+    const answer = await client.get(`/search?query=${encodeURIComponent(query)}`);
+    return (answer.body.entities as { id: string }[]).map(({ id }) => id);
+  };
+  expect(await find('MÉTA')).toEqual([exact, inside]);
+  expect((await find('meta')).toSorted()).toEqual([source, rule].toSorted());
+  expect(await find('100%')).toEqual([inside]);
+  expect(await find('%')).toEqual([inside]);
+  expect(await find(rule)).toEqual([rule]);
+  expect(await find('meta', await plane.newKey(own, ['source:list']))).toEqual([source]);
+  expect(await find('meta', await plane.newKey(own, ['version:find']))).toEqual([]);
+  expect(await find('méta', client)).toEqual([]);
+  expect((await own.get('/search?query=')).status).toBe(400);
+  for (let n = 0; n < 25; n += 1) await add('/sources', { type: 'WebSource', name: `Many ${n}` });
+  expect(await find('many')).toHaveLength(20);
+});

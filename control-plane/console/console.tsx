@@ -13,6 +13,8 @@ type LazyPage = LazyExoticComponent<ComponentType>;
 
 const page = (load: () => Promise<ComponentType>): LazyPage => lazy(async () => ({ default: await load() }));
 
+const SearchDialog = lazy(async () => ({ default: (await import('./search/search-dialog.tsx')).SearchDialog }));
+
 // A page is loaded when it is first gone to.
 const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['destinations', page(async () => (await import('./destinations/destinations-page.tsx')).DestinationsPage)],
@@ -59,7 +61,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['versions/:id/privacy', page(async () => (await import('./draft/privacy-report-page.tsx')).PrivacyReportPage)],
   ['versions/:id', page(async () => (await import('./draft/version-page.tsx')).VersionPage)],
   ['audit', page(async () => (await import('./system/audit-page.tsx')).AuditPage)],
-  ['system/runbook/:alert?', page(async () => (await import('./system/runbook-page.tsx')).RunbookPage)],
+  ['system/runbook/:section?', page(async () => (await import('./system/runbook-page.tsx')).RunbookPage)],
   ['system', page(async () => (await import('./system/system-page.tsx')).SystemPage)],
 ];
 
@@ -89,7 +91,14 @@ export function Console(): ReactElement {
   if (all === undefined) return error === undefined ? <Loading /> : <ErrorNote error={error} />;
   if (current === undefined) return <SignInPage failed={error} />;
   return (
-    <Shell key={current.accountId}>
+    <Shell
+      key={current.accountId}
+      search={(onDone) => (
+        <Suspense>
+          <SearchDialog onDone={onDone} />
+        </Suspense>
+      )}
+    >
       <Suspense fallback={<Loading />}>
         <Routes>
           <Route index element={<OverviewPage />} />

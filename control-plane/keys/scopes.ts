@@ -112,6 +112,12 @@ export function hasScope(granted: readonly string[], scope: string): boolean {
   return grantingScope(granted, scope) !== undefined;
 }
 
+/** Whether a key with `granted` may list the entities of a collection. */
+export function mayList(granted: readonly string[], collection: CollectionName): boolean {
+  const noun = servedOnTheirOwn.has(collection) ? collection.replace(/s$/, '') : collection;
+  return hasScope(granted, `${noun}:list`);
+}
+
 /** The one of `granted` that allows what needs `scope`. */
 export function grantingScope(granted: readonly string[], scope: string): string | undefined {
   const enough = [...(ofInstallation.has(scope) ? [] : ['all']), scope, ...(alternatives[scope] ?? [])];

@@ -8,6 +8,7 @@ import { defineService } from '../api/services.ts';
 import { logFigures } from '../health/log-figures.ts';
 import type { BucketCache } from '../publishing/bucket-cache.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
+import { listControlPlanes } from '../publishing/list-control-planes.ts';
 import { leases } from '../publishing/publishing-service.ts';
 import { alerts, alertsReply } from './read-alerts.ts';
 import { findings } from './read-findings.ts';
@@ -35,7 +36,8 @@ export const operateEndpoints = [
     id: 'listProcesses',
     uses: { leases, configRevision },
     tag: 'System',
-    summary: 'The gateways and pipelines that are alive, and which revision of the configuration each runs',
+    summary:
+      'The gateways and pipelines that are alive, which revision of the configuration each runs, and the control planes that are connected to the database',
     reply: Type.Object({
       revision: { ...count, description: 'The newest revision of any account that this control plane has received.' },
       entities: Type.Array(
@@ -45,12 +47,21 @@ export const operateEndpoints = [
           startedAt: instant,
           revision: Type.Integer({ description: 'What it runs.' }),
           revisionAt: nullable({ ...instant, description: 'Since when; null where it does not say.' }),
-          isLeaving: Type.Boolean({ description: 'It is letting go of everything, to end.' }),
-          heardMsAgo: { ...count, description: 'Since it last said that it is alive.' },
+          isLeaving: Type.Boolean({ description: 'It is stopping.' }),
+          heardMsAgo: { ...count, description: 'Since its last report.' },
+        }),
+      ),
+      controlPlanes: Type.Array(
+        Type.Object({
+          address: nullable(
+            Type.String({ description: 'Where it connects to PostgreSQL from; null for a local socket.' }),
+          ),
+          connectedAt: instant,
+          isLeader: Type.Boolean({ description: 'It publishes configuration.' }),
         }),
       ),
     }),
-    async handle(_input, { leases, configRevision }) {
+    async handle(_input, { leases, configRevision, pool }) {
       const nowMs = performance.now();
       const alive = [...leases.entries.values()].filter(({ receivedAtMs }) => nowMs - receivedAtMs < leaseTtlMs);
       const entities = alive.map(({ value, receivedAtMs }) => ({
@@ -63,7 +74,11 @@ export const operateEndpoints = [
         heardMsAgo: Math.round(nowMs - receivedAtMs),
       }));
       const name = (one: (typeof entities)[number]): string => `${one.kind} ${one.instanceId}`;
-      return { revision: configRevision(), entities: entities.toSorted((a, b) => name(a).localeCompare(name(b))) };
+      return {
+        revision: configRevision(),
+        entities: entities.toSorted((a, b) => name(a).localeCompare(name(b))),
+        controlPlanes: await listControlPlanes(pool),
+      };
     },
   }),
   defineEndpoint({

@@ -15,13 +15,14 @@ type SystemVariables = Parameters<typeof readTopologySettings>[0] & {
 export type SystemParts = {
   readonly logBuckets: LogBuckets;
   readonly workCache: WorkCache;
+  readonly pool: FindingsOptions['pool'];
   revision(): number;
   now(): Date;
 };
 
 export function provideSystem(
   env: SystemVariables,
-  { logBuckets, workCache, revision, now }: SystemParts,
+  { logBuckets, workCache, pool, revision, now }: SystemParts,
   services: Services,
 ): void {
   const { connection } = logBuckets;
@@ -34,6 +35,7 @@ export function provideSystem(
       connection,
       topology: readTopologySettings(env),
       monitorUrls: env.NATS_MONITOR_URL,
+      pool,
       now,
     }),
   );

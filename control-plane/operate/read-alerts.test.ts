@@ -4,7 +4,7 @@ import { createAlertsReader, readAlerts } from './read-alerts.ts';
 const alert = (alertname: string, severity: string, state: string) => ({
   state,
   activeAt: '2026-01-31T12:00:00.123456789Z',
-  labels: { alertname, severity },
+  labels: { alertname, severity, ...(alertname === 'SluiceSlow' ? { destination_id: 'd1' } : {}) },
   annotations: { summary: `${alertname} is open`, runbook_url: 'somewhere' },
 });
 
@@ -17,8 +17,14 @@ test('alerts: those that are open and ours, the gravest first', () => {
     alert('SluiceWell', 'page', 'inactive'),
   ];
   expect(readAlerts({ status: 'success', data: { alerts } })).toMatchObject([
-    { name: 'SluiceDown', severity: 'page', activeAt: '2026-01-31T12:00:00.123Z', summary: 'SluiceDown is open' },
-    { name: 'SluiceSlow', state: 'firing' },
+    {
+      name: 'SluiceDown',
+      severity: 'page',
+      activeAt: '2026-01-31T12:00:00.123Z',
+      summary: 'SluiceDown is open',
+      destinationId: null,
+    },
+    { name: 'SluiceSlow', state: 'firing', destinationId: 'd1' },
     { name: 'SluiceLate', state: 'pending' },
   ]);
   expect(() => readAlerts({ status: 'error' })).toThrow('Prometheus');

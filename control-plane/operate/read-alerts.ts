@@ -18,6 +18,7 @@ const alert = Type.Object({
   state: Type.Enum(['pending', 'firing'], { description: 'pending: it has not lasted long enough yet.' }),
   activeAt: nullable(Type.String({ format: 'date-time' })),
   summary: Type.String(),
+  destinationId: nullable(Type.String({ description: 'The destination it is about; null where it is about none.' })),
   description: Type.String(),
 });
 
@@ -92,6 +93,7 @@ export function readAlerts(body: unknown): Alerts['entities'] {
           state,
           activeAt: Number.isNaN(ms) ? null : new Date(ms).toISOString(),
           summary: annotations['summary'] ?? name,
+          destinationId: destinationOf(labels['destination_id']),
           description: annotations['description'] ?? '',
         },
       ];
@@ -102,3 +104,7 @@ export function readAlerts(body: unknown): Alerts['entities'] {
 function gravity({ severity, state }: Alerts['entities'][number]): number {
   return (state === 'firing' ? 0 : 2) + (severity === 'page' ? 0 : 1);
 }
+
+/** Destinations without a label of their own are one series, which begins with `_`. */
+const destinationOf = (label: string | undefined): string | null =>
+  label === undefined || label === '' || label.startsWith('_') ? null : label;

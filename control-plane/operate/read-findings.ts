@@ -1,4 +1,7 @@
-import { fail } from '../../shared/doctor/finding.ts';
+import type { Pool } from 'pg';
+import { checkPostgres } from '../../shared/doctor/check-postgres.ts';
+import { checkSpace, findDataPlaces } from '../../shared/doctor/check-space.ts';
+import { fail, ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeDurability, judgeLog, judgeLogServer } from '../../shared/doctor/judge-log.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
@@ -17,6 +20,7 @@ export type FindingsOptions = {
   readonly connection: LogConnection;
   readonly topology: TopologySettings;
   readonly monitorUrls: string | undefined;
+  readonly pool: Pool;
   now(): Date;
 };
 
@@ -35,26 +39,40 @@ export function createFindingsReader(options: FindingsOptions, freshMs = 15_000)
   };
 }
 
-async function look({ connection, topology, monitorUrls, now }: FindingsOptions): Promise<JsonObject> {
-  const [log, servers] = await Promise.all([
-    orFinding('log', async () => judgeLog(await inspectLog(connection, topology))),
-    orFinding('log servers', async () => [
+async function look({ connection, topology, monitorUrls, pool, now }: FindingsOptions): Promise<JsonObject> {
+  const [log, servers, database, disks] = await Promise.all([
+    orFinding('log', adviceOnLog, async () => judgeLog(await inspectLog(connection, topology))),
+    orFinding('log servers', adviceOnLog, async () => [
       judgeDurability(await readDurability(monitorUrls, timeoutMs)),
       ...(await readLogServers(monitorUrls, timeoutMs)).flatMap(judgeLogServer),
     ]),
+    orFinding('database', 'start PostgreSQL, or check DATABASE_URL of the control planes', () => checkPostgres(pool)),
+    orFinding('disk', adviceOnLog, () => checkDisks(monitorUrls)),
   ]);
-  const findings = [...log, ...servers].toSorted((a, b) => order[a.level] - order[b.level]);
+  const findings = [...disks, ...database, ...log, ...servers].toSorted((a, b) => order[a.level] - order[b.level]);
   return {
     lookedAt: now().toISOString(),
     entities: findings.map(({ level, about, detail, advice }) => ({ level, about, detail, advice: advice ?? null })),
   };
 }
 
-async function orFinding(about: string, findings: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+const adviceOnLog = 'check that nats-server and its monitor can be reached from the control plane';
+
+async function checkDisks(monitorUrls: string | undefined): Promise<readonly Finding[]> {
+  const places = await findDataPlaces(monitorUrls, timeoutMs);
+  if (places.length > 0) return (await Promise.all(places.map(checkSpace))).flat();
+  return [ok('disk space', 'the log is on other machines: npm run doctor there checks their disks')];
+}
+
+async function orFinding(
+  about: string,
+  advice: string,
+  findings: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
   try {
     return await findings();
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return [fail(about, detail, 'look whether nats-server and its monitor can be reached from the control plane')];
+    return [fail(about, detail, advice)];
   }
 }

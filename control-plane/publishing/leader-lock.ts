@@ -18,7 +18,9 @@ export type LeaderLockOptions = DatabaseAccess & {
   onWake(): void;
 };
 
-const lockNumber = 7_305_212;
+export const leaderLockNumber = 7_305_212;
+/** The name of the session, by which PostgreSQL lists the control planes. */
+export const leaderSession = 'sluice publisher';
 const retryMs = 1_000;
 /** The leader confirms it in every third round. */
 const roundsToConfirm = 3;
@@ -44,7 +46,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     const fresh = new pg.Client({
       connectionString: options.databaseUrl,
       ssl: sslOptions(options.databaseTls),
-      application_name: 'sluice publisher',
+      application_name: leaderSession,
       connectionTimeoutMillis: connectTimeoutMs,
       ...timeoutOptions(options.databaseTimeouts),
       query_timeout: connectTimeoutMs,
@@ -73,7 +75,9 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
       if (confirmed === 0) await connection.query('select 1');
       return;
     }
-    const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [lockNumber]);
+    const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
+      leaderLockNumber,
+    ]);
     if (rows[0]?.won === true) {
       leading = true;
       logger.info('this control plane is the leader and publishes configuration');

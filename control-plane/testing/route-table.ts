@@ -98,6 +98,8 @@ GET    /rules/paths            event:list
 POST   /rules/matches          event:list   {"logic":null}
 GET    /rules/language         any
 
+GET    /search?query=a         any
+
 GET    /visitors?userId={visitor}     visitor:find
 GET    /visitors/{visitor}            visitor:find
 DELETE /visitors/{visitor}            visitor:delete

@@ -17,7 +17,7 @@ export type VersionRequest = Allowlists & { readonly name?: string | null; reado
 
 /**
  * Takes a snapshot of the draft, or of the part of it the allowlists name. Throws a 400 where a destination in it cannot
- * be published, and a 409 where it is `toPublish` and would change nothing, or where the account has its share of versions.
+ * be published, and a 409 where it is `toPublish` and would change nothing, or where the account has reached its quota of versions.
  */
 export async function createVersion(
   { em, principal, now, limits }: Editing,

@@ -74,6 +74,7 @@ export async function readSections(apis: readonly ApiDocument[]): Promise<readon
       title: 'Operate',
       pages: [
         await written('operate', 'deploy/runbook/README.md', 'Runbook'),
+        await written('operate/symptoms', 'deploy/runbook/symptoms.md', 'By symptom'),
         await written('operate/start-stop-upgrade', 'deploy/runbook/start-stop-upgrade.md'),
         await written('operate/sizing', 'deploy/runbook/sizing.md'),
         await written('operate/scaling-out', 'deploy/runbook/scaling-out.md'),

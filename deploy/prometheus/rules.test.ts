@@ -34,6 +34,23 @@ test.each(alerts.map((alert) => [alert.alert ?? '', alert]))(
   },
 );
 
+test('alerts: one about a destination names it and links to its page; the example of Alertmanager routes both severities', async () => {
+  const about = alerts.filter(({ expr }) => /by \(destination_id\)|destination_id:/.test(expr));
+  expect(about.length).toBeGreaterThan(8);
+  for (const { alert, annotations } of about) {
+    expect([alert, annotations?.['console_url']]).toEqual([alert, expect.stringContaining('/destinations/{{')]);
+    const texts = `${annotations?.['summary'] ?? ''} ${annotations?.['description'] ?? ''}`;
+    expect([alert, texts]).toEqual([alert, expect.stringContaining('sluice_destination_info')]);
+  }
+  const example = await readFile(join(import.meta.dirname, 'alertmanager.yml'), 'utf8');
+  const { route, receivers } = parse(example) as {
+    readonly route: { readonly routes: readonly { readonly matchers: readonly string[]; readonly receiver: string }[] };
+    readonly receivers: readonly { readonly name: string }[];
+  };
+  expect(route.routes.flatMap(({ matchers }) => matchers)).toEqual(['severity="page"', 'severity="ticket"']);
+  for (const { receiver } of route.routes) expect(receivers.map(({ name }) => name)).toContain(receiver);
+});
+
 test('alerts: each has a test that fires it and one in which it stays quiet', async () => {
   const text = await readFile(join(import.meta.dirname, 'tests/alerts.test.yml'), 'utf8');
   const { tests } = parse(text) as { readonly tests: readonly { readonly name: string }[] };

@@ -14,7 +14,7 @@ const smallShare = 0.01;
 
 /**
  * The accounts that have more in INGEST than they may, among them those `refused` until they have clearly less. An
- * account has at most its share, and where all together have more than `all`, those with most give way until it fits. Pure.
+ * account has at most its quota, and where all together have more than `all`, those with most give way until it fits. Pure.
  */
 export function overIngestQuota(
   { used, capacity, byAccount }: IngestUse,

@@ -37,7 +37,7 @@ export type FollowedAccounts = ConfigFeed & {
   /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Published destinations, and sources whose notices are followed: each has a dispatcher. */
-  destinations(): readonly { readonly id: string; readonly type: string }[];
+  destinations(): readonly { readonly id: string; readonly type: string; readonly name: string }[];
   /** Ids of an account's destinations and followed sources. */
   destinationsOf(accountId: string): readonly string[];
   /** The account whose live version has this destination or source; undefined if no account has it. */
@@ -50,7 +50,7 @@ export type FollowedAccounts = ConfigFeed & {
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
   const { supervisor, placement, logger } = options;
   const wanted = new Map<string, Map<string, AccountActor>>();
-  const destinations = new Map<string, { readonly id: string; readonly type: string }[]>();
+  const destinations = new Map<string, { readonly id: string; readonly type: string; readonly name: string }[]>();
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
@@ -66,7 +66,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     else
       destinations.set(
         accountId,
-        published.map(({ id, type }) => ({ id, type })),
+        published.map(({ id, type, name }) => ({ id, type, name })),
       );
     // A thread has the plan before the actor that needs it is started.
     // A copy: the document is a view of the connection's read buffer, which would cross to the threads as a whole.

@@ -38,9 +38,10 @@ export const outcomeMetrics = {
 /** The rest of what the pipeline tells of itself, beside what every service tells. */
 export const pipelineMetrics = {
   ...deliveryMetrics,
-  destinationInfo: gauge('sluice_destination_info', 'Always 1; the labels say what kind a destination is of', [
+  destinationInfo: gauge('sluice_destination_info', 'Always 1; the labels are the kind and the name of a destination', [
     'destination_id',
     'type',
+    'name',
   ]),
   destinationBacklogFrames: gauge(
     'sluice_destination_backlog_frames',

@@ -15,7 +15,7 @@ import type { ShownDestinations } from './shown-destinations.ts';
 export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
   // First on the page of all that is about destinations: it notices which are gone.
   page.show(pipelineMetrics.destinationInfo, (add) => {
-    for (const { id, type } of shown.current()) add(1, { destination_id: id, type });
+    for (const { id, type, name } of shown.current()) add(1, { destination_id: id, type, name });
   });
   for (const [kind, metrics] of workerMetrics) showKind(page, kind, metrics, { stats, shown });
   for (const [stat, definition] of Object.entries(outcomeMetrics.counters)) {

@@ -8,7 +8,7 @@ import { createDispatcherCounts } from '../workers/dispatch/dispatcher-stats.ts'
 import { createStatsLedger } from '../supervisor/stats-ledger.ts';
 import { showMetrics } from './show-metrics.ts';
 
-type Destinations = { id: string; type: string }[];
+type Destinations = { id: string; type: string; name: string }[];
 
 const figures = {
   heapUsedBytes: 1,
@@ -81,7 +81,8 @@ function rig(destinations: Destinations, destinationsMax = 10) {
   return { stats, page };
 }
 
-const http = (...ids: string[]): Destinations => ids.map((id) => ({ id, type: 'HTTPDestination' }));
+const http = (...ids: string[]): Destinations =>
+  ids.map((id) => ({ id, type: 'HTTPDestination', name: `Partner ${id}` }));
 const deliveredLine = (id: string, events: number): string =>
   `sluice_dispatcher_delivered_total{destination_id="${id}"} ${events}\n`;
 
@@ -149,7 +150,7 @@ test('metrics: the series of a destination that is gone end', async () => {
   const text = await page.text();
   expect(text).toContain(deliveredLine('a', 1));
   expect(text).not.toContain('destination_id="b"');
-  destinations.push({ id: 'b', type: 'HTTPDestination' });
+  destinations.push({ id: 'b', type: 'HTTPDestination', name: 'B' });
   stats.reported(0, report([delivered('b', 0)]));
   expect(await page.text()).toContain(deliveredLine('b', 0));
 });

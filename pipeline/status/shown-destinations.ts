@@ -1,10 +1,10 @@
 import type { StatsLedger } from '../supervisor/stats-ledger.ts';
 
-export type PublishedDestination = { readonly id: string; readonly type: string };
+export type PublishedDestination = { readonly id: string; readonly type: string; readonly name: string };
 
 /** The destinations of the page: what is gone is forgotten, so its series end. */
 export type ShownDestinations = {
-  /** Those that stand by themselves, with what kind they are of. To be asked before `labelOf` on each page. */
+  /** Those that stand by themselves. To be asked before `labelOf` on each page. */
   current(): readonly PublishedDestination[];
   /** Under which name a destination stands; undefined for one that is gone. */
   labelOf(destinationId: string): string | undefined;

@@ -24,7 +24,7 @@ export function judgeLog(report: LogReport): Finding[] {
   findings.push(...report.consumers.flatMap(judgeConsumer), ...judgeStorage(report));
   if (findings.length > 0) return findings;
   const { streams, consumers } = report;
-  return [ok('streams', `${streams.length} streams and ${consumers.length} consumers are as the code wants them`)];
+  return [ok('streams', `${streams.length} streams and ${consumers.length} consumers are configured correctly`)];
 }
 
 function judgeStream({ name, differences, bytes, bytesMax, copies, copiesCurrent }: StreamReport): Finding[] {
@@ -135,7 +135,7 @@ function judgeStorageLimit({ name, storage }: LogServer): Finding[] {
     const detail = `the limit of ${limitBytes} bytes is probably its own choice: three quarters of the room at its start, too little where it starts on a full disk`;
     return [warn(about, detail, 'set jetstream { max_file_store } to three quarters of the disk, in whole megabytes')];
   }
-  return [ok(about, `${limitBytes} bytes at most, ${reservedBytes} by the limits of its streams`)];
+  return [ok(about, `limit ${gibibytes(limitBytes)}; its streams may take ${gibibytes(reservedBytes)}`)];
 }
 
 const about = 'lost messages';
@@ -167,3 +167,5 @@ function list(values: readonly (string | number)[]): string {
   const more = values.length > namedMax ? ` and ${values.length - namedMax} more` : '';
   return values.slice(0, namedMax).join(', ') + more;
 }
+
+const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;

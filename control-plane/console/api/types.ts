@@ -77,7 +77,8 @@ export type PrivacyReport = Of<'getPrivacyReport'>;
 export type BacklogLeft = OneOf<Of<'getVersionBacklogs'>>;
 export type Rollout = Of<'getVersionRollout'>;
 
-export type SystemProcess = OneOf<Of<'listProcesses'>>;
+export type FoundEntity = Of<'search'>['entities'][number];
+export type SystemProcesses = Of<'listProcesses'>;
 export type Partition = OneOf<Of<'listPartitions'>>;
 export type PipelineWork = OneOf<Of<'listWork'>>;
 export type Alerts = Of<'listAlerts'>;

@@ -7,46 +7,17 @@ import { signOut } from '../api/session.ts';
 import type { Change } from '../api/types.ts';
 import { Field } from '../design/field.tsx';
 import { Logo } from './logo.tsx';
+import { places } from './places.ts';
 import { SignInForm } from './sign-in-page.tsx';
 
-type Place = { readonly to: string; readonly label: string; readonly scope: string };
-
-const places: readonly { readonly title: string; readonly places: readonly Place[] }[] = [
-  {
-    title: 'Monitor',
-    places: [
-      { to: '/', label: 'Overview', scope: 'activity:find' },
-      { to: '/events', label: 'Events', scope: 'event:list' },
-      { to: '/visitors', label: 'Visitors', scope: 'visitor:find' },
-      { to: '/erasures', label: 'Erasures', scope: 'erasure:list' },
-    ],
-  },
-  {
-    title: 'Configure',
-    places: [
-      { to: '/sources', label: 'Sources', scope: 'source:list' },
-      { to: '/destinations', label: 'Destinations', scope: 'destination:list' },
-      { to: '/rules', label: 'Rules', scope: 'mappings:list' },
-      { to: '/tracking-plan', label: 'Tracking plan', scope: 'violation:list' },
-      { to: '/experiments', label: 'Experiments', scope: 'experiments:list' },
-      { to: '/draft', label: 'Draft', scope: 'version:find' },
-      { to: '/versions', label: 'Versions', scope: 'version:list' },
-    ],
-  },
-  {
-    title: 'Run',
-    places: [
-      { to: '/account', label: 'Account', scope: 'account:find' },
-      { to: '/users', label: 'Users', scope: 'user:list' },
-      { to: '/keys', label: 'API keys', scope: 'key:list' },
-      { to: '/audit', label: 'Audit', scope: 'audit:list' },
-      { to: '/system', label: 'System', scope: 'system:find' },
-    ],
-  },
-];
+type ShellProps = {
+  readonly children: ReactNode;
+  /** The open search. */
+  readonly search: (onDone: () => void) => ReactNode;
+};
 
 /** The frame of every page: where one can go, and as whom. */
-export function Shell({ children }: { readonly children: ReactNode }): ReactElement {
+export function Shell({ children, search }: ShellProps): ReactElement {
   const { current } = useAccounts();
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
@@ -57,6 +28,8 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactElem
     enabled: may('version:find'),
   });
   const changes = draft.data?.changes.length ?? 0;
+  const [isSearching, setSearching] = useState(false);
+  useSearchKey(() => setSearching(true));
   return (
     <div className="shell">
       <header className={isOpen ? 'side open' : 'side'}>
@@ -72,6 +45,9 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactElem
             Menu
           </button>
         </div>
+        <button type="button" className="search-button" onClick={() => setSearching(true)}>
+          Search <kbd>/</kbd>
+        </button>
         <nav className="places" id="places" aria-label="Pages">
           {places.map((group) => {
             const shown = group.places.filter(({ scope }) => may(scope));
@@ -101,8 +77,25 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactElem
         <Who />
       </header>
       <main>{children}</main>
+      {isSearching ? search(() => setSearching(false)) : null}
     </div>
   );
+}
+
+/** `/` or Ctrl+K, unless the key is for a field. */
+function useSearchKey(onSearch: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isField =
+        event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null;
+      const isKey = event.key === '/' || (event.key === 'k' && (event.ctrlKey || event.metaKey));
+      if (!isKey || isField) return;
+      event.preventDefault();
+      onSearch();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
 }
 
 function Who(): ReactElement | null {

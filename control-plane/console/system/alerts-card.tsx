@@ -18,7 +18,8 @@ export function AlertsCard(): ReactElement {
       {alerts?.isConfigured === false ? (
         <Empty title="Alerts are not connected.">
           <p>
-            Set <code>PROMETHEUS_URL</code> to the Prometheus that has the rules of <code>deploy/prometheus</code>.
+            Set <code>PROMETHEUS_URL</code> to the Prometheus that has the rules of <code>deploy/prometheus</code>. Its
+            Alertmanager sends them by e-mail, to Slack or to a webhook.
           </p>
         </Empty>
       ) : null}
@@ -44,15 +45,22 @@ export function AlertsCard(): ReactElement {
             },
             {
               title: 'Alert',
-              cell: ({ summary, description }) => (
+              cell: ({ summary, description, destinationId }) => (
                 <div className="stack tight">
-                  <span>{summary}</span>
+                  {destinationId === null ? (
+                    <span>{summary}</span>
+                  ) : (
+                    <Link to={`/destinations/${destinationId}`}>{summary}</Link>
+                  )}
                   <span className="hint">{description}</span>
                 </div>
               ),
             },
             { title: 'Since', cell: ({ activeAt }) => <Ago at={activeAt} /> },
-            { title: 'What to do', cell: ({ name }) => <Link to={`/system/runbook/${name}`}>{name}</Link> },
+            {
+              title: 'What to do',
+              cell: ({ name }) => <Link to={`/system/runbook/${name.toLowerCase()}`}>{name}</Link>,
+            },
           ]}
         />
       )}

@@ -1,56 +1,57 @@
-import type { ReactElement } from 'react';
-import { Link, useParams } from 'react-router';
-// The build puts it there: it stands with the alerts.
-import runbook from 'runbook/alerts.md?raw';
+import type { MouseEvent, ReactElement } from 'react';
+import { Link, useNavigate, useParams } from 'react-router';
+// The build renders both: they stand with the alerts.
+import alerts from 'runbook/alerts.md';
+import symptoms from 'runbook/symptoms.md';
 import { Card, Empty, Page } from '../design/page.tsx';
 
-/** What to do about an alert: the runbook, as it stands in the project. */
+type Section = (typeof alerts)[number];
+
+/** What to do about a symptom or an alert. */
 export function RunbookPage(): ReactElement {
-  const { alert } = useParams();
-  const sections = readSections(runbook);
-  const section = sections.find(({ name }) => name.toLowerCase() === alert?.toLowerCase());
-  return (
-    <Page
-      title={section?.name ?? 'Runbook'}
-      lead={section === undefined ? 'What to do, by alert.' : undefined}
-      back={section === undefined ? { to: '/system', label: 'System' } : { to: '/system/runbook', label: 'Runbook' }}
-    >
-      {section === undefined ? (
-        <>
-          {alert === undefined ? null : <Empty title="The runbook has no such alert." />}
-          <ul className="choices">
-            {sections.map(({ name, text }) => (
-              <li key={name}>
-                <Link to={`/system/runbook/${name}`}>
-                  <strong>{name}</strong>
-                  <span className="hint">{text.split('\n', 1)[0]}</span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </>
-      ) : (
-        <Card>
-          <pre className="prose" tabIndex={0} aria-label={`What to do about ${section.name}`}>
-            {section.text}
-          </pre>
+  const { section: wanted } = useParams();
+  const navigate = useNavigate();
+  const slug = wanted?.toLowerCase();
+  const section = [...symptoms, ...alerts].find((one) => one.slug === slug);
+  if (section === undefined) {
+    return (
+      <Page title="Runbook" lead="What to do, by what you see." back={{ to: '/system', label: 'System' }}>
+        {wanted === undefined ? null : <Empty title="The runbook has no such section." />}
+        <Card title="By symptom">
+          <Sections sections={symptoms} />
         </Card>
-      )}
+        <Card title="By alert">
+          <Sections sections={alerts} />
+        </Card>
+      </Page>
+    );
+  }
+  const follow = (event: MouseEvent): void => {
+    const href = event.target instanceof Element ? event.target.closest('a')?.getAttribute('href') : undefined;
+    if (href?.startsWith('/system/') !== true || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    void navigate(href);
+  };
+  return (
+    <Page title={section.title} back={{ to: '/system/runbook', label: 'Runbook' }}>
+      <Card>
+        <div className="prose" onClick={follow} dangerouslySetInnerHTML={{ __html: section.html }} />
+      </Card>
     </Page>
   );
 }
 
-type Section = { readonly name: string; readonly text: string };
-
-/** Each begins with `## ` and its alert. Marks that a reader of text does not need are left out. */
-function readSections(text: string): Section[] {
-  const [, ...sections] = text.split(/^## /m);
-  return sections.map((section) => {
-    const [name = '', ...lines] = section.split('\n');
-    const plain = lines
-      .join('\n')
-      .replaceAll('**', '')
-      .replaceAll(/\[([^\]]+)\]\(#[^)]*\)/g, '$1');
-    return { name, text: plain.trim() };
-  });
+function Sections({ sections }: { readonly sections: readonly Section[] }): ReactElement {
+  return (
+    <ul className="choices">
+      {sections.map(({ slug, title, lead }) => (
+        <li key={slug}>
+          <Link to={`/system/runbook/${slug}`}>
+            <strong>{title}</strong>
+            <span className="hint">{lead}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { useRead } from '../api/queries.ts';
-import type { Finding, Partition, SystemProcess } from '../api/types.ts';
+import type { Finding, Partition, SystemProcesses } from '../api/types.ts';
 import { State, Waiting } from '../design/feedback.tsx';
 import { showCount, showMs } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
@@ -16,20 +16,18 @@ export function SystemPage(): ReactElement {
   return (
     <Page title="System" lead="Processes and the log, shared by all accounts.">
       <AlertsCard />
-      <Processes />
-      <WorkCard />
-      <Partitions />
       <Findings />
+      <Processes />
+      <Partitions />
+      <WorkCard />
     </Page>
   );
 }
 
 function Processes(): ReactElement {
-  const query = useRead<{ readonly revision: number; readonly entities: readonly SystemProcess[] }>(
-    '/system/processes',
-    { everyMs: 2_000 },
-  );
+  const query = useRead<SystemProcesses>('/system/processes', { everyMs: 2_000 });
   const revision = query.data?.revision ?? 0;
+  const controlPlanes = query.data?.controlPlanes ?? [];
   return (
     <Card title="Running processes" isFlush>
       <Waiting query={query} />
@@ -65,6 +63,25 @@ function Processes(): ReactElement {
             { title: 'Configuration since', cell: ({ revisionAt }) => <Ago at={revisionAt} /> },
             { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
             { title: 'Last seen', isNumber: true, cell: ({ heardMsAgo }) => `${showMs(heardMsAgo)} ago` },
+          ]}
+        />
+      )}
+      {controlPlanes.length === 0 ? null : (
+        <Table
+          label="Control planes"
+          rows={controlPlanes}
+          keyOf={({ address, connectedAt }) => `${address ?? ''} ${connectedAt}`}
+          columns={[
+            { title: 'Process', cell: () => 'control plane' },
+            {
+              title: 'Connects from',
+              cell: ({ address }) => <span className="mono">{address ?? 'this machine'}</span>,
+            },
+            {
+              title: 'State',
+              cell: ({ isLeader }) => <State tone="good">{isLeader ? 'Works, publishes' : 'Works'}</State>,
+            },
+            { title: 'Connected', cell: ({ connectedAt }) => <Ago at={connectedAt} /> },
           ]}
         />
       )}
@@ -140,8 +157,8 @@ function Findings(): ReactElement {
       )}
       <div className="body">
         <p className="hint">
-          Checks of the log and its servers, as seen by the control plane. <code>npm run doctor</code> also checks a
-          machine, its disks and the database.
+          Checks of the log, its disk where it is on this machine, and the database, as seen by the control plane that
+          answered. <code>npm run doctor</code> also checks a machine, its memory and the secrets keys.
         </p>
       </div>
     </Card>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { request } from '../api/request.ts';
@@ -17,8 +17,7 @@ export function VisitorsPage(): ReactElement {
   const [text, setText] = useState(search.get('is') ?? '');
   const [error, setError] = useState<unknown>();
   const [isMissing, setMissing] = useState(false);
-  const find = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
+  const find = async (kind: string, text: string): Promise<void> => {
     setError(undefined);
     setMissing(false);
     setSearch({ by: kind, is: text }, { replace: true });
@@ -31,10 +30,23 @@ export function VisitorsPage(): ReactElement {
       setError(failure);
     }
   };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void find(kind, text);
+  };
+  // The search of the console leads here with an identifier to look up. A reload does not look it up again.
+  const isAsked = search.get('find') !== null;
+  useEffect(() => {
+    if (!isAsked) return;
+    const [by, is] = [search.get('by') ?? 'externalId', search.get('is') ?? ''];
+    setKind(by);
+    setText(is);
+    void find(by, is);
+  }, [isAsked]);
   return (
     <Page title="Visitors" lead="Find a visitor by an identifier.">
       <Card>
-        <form className="inline" role="search" onSubmit={(event) => void find(event)}>
+        <form className="inline" role="search" onSubmit={submit}>
           <Field label="Identifier">
             {(ids) => (
               <select {...ids} value={kind} onChange={(event) => setKind(event.target.value)}>

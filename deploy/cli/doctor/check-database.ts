@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { fail, ok, warn } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
-import { judgeClock } from '../../../shared/doctor/judge-machine.ts';
-import { judgePostgres } from '../../../shared/doctor/judge-versions.ts';
+import { checkPostgres } from '../../../shared/doctor/check-postgres.ts';
 import { connectFailure, databaseAccess } from '../../../shared/postgres/database-access.ts';
 import type { DatabaseVariables } from '../../../shared/postgres/database-access.ts';
 import type { SecretBox, SecretVariables, SourceSecretVariables } from '../../../shared/contracts/config/secrets.ts';
@@ -31,7 +30,7 @@ export async function checkDatabase(
   try {
     return await askDatabase(env, timeoutMs, async (client) => [
       ok('database', `connected to ${client.host}:${client.port} ${how}`),
-      ...(await checkServer(client)),
+      ...(await checkPostgres(client)),
       await checkSchema(client),
       ...(await checkSecrets(client, secrets)),
       ...(await checkSourceSecrets(client, secrets)),
@@ -39,45 +38,6 @@ export async function checkDatabase(
   } catch (error) {
     throw connectFailure(error) ?? error;
   }
-}
-
-type ServerRow = {
-  readonly version: string;
-  readonly now: number;
-  readonly fsync: string;
-  readonly sync: string;
-  readonly readOnly: string;
-};
-
-const takesNoWrites = fail(
-  'database writes',
-  'the server takes none: it is a standby, or set to be read only',
-  'promote it, or have DATABASE_URL lead to the server that takes writes',
-);
-
-async function checkServer(client: pg.Client): Promise<Finding[]> {
-  const [askedAt, started] = [Date.now(), performance.now()];
-  const { rows } = await client.query<ServerRow>(
-    `select current_setting('server_version_num') as version, current_setting('fsync') as fsync,
-       current_setting('synchronous_commit') as sync, current_setting('transaction_read_only') as "readOnly", (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
-  );
-  const tookMs = performance.now() - started;
-  const [row] = rows;
-  if (row === undefined) return [];
-  const isDurable = row.fsync === 'on' && row.sync !== 'off';
-  const durability = isDurable
-    ? ok('database durability', 'commits are synced')
-    : fail(
-        'database durability',
-        `fsync is ${row.fsync}, synchronous_commit is ${row.sync}`,
-        'turn both on: published configuration and visitors live here',
-      );
-  return [
-    judgePostgres(Number(row.version)),
-    ...(row.readOnly === 'on' ? [takesNoWrites] : []),
-    durability,
-    judgeClock('PostgreSQL', row.now - (askedAt + tookMs / 2), tookMs / 2),
-  ];
 }
 
 async function checkSchema(client: pg.Client): Promise<Finding> {

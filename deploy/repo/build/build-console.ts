@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
+import { runbookPlugin } from './runbook-sections.ts';
 
 const inputsFile = '.inputs';
 const compressed = /\.(js|css|svg)$/;
@@ -15,7 +16,18 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
   const sources = join(top, 'control-plane/console');
   const target = join(build, 'console');
   const runbook = join(top, 'deploy/runbook');
-  const inputs = await digest(sources, [join(top, 'package-lock.json'), join(runbook, 'alerts.md')]);
+  const docs = join(top, 'deploy/docs');
+  const others = [
+    'package-lock.json',
+    'deploy/runbook/alerts.md',
+    'deploy/runbook/symptoms.md',
+    'deploy/repo/build/runbook-sections.ts',
+    'deploy/docs/search-options.ts',
+  ];
+  const inputs = await digest(
+    sources,
+    others.map((path) => join(top, path)),
+  );
   if ((await readFile(join(target, inputsFile), 'utf8').catch(() => '')) === inputs) return false;
   const { build: bundle } = await import('vite');
   // Whole or not at all: a control plane that starts meanwhile serves the one before.
@@ -25,8 +37,9 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
     root: sources,
     configFile: false,
     logLevel: 'warn',
-    // What to do about an alert stands with the alerts.
-    resolve: { alias: { runbook } },
+    // What to do about an alert stands with the alerts; the index of the documentation is read as it was made.
+    resolve: { alias: { runbook, docs } },
+    plugins: [runbookPlugin],
     build: {
       outDir: unfinished,
       emptyOutDir: true,
@@ -35,7 +48,7 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
       modulePreload: { polyfill: false },
       license: { fileName: 'licenses.md' },
       // Directives for servers that render, which we have none of.
-      rolldownOptions: { checks: { moduleLevelDirective: false } },
+      rolldownOptions: { checks: { moduleLevelDirective: false, pluginTimings: false } },
       reportCompressedSize: false,
     },
   });

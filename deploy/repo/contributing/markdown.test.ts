@@ -12,7 +12,7 @@ const generated = new Set(['deploy/runbook/alerts.md', 'deploy/runbook/faults.md
  * Of pages. Records of decisions are counted one by one, at 2 KB each, and the changelog grows with each release: neither
  * is a reason to shorten another page.
  */
-const handWrittenBytesMax = 180 * 1024;
+const handWrittenBytesMax = 188 * 1024;
 
 const pages = new Map<string, string>();
 let files: ReadonlySet<string>;

@@ -115,6 +115,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'users',
     'draft',
     'system',
+    'search',
   ],
   deploy: [
     'repo/build',
@@ -180,7 +181,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     account: ['publishing'],
     activity: ['health', 'publishing', 'tracking-plan', 'versions'],
     bootstrap: ['account', 'destinations', 'keys', 'sources', 'versions'],
-    collections: [],
+    collections: ['keys'],
     compat: ['collections', 'experiments', 'publishing', 'sources', 'versions'],
     'console-host': [],
     destinations: ['collections', 'health'],

@@ -34,8 +34,8 @@ export type DeadLetterQuotaLimits = {
 export type KeptLetters = { readonly destinationId: string; readonly keep: number };
 
 /**
- * Which destinations have to give up their oldest dead letters, and how many they keep. First those give way that no live
- * version has any more, then accounts are held to their share, and within an account the destinations that have most. Pure.
+ * The destinations whose oldest dead letters are removed, and how many each keeps: first destinations without a live version,
+ * then those of accounts over their quota, and within an account those with most. Pure.
  */
 export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLetterQuotaLimits): KeptLetters[] {
   const bytesOf = ({ messages, meanBytes }: DeadLettersOf): number => messages * meanBytes;

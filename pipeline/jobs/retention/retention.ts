@@ -63,7 +63,7 @@ const ageEveryMs = 600_000;
 /**
  * Makes room in the log: of INGEST what its resolver has finished, of EVENTS what every destination of the account
  * has finished and is too old, or in the way. What a destination has not finished, or may not have since its consumer is
- * not there, stays for so long, and as long as it is no more than its account's share; then the destination
+ * not there, stays for so long, and as long as it is within its account's quota; then the destination
  * skips it, and what it skipped is history like any other.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {

@@ -36,7 +36,7 @@ export const dispatcherCounters = {
     'Events that were gone from the retry log while others of their visitor waited behind them: those go on, these are lost',
   already_waiting: 'Events that came a second time while they waited',
   order_pauses: 'Times no fresh events were taken because too many visitors or events waited',
-  retry_share_pauses: 'Times no fresh events were taken because its share of the retry log was full',
+  retry_share_pauses: 'Times fresh events were paused because the quota of the retry log was used up',
   log_retries: 'Times a write to the retry or dead-letter log was tried again',
 } as const;
 
@@ -54,7 +54,7 @@ export const dispatcherGauges = {
   events_parked: 'Events that wait behind an earlier event of their visitor',
   order_paused: '1 while no fresh events are taken because too many visitors or events wait, else 0',
   health_behind: '1 while the log does not store what was counted, so that nothing waits for it, else 0',
-  retry_share_full: '1 while no fresh events are taken because its share of the retry log is full, else 0',
+  retry_share_full: '1 while fresh events are paused because the quota of the retry log is used up, else 0',
   retry_bytes: 'Bytes of the retry log that its events take',
   erasures_unknown:
     '1 while nothing is sent because it is not known who was erased or withdrew consent in the last second, else 0',

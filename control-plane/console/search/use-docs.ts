@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import type MiniSearch from 'minisearch';
+// The documentation's own, as its index was made with them.
+import { searchOptions } from 'docs/search-options';
+import type { FoundSection } from 'docs/search-options';
+import type { FoundPlace } from './found-place.ts';
+
+const root = '/docs/';
+
+/** Sections of the documentation that the text finds, the best first. A build without documentation has none. */
+export function useDocs(typed: string): {
+  readonly found: readonly FoundPlace[];
+  readonly error: unknown;
+  readonly isLoading: boolean;
+} {
+  const { data, error, isLoading } = useQuery({
+    queryKey: ['docs'],
+    queryFn: loadIndex,
+    enabled: typed !== '',
+    staleTime: Infinity,
+  });
+  if (typed === '' || data === undefined || data === null) return { found: [], error, isLoading };
+  const sections = data.search(typed) as unknown as readonly FoundSection[];
+  // Pages of destinations have the same headings: of these the best one is enough.
+  const byHeading = new Map(sections.toReversed().map((section) => [section.heading || section.page, section]));
+  return { found: [...byHeading.values()].toReversed().map(placeOf), error, isLoading };
+}
+
+function placeOf({ id, page, heading }: FoundSection): FoundPlace {
+  const what = heading === '' ? 'Documentation' : `Documentation, ${page}`;
+  return { label: heading === '' ? page : heading, what, to: root + id };
+}
+
+async function loadIndex(): Promise<MiniSearch | null> {
+  const [answer, { default: Search }] = await Promise.all([fetch(`${root}search.json`), import('minisearch')]);
+  if (answer.status === 404) return null;
+  if (!answer.ok) throw new Error(`The index of the documentation: status ${answer.status}.`);
+  return Search.loadJSONAsync(await answer.text(), searchOptions);
+}

@@ -1,0 +1,35 @@
+import type { Pool } from 'pg';
+import { leaderLockNumber, leaderSession } from './leader-lock.ts';
+
+/** A control plane that is connected to the database. */
+export type LiveControlPlane = {
+  /** Where it connects from; null for a socket of the database's own machine. */
+  readonly address: string | null;
+  /** Since when, an ISO time. */
+  readonly connectedAt: string;
+  /** Whether it is the leader, which publishes configuration. */
+  readonly isLeader: boolean;
+};
+
+type Row = { readonly address: string | null; readonly connected_at: Date; readonly is_leader: boolean };
+
+const listedMax = 100;
+
+/** Each control plane competes for leadership on one session of its own, by which it is known. */
+export async function listControlPlanes(pool: Pool): Promise<readonly LiveControlPlane[]> {
+  const { rows } = await pool.query<Row>(
+    `select host(client_addr) as address, backend_start as connected_at,
+       exists (
+         select from pg_locks l where l.pid = a.pid and l.locktype = 'advisory' and l.granted and l.objid = $1
+       ) as is_leader
+     from pg_stat_activity a
+     where application_name = $2 and datname = current_database()
+     order by is_leader desc, backend_start limit ${listedMax}`,
+    [leaderLockNumber, leaderSession],
+  );
+  return rows.map((row) => ({
+    address: row.address,
+    connectedAt: row.connected_at.toISOString(),
+    isLeader: row.is_leader,
+  }));
+}

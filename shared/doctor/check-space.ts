@@ -1,0 +1,52 @@
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { monitorUrls, readMonitor } from '../nats/monitor/read-monitor.ts';
+import type { Finding } from './finding.ts';
+import { judgeDiskSpace, judgeLogRoom } from './judge-machine.ts';
+
+const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** A folder of data on this machine. */
+export type DataPlace = {
+  readonly folder: string;
+  /** What the streams of the nats-server there may still take; undefined: no such server runs there. */
+  readonly untakenBytes?: number;
+};
+
+/** Where the nats-servers of this machine store their streams; else `otherwise`, as far as it is there. */
+export async function findDataPlaces(
+  monitorUrlList: string | undefined,
+  timeoutMs: number,
+  otherwise?: string,
+): Promise<readonly DataPlace[]> {
+  const local = monitorUrls(monitorUrlList).filter((url) => URL.canParse(url) && loopback.has(new URL(url).hostname));
+  const stores = await Promise.all(
+    local.map(async (url): Promise<DataPlace | undefined> => {
+      const { config, stats } = (await readMonitor(url, timeoutMs).catch(() => undefined))?.jetstream ?? {};
+      if (config?.store_dir === undefined) return undefined;
+      const untakenBytes = Math.max(0, (stats?.reserved_storage ?? 0) - (stats?.storage ?? 0));
+      // Beside the folder that is the server's own.
+      return { folder: dirname(config.store_dir), untakenBytes };
+    }),
+  );
+  const wanted = stores.filter((place) => place !== undefined);
+  if (wanted.length === 0 && otherwise !== undefined) wanted.push({ folder: otherwise });
+  const there = await Promise.all(wanted.map(({ folder }) => isFolder(folder)));
+  const byFolder = new Map(wanted.filter((_, index) => there[index] === true).map((place) => [place.folder, place]));
+  return [...byFolder.values()];
+}
+
+/** Free space, against what the streams there may still take. */
+export async function checkSpace({ folder, untakenBytes }: DataPlace): Promise<Finding[]> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return [
+    judgeDiskSpace(folder, bavail * bsize, blocks * bsize),
+    ...(untakenBytes === undefined ? [] : [judgeLogRoom(folder, bavail * bsize, untakenBytes)]),
+  ];
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
