@@ -65,7 +65,7 @@ export function amplitudeRows(event: OutboundEvent, given: AmplitudeSettings): r
   return products.length === 0 ? [row] : [withoutMembers(row, ofRevenue), ...products];
 }
 
-const ofRevenue: ReadonlySet<string> = new Set(['revenue']);
+const ofRevenue: ReadonlySet<string> = new Set(['revenue', 'revenueType']);
 
 /** https://amplitude.com/docs/apis/analytics/http-v2: `price` and `quantity` with the product they are of. */
 function productRows(event: OutboundEvent, row: JsonObject): readonly JsonObject[] {
@@ -83,7 +83,7 @@ function productRows(event: OutboundEvent, row: JsonObject): readonly JsonObject
     quantity,
     revenue: Math.round(price * quantity * 1e6) / 1e6,
     productId: id,
-    revenueType: 'Purchase',
+    revenueType: row['revenueType'] ?? 'Purchase',
   }));
 }
 
@@ -113,6 +113,7 @@ function amplitudeEvent(event: OutboundEvent, given: AmplitudeSettings): JsonObj
     groups: group === undefined ? undefined : { [groupType]: group },
     user_properties: isMapped ? undefined : userProperties(traits, context),
     revenue: revenueOf(sent, properties),
+    revenueType: textOf(properties['revenueType']) ?? textOf(properties['revenue_type']),
   };
 }
 

@@ -88,7 +88,10 @@ export const impact = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
-    notCarried: ['names of its own for the properties of products: a mapping renames them'],
+    notCarried: [
+      'identify calls as page loads: each page load says who its visitor is',
+      'names of its own for the properties of products: a mapping renames them',
+    ],
     namesElsewhere: ['Impact Partnership Cloud', 'impact.com'],
   },
   loadPlatform: async () => (await import('./platform.ts')).impactPlatform,
@@ -110,7 +113,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const { url: page, referrer } = browserContext(event);
       const limited = isLimited(event);
       const { value, currency, orderId, items } = commerceOf(event);
-      const click = browserId(event, ['irclickid', 'im_ref', 'impact_cid']);
+      const click = browserId(event, ['irclickid', 'im_ref', 'impact_cid', 'click_id', 'clickId']);
       if (click === undefined && (customerIdOf(outbound) === undefined || limited)) {
         throw new UnfitEventError('the event has no id of a click (irclickid), and its visitor no external id');
       }
@@ -125,6 +128,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         OrderPromoCode: textOf(event.properties['coupon']),
         PageUrl: page,
         ReferringUrl: referrer,
+        ...appOf(event),
         ...itemsOf(items, value),
       };
       return postForm({ url, headers, body, events });
@@ -167,10 +171,31 @@ function pageLoad(outbound: OutboundEvent, given: Given, events: readonly Outbou
   const { url: page, referrer } = browserContext(event);
   const isApp = given.appId !== undefined && isOfApp(event);
   if (page === undefined && !isApp) throw new UnfitEventError('a page load needs the address of its page');
-  const { platform, advertisingId } = deviceOf(event);
+  const body = {
+    CampaignId: given.campaignId.trim(),
+    PageUrl: page,
+    EventDate: new Date(event.timeMs).toISOString(),
+    ReferringUrl: referrer,
+    ...personOf(outbound, event),
+    ...(isApp ? { PropertyId: given.appId } : {}),
+    ...appOf(event),
+  };
+  const root = given.baseUrl === standardUrl ? 'https://trkapi.impact.com' : given.baseUrl;
+  return postForm({ url: `${root}/PageLoad`, headers: { accept: 'application/json' }, body, events });
+}
+
+/** The app and the device of an event of an app. */
+function appOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
+  if (!isOfApp(event)) return {};
+  const { platform, advertisingId, vendorId } = deviceOf(event);
   const text = (name: string): string | undefined => textOf(event.context[name]);
-  const ofApp = {
-    PropertyId: given.appId,
+  const ids = {
+    AppleIfa: platform === 'ios' ? advertisingId : undefined,
+    AppleIfv: platform === 'ios' ? vendorId : undefined,
+    GoogAId: platform === 'android' ? advertisingId : undefined,
+    AndroidId: platform === 'android' ? text('device_id') : undefined,
+  };
+  return {
     AppName: text('app_name'),
     AppPackage: text('app_namespace'),
     AppVer: text('app_version'),
@@ -180,23 +205,8 @@ function pageLoad(outbound: OutboundEvent, given: Given, events: readonly Outbou
     DeviceOsVer: text('os_version'),
     DeviceLocale: text('locale'),
     DeviceCarrier: text('network_carrier'),
-    ...(isLimited(event)
-      ? {}
-      : {
-          AppleIfa: platform === 'ios' ? advertisingId : undefined,
-          GoogAId: platform === 'android' ? advertisingId : undefined,
-        }),
+    ...(isLimited(event) ? {} : ids),
   };
-  const body = {
-    CampaignId: given.campaignId.trim(),
-    PageUrl: page,
-    EventDate: new Date(event.timeMs).toISOString(),
-    ReferringUrl: referrer,
-    ...personOf(outbound, event),
-    ...(isApp ? ofApp : {}),
-  };
-  const root = given.baseUrl === standardUrl ? 'https://trkapi.impact.com' : given.baseUrl;
-  return postForm({ url: `${root}/PageLoad`, headers: { accept: 'application/json' }, body, events });
 }
 
 function sha1Email(text: string): string | undefined {
@@ -212,12 +222,13 @@ function itemsOf(
   const sold = items.slice(0, itemsMax).filter(({ price }) => price !== undefined);
   if (sold.length === 0) return value === undefined ? {} : { Amount: value };
   return Object.fromEntries(
-    sold.flatMap(({ id, name, category, brand, price, quantity }, index) =>
+    sold.flatMap(({ id, name, category, brand, price, quantity, others }, index) =>
       Object.entries({
         ItemSku: id,
         ItemName: name,
         ItemCategory: category,
         ItemBrand: brand,
+        ItemPromoCode: textOf(others['coupon']),
         ItemPrice: price,
         ItemQuantity: quantity,
       }).map(([key, text]) => [`${key}${index + 1}`, text]),

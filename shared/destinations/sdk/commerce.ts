@@ -110,13 +110,16 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
     const items = Array.isArray(list) ? list.flatMap((entry) => (isJsonObject(entry) ? itemOf(entry) : [])) : [];
     if (items.length > 0) return items;
   }
-  if (firstText(properties, ['product_id', 'productId', 'content_id', 'sku']) === undefined) return [];
+  // Alone, an id may be that of anything.
+  const names = isGiven(properties['quantity']) ? itemNames.id : ofOneProductId;
+  if (firstText(properties, names) === undefined) return [];
   const others = Object.fromEntries(
     ofOneProduct.flatMap((name) => (isGiven(properties[name]) ? [[name, properties[name]]] : [])),
   );
   return [{ ...itemOf(properties), others }];
 }
 
+const ofOneProductId = ['product_id', 'productId', 'item_id', 'itemId', 'content_id', 'sku'];
 /** What an event about one product says of that product, and not of itself. */
 const ofOneProduct = ['position', 'index', 'coupon', 'discount', 'affiliation'];
 
