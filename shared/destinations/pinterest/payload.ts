@@ -134,6 +134,7 @@ function customData(event: SentEvent): JsonObject | undefined {
     value: value?.toString(),
     content_ids: itemIds,
     ...said,
+    content_category: said.content_category ?? textOf(event.properties['category']),
     predicted_ltv: said.predicted_ltv?.toString(),
     contents: items.map(({ id, name, category, brand, price, quantity, others }) => ({
       id,

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { namedActionSource } from '../sdk/action-source.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
+import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { deviceOf, extendedDeviceInfo, isOfApp } from '../sdk/device.ts';
 import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
@@ -103,6 +104,13 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
+/** Of the goods, else of the event. */
+function categoriesOf(event: SentEvent, items: readonly CommerceItem[]): readonly string[] {
+  const ofItems = items.flatMap(({ category }) => category ?? []);
+  if (ofItems.length > 0) return ofItems;
+  return listOf(textOf(event.properties['content_category']) ?? textOf(event.properties['category'])) ?? [];
+}
+
 function customData(event: SentEvent): JsonObject | undefined {
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   return present({
@@ -110,7 +118,7 @@ function customData(event: SentEvent): JsonObject | undefined {
     currency,
     order_id: orderId,
     content_ids: itemIds,
-    content_category: items.flatMap(({ category }) => category ?? []),
+    content_category: categoriesOf(event, items),
     contents: items.map(({ id, brand, price, quantity }) => ({ id, quantity, item_price: price, brand })),
     num_items: itemCount,
     search_string: searchText,
