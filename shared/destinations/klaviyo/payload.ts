@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
@@ -24,6 +25,7 @@ const profileFields: ReadonlySet<string> = new Set([
   'first_name',
   'last_name',
   'company_name',
+  'organization',
   'job_title',
   'city',
   'state',
@@ -126,14 +128,17 @@ export function klaviyoProfile(event: OutboundEvent, ids: ContactIds, appendTrai
       ...identifiers(ids),
       first_name: name.firstName,
       last_name: name.lastName,
-      organization: traits['company_name'],
+      organization: traits['company_name'] ?? traits['organization'],
       title: traits['job_title'],
-      location: present({ city, region: state, zip, country }),
+      location: present({ address1: streetOf(traits['address']), city, region: state, zip, country }),
       properties: withoutMembers(traits, new Set([...profileFields, ...patch.names])),
     },
     ...(patch.properties === undefined ? {} : { meta: { patch_properties: patch.properties } }),
   };
 }
+
+const streetOf = (address: unknown): string | undefined =>
+  isJsonObject(address) ? textOf(address['street']) : textOf(address);
 
 /**
  * How own properties change other than by a new value, of the settings and of the options that the event has for Klaviyo.

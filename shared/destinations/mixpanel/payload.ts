@@ -18,6 +18,7 @@ import {
 import { renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
+import { withOwnNames } from '../sdk/trait-names.ts';
 
 /** Mixpanel's names for what a browser says, https://docs.mixpanel.com/docs/data-structure/property-reference. */
 const contextNames: ReadonlyMap<string, string> = new Map([
@@ -99,7 +100,9 @@ export function mixpanelProfile(
   token: string,
   given: MixpanelProfileSettings,
 ): readonly JsonObject[] {
-  const { setOnceTraits, unionTraits, appendTraits } = given;
+  const setOnceTraits = withOwnNames(given.setOnceTraits);
+  const unionTraits = withOwnNames(given.unionTraits);
+  const appendTraits = withOwnNames(given.appendTraits);
   const traits = traitsOf(event);
   const said = saidTraitsOf(event);
   const set = renameMembers(

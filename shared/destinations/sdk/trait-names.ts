@@ -30,6 +30,13 @@ export function traitNames(): Setting<TraitNames> {
   });
 }
 
+const ownNames: ReadonlyMap<string, string> = new Map([...segmentNames].map(([own, segment]) => [segment, own]));
+
+/** Names of traits as a setting gives them, with ours for those that are given as Segment has them. */
+export function withOwnNames(names: readonly string[]): readonly string[] {
+  return [...new Set(names.flatMap((name) => [name, ownNames.get(name) ?? name]))];
+}
+
 /** Traits under the names that a destination wants. What the person has under such a name itself stays. */
 export function namedTraits(traits: JsonObject, names: TraitNames): JsonObject {
   return names === 'own' ? traits : { ...renameMembers(traits, segmentNames), ...ofSegment(traits) };
