@@ -5,6 +5,7 @@ import { readAccounts, useAccounts } from './api/accounts.ts';
 import { redeemLink, resumeSession } from './api/session.ts';
 import { ErrorNote, Loading } from './design/feedback.tsx';
 import { Empty, Page } from './design/page.tsx';
+import { LeaveGuard } from './forms/leave-guard.tsx';
 import { OverviewPage } from './overview/overview-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignInPage } from './shell/sign-in-page.tsx';
@@ -99,6 +100,7 @@ export function Console(): ReactElement {
         </Suspense>
       )}
     >
+      <LeaveGuard />
       <Suspense fallback={<Loading />}>
         <Routes>
           <Route index element={<OverviewPage />} />

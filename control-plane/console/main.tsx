@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { BrowserRouter } from 'react-router';
+import { createBrowserRouter, RouterProvider } from 'react-router';
 import { RequestError } from './api/request.ts';
 import { Console } from './console.tsx';
 import './design/design.css';
@@ -16,14 +16,15 @@ const client = new QueryClient({
   },
 });
 
+// Leaving a page can be held up by a router with data only.
+const router = createBrowserRouter([{ path: '*', element: <Console /> }]);
+
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no place for the console');
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <BrowserRouter>
-        <Console />
-      </BrowserRouter>
+      <RouterProvider router={router} />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -5,7 +5,7 @@ import type { Account } from '../api/types.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { IdentityForm } from './identity-form.tsx';
-import { MaskingForm } from './masking-form.tsx';
+import { SettingForm } from './setting-form.tsx';
 
 /** What is set for the account as a whole, beside its versions. */
 export function AccountPage(): ReactElement {
@@ -21,8 +21,21 @@ export function AccountPage(): ReactElement {
             <p>How visitors are identified. Changes take effect immediately, without publishing.</p>
             <IdentityForm identity={account.identity} mayChange={mayChange} />
           </Card>
+          <Card title="Publishing">
+            <SettingForm
+              account={account}
+              field="requiresApproval"
+              label="A version goes live only after another key or user than its author approved it"
+              mayChange={mayChange}
+            />
+          </Card>
           <Card title="Personal data">
-            <MaskingForm masks={account.masksPersonalData} mayChange={mayChange} />
+            <SettingForm
+              account={account}
+              field="masksPersonalData"
+              label="Keys without the scope pii:read see values of visitors and events by their shape only"
+              mayChange={mayChange}
+            />
           </Card>
         </>
       )}

@@ -5,6 +5,7 @@ import { request } from '../api/request.ts';
 import type { Account } from '../api/types.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 
 type Identity = Account['identity'];
 
@@ -27,12 +28,11 @@ export function IdentityForm({
   const set = (change: Partial<Identity>): void => setValues({ ...values, ...change });
   const save = useChange((changed: Identity) => request<Account>('PATCH', '/account', { identity: changed }));
   return (
-    <form
+    <EditForm
       className="wide"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate({ ...values, blockedValues: linesOf(blocked) });
-      }}
+      values={[values, blocked]}
+      save={save}
+      onSubmit={() => save.mutate({ ...values, blockedValues: linesOf(blocked) })}
     >
       <Field
         label="External ids a visitor may have"
@@ -80,6 +80,6 @@ export function IdentityForm({
         </button>
         {save.isSuccess ? <State tone="good">Saved and live.</State> : null}
       </div>
-    </form>
+    </EditForm>
   );
 }

@@ -48,6 +48,10 @@ export type LogSearchEvent = LogSearch['events'][number];
 export type EventSummary = Of<'summarizeEvents'>;
 export type EventView = OneOf<Of<'listEventViews'>>;
 export type EventExchange = OneOf<Of<'listEventExchanges'>>;
+export type RuleMatches = Of<'matchRecentEvents'>;
+export type VersionImpact = Of<'getVersionImpact'>;
+export type Approval = OneOf<Of<'listApprovals'>>;
+export type Publication = OneOf<Of<'listPublications'>>;
 export type Way = Of<'getEventWays'>['ways'][number];
 
 export type Violations = Of<'listViolations'>;
@@ -72,7 +76,8 @@ export type ListedErasure = OneOf<Of<'listErasures'>>;
 
 export type Version = Of<'getVersion'>;
 export type PublishedVersion = Of<'publishVersion'>;
-export type Change = Of<'getVersionChanges'>['changes'][number];
+export type Changes = Of<'getVersionChanges'>;
+export type Change = Changes['changes'][number];
 export type PrivacyReport = Of<'getPrivacyReport'>;
 export type BacklogLeft = OneOf<Of<'getVersionBacklogs'>>;
 export type Rollout = Of<'getVersionRollout'>;

@@ -8,6 +8,8 @@ export type ConfirmProps = {
   readonly children?: ReactNode;
   readonly action: string;
   readonly isDanger?: boolean;
+  /** What the other button says. */
+  readonly cancel?: string;
   /** Has to be typed before it can be done. */
   readonly typed?: string;
   readonly onDone: () => void;
@@ -15,7 +17,16 @@ export type ConfirmProps = {
 };
 
 /** Asks before something is done, and says why it could not be. */
-export function Confirm({ title, children, action, isDanger, typed, onDone, onConfirm }: ConfirmProps): ReactElement {
+export function Confirm({
+  title,
+  children,
+  action,
+  isDanger,
+  cancel = 'Cancel',
+  typed,
+  onDone,
+  onConfirm,
+}: ConfirmProps): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const headingId = useId();
   const [text, setText] = useState('');
@@ -58,7 +69,7 @@ export function Confirm({ title, children, action, isDanger, typed, onDone, onCo
             {isBusy ? 'Working …' : action}
           </button>
           <button type="button" onClick={onDone}>
-            Cancel
+            {cancel}
           </button>
         </div>
       </form>

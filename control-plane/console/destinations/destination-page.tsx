@@ -8,6 +8,7 @@ import type { Destination } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, Loading, State, Waiting } from '../design/feedback.tsx';
 import { Page } from '../design/page.tsx';
+import { discardUnsavedWork } from '../forms/unsaved.ts';
 import { DeadLettersTab } from './dead-letters-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { TestTab } from './test-tab.tsx';
@@ -89,6 +90,7 @@ function Actions({ destination }: { readonly destination: Destination }): ReactE
           onDone={() => setRemoving(false)}
           onConfirm={async () => {
             await remove.mutateAsync(undefined);
+            discardUnsavedWork();
             await navigate('/destinations');
           }}
         >

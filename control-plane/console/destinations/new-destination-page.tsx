@@ -1,5 +1,5 @@
 import { Fragment, useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
@@ -7,6 +7,7 @@ import type { Destination, DestinationType, UnavailableKind } from '../api/types
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { findKinds } from './find-kinds.ts';
 
 /** Adds a destination to the draft: a kind, a name; its settings come on the page of its own. */
@@ -102,13 +103,12 @@ function Create({ kind }: { readonly kind: DestinationType }): ReactElement {
   const navigate = useNavigate();
   const [name, setName] = useState(kind.label);
   const create = useChange((body: object) => request<Destination>('POST', '/destinations', body));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     create.mutate({ type: kind.id, name }, { onSuccess: ({ id }) => void navigate(`/destinations/${id}/settings`) });
   };
   return (
     <Card>
-      <form onSubmit={submit}>
+      <EditForm values={name} save={create} onSubmit={submit}>
         <Field label="Name" hint="How it appears in lists.">
           {(ids) => (
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
@@ -123,7 +123,7 @@ function Create({ kind }: { readonly kind: DestinationType }): ReactElement {
             Add and continue to settings
           </button>
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }

@@ -8,6 +8,7 @@ import type { Destination, DestinationType, JsonObject, Source } from '../api/ty
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { JsonForm } from '../forms/json-form.tsx';
 import { changedSettings, settingsForm } from '../forms/settings-schema.ts';
 
@@ -45,6 +46,7 @@ export function SettingsTab({ destination }: { readonly destination: Destination
               {...form}
               action="Save in the draft"
               error={save.error}
+              save={save}
               isBusy={save.isPending || !mayUpdate}
               onSubmit={(values: JsonObject) => save.mutate({ settings: changedSettings(kind, stored, values) })}
             />
@@ -64,11 +66,10 @@ function General({ destination }: { readonly destination: Destination }): ReactE
   const save = useChange((body: object) => request<Destination>('PATCH', `/destinations/${destination.id}`, body));
   return (
     <Card title="Name and sources">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate({ name, limitedToSourceIds: limited.length === 0 ? null : limited });
-        }}
+      <EditForm
+        values={[name, limited]}
+        save={save}
+        onSubmit={() => save.mutate({ name, limitedToSourceIds: limited.length === 0 ? null : limited })}
       >
         <Field label="Name">
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
@@ -96,7 +97,7 @@ function General({ destination }: { readonly destination: Destination }): ReactE
           </button>
           {save.isSuccess ? <State tone="good">Saved</State> : null}
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }

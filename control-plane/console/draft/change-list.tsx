@@ -1,6 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import type { Change } from '../api/types.ts';
 import { State } from '../design/feedback.tsx';
+import { At } from '../design/time.tsx';
 
 const collections: Readonly<Record<string, string>> = {
   destinations: 'Destination',
@@ -30,11 +31,13 @@ const kinds = {
 
 export type ChangeListProps = {
   readonly changes: readonly Change[];
+  /** Names of entities, by the ids that stand in fields. */
+  readonly names: Readonly<Record<string, string>>;
   readonly action?: (change: Change) => ReactNode;
 };
 
 /** What changes, field by field. */
-export function ChangeList({ changes, action }: ChangeListProps): ReactElement {
+export function ChangeList({ changes, names, action }: ChangeListProps): ReactElement {
   return (
     <div className="stack">
       {changes.map((change) => {
@@ -45,12 +48,17 @@ export function ChangeList({ changes, action }: ChangeListProps): ReactElement {
               <div className="row between">
                 <div className="row">
                   <State tone={tone}>{word}</State>
-                  <strong dir="auto">{change.name === '' ? change.id : change.name}</strong>
+                  <strong dir="auto">{change.name === '' ? (names[change.id] ?? change.id) : change.name}</strong>
                   <span className="hint">{collections[change.collection] ?? change.collection}</span>
                 </div>
                 {action?.(change)}
               </div>
-              <Fields change={change} />
+              {change.changedAt === null ? null : (
+                <p className="hint">
+                  Last changed by {change.changedBy}, <At at={change.changedAt} />
+                </p>
+              )}
+              <Fields change={change} names={names} />
             </div>
           </section>
         );
@@ -59,7 +67,9 @@ export function ChangeList({ changes, action }: ChangeListProps): ReactElement {
   );
 }
 
-function Fields({ change }: { readonly change: Change }): ReactElement | null {
+type FieldsProps = { readonly change: Change; readonly names: ChangeListProps['names'] };
+
+function Fields({ change, names }: FieldsProps): ReactElement | null {
   // Of what is gone its name says enough.
   if (change.change === 'removed') return null;
   const fields = change.fields.filter((field) => change.change === 'modified' || !isEmpty(field.new));
@@ -71,7 +81,7 @@ function Fields({ change }: { readonly change: Change }): ReactElement | null {
             <>
               <del>
                 <span className="hidden-text">was </span>
-                {show(field.old)}
+                {show(field.old, names)}
               </del>{' '}
             </>
           )}
@@ -80,7 +90,7 @@ function Fields({ change }: { readonly change: Change }): ReactElement | null {
           ) : (
             <ins>
               <span className="hidden-text">is now </span>
-              {show(field.new)}
+              {show(field.new, names)}
             </ins>
           )}
         </Field>
@@ -102,8 +112,14 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-function show(value: unknown): string {
+function show(value: unknown, names: ChangeListProps['names']): string {
   if (value === '********') return 'a secret';
   if (value === null) return 'nothing';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value === '' ? '(empty)' : (names[value] ?? value);
+  if (isTextList(value)) return value.map((one) => names[one] ?? one).join(', ');
+  return JSON.stringify(value);
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }

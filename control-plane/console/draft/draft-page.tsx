@@ -4,13 +4,14 @@ import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Change, PublishedVersion } from '../api/types.ts';
+import type { Changes, PublishedVersion, Version } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { countOf, showMs } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { LeftUnsent } from './backlogs.tsx';
 import { ChangeList } from './change-list.tsx';
+import { ImpactCard } from './impact-card.tsx';
 import { PublishCard } from './publish-card.tsx';
 import { RolloutList } from './rollout-list.tsx';
 
@@ -18,7 +19,7 @@ type Published = { readonly version: PublishedVersion; readonly tookMs: number }
 
 /** What is not live yet: looked at, taken back, or published. */
 export function DraftPage(): ReactElement {
-  const query = useRead<{ readonly changes: readonly Change[] }>('/versions/draft/changes', { everyMs: 10_000 });
+  const query = useRead<Changes>('/versions/draft/changes', { everyMs: 10_000 });
   const mayPublish = useScope('version:publish');
   const [isAbandoning, setAbandoning] = useState(false);
   const revert = useChange((entities: readonly object[]) => request('POST', '/versions/draft/revert', { entities }));
@@ -27,6 +28,12 @@ export function DraftPage(): ReactElement {
     const begunMs = performance.now();
     const version = await request<PublishedVersion>('POST', '/versions', { ...body, publish: true });
     return { version, tookMs: performance.now() - begunMs };
+  });
+  // Without `publish`, an account that is set so publishes what it creates.
+  const ask = useChange(async ({ comment, ...body }: { readonly comment?: string }): Promise<Version> => {
+    const version = await request<Version>('POST', '/versions', { ...body, publish: false });
+    await request('POST', `/versions/${version.id}/request-approval`, comment === undefined ? {} : { comment });
+    return version;
   });
   const changes = query.data?.changes ?? [];
   return (
@@ -60,6 +67,7 @@ export function DraftPage(): ReactElement {
             <ErrorNote error={revert.error} />
             <ChangeList
               changes={changes}
+              names={query.data?.names ?? {}}
               action={(change) =>
                 mayPublish && !change.collection.startsWith('experiment') ? (
                   <button
@@ -74,9 +82,10 @@ export function DraftPage(): ReactElement {
               }
             />
           </div>
-          <PublishCard changes={changes} publish={publish} />
+          <PublishCard changes={changes} publish={publish} request={ask} />
         </div>
       )}
+      {changes.length === 0 ? null : <ImpactCard versionId="draft" />}
       {isAbandoning ? (
         <Confirm
           title={`Revert ${countOf(changes.length, 'change')}?`}

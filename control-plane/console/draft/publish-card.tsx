@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
+import { useNavigate } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useRead } from '../api/queries.ts';
 import type { BacklogLeft, Change } from '../api/types.ts';
@@ -7,19 +8,36 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
+import type { EditFormProps } from '../forms/edit-form.tsx';
+import { useRequiresApproval } from './approval-card.tsx';
 import { Backlogs } from './backlogs.tsx';
 
 /** Rules that one publish can release. */
 const rulesMax = 20;
+const commentCharactersMax = 2_000;
+
+type Sending = EditFormProps['save'] & {
+  readonly error: unknown;
+  readonly isPending: boolean;
+};
 
 export type PublishCardProps = {
   readonly changes: readonly Change[];
-  readonly publish: { readonly error: unknown; readonly isPending: boolean; mutate(body: object): void };
+  readonly publish: Sending & { mutate(body: object): void };
+  /** Requests an approval instead. */
+  readonly request: Sending & {
+    mutate(body: object, then: { onSuccess(version: { readonly id: string }): void }): void;
+  };
 };
 
 /** What publishing the draft does, and the button that does it. */
-export function PublishCard({ changes, publish }: PublishCardProps): ReactElement {
+export function PublishCard({ changes, publish, request: ask }: PublishCardProps): ReactElement {
+  const isApprovalRequired = useRequiresApproval();
+  const navigate = useNavigate();
   const mayPublish = useScope('version:publish');
+  const mayCreate = useScope('version:create') || mayPublish;
+  const sending = isApprovalRequired ? ask : publish;
   const backlogs = useRead<{ readonly entities: readonly BacklogLeft[] }>('/versions/draft/backlogs', {
     everyMs: 10_000,
   });
@@ -35,11 +53,16 @@ export function PublishCard({ changes, publish }: PublishCardProps): ReactElemen
   const added = changes.filter((one) => one.collection === 'destinations' && one.change === 'added').length;
   const left = backlogs.data?.entities ?? [];
   const needsForce = left.some((one) => one.needsForce);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
+    const named = { ...(name === '' ? {} : { name }), ...(notes === '' ? {} : { notes }) };
+    if (isApprovalRequired) {
+      const comment = notes === '' ? {} : { comment: notes.slice(0, commentCharactersMax) };
+      ask.mutate({ ...named, ...comment }, { onSuccess: ({ id }) => void navigate(`/versions/${id}`) });
+      return;
+    }
     const force = needsForce && isForced ? { force: true } : {};
     const release = isReleasing && planned.length > 0 ? { releaseQuarantine: planned } : {};
-    publish.mutate({ ...(name === '' ? {} : { name }), ...(notes === '' ? {} : { notes }), ...force, ...release });
+    publish.mutate({ ...named, ...force, ...release });
   };
   return (
     <Card title="Publish">
@@ -52,34 +75,46 @@ export function PublishCard({ changes, publish }: PublishCardProps): ReactElemen
       </ul>
       <ErrorNote error={backlogs.error} />
       <Backlogs left={left} isForced={isForced} onForced={setForced} />
-      <form onSubmit={submit}>
+      <EditForm values={[name, notes]} save={sending} onSubmit={submit}>
         <Field label="Name" hint="Optional. A name is generated when empty.">
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
-        <Field label="Notes">
+        <Field label="Notes" hint="What changes and why. Shown in the history.">
           {(ids) => (
             <textarea {...ids} maxLength={10_000} value={notes} onChange={(event) => setNotes(event.target.value)} />
           )}
         </Field>
-        {planned.length > 0 && mayRelease ? (
+        {planned.length > 0 && mayRelease && !isApprovalRequired ? (
           <Check
             label="Then release the events that the changed rules of the tracking plan hold"
             checked={isReleasing}
             onChange={setReleasing}
           />
         ) : null}
-        {mayPublish ? null : <p className="note warn">This key lacks the scope version:publish.</p>}
-        <ErrorNote error={publish.error} />
+        {isApprovalRequired ? (
+          <p className="note">
+            This account publishes approved versions only: another key or user approves this one, then it can be
+            published.
+          </p>
+        ) : null}
+        {mayPublish || (isApprovalRequired && mayCreate) ? null : (
+          <p className="note warn">This key lacks the scope version:publish.</p>
+        )}
+        <ErrorNote error={sending.error} />
         <div className="row">
           <button
             className="primary"
             type="submit"
-            disabled={publish.isPending || !mayPublish || (needsForce && !isForced)}
+            disabled={sending.isPending || (isApprovalRequired ? !mayCreate : !mayPublish || (needsForce && !isForced))}
           >
-            {publish.isPending ? 'Publishing …' : `Publish ${countOf(changes.length, 'change')}`}
+            {isApprovalRequired
+              ? `Request approval of ${countOf(changes.length, 'change')}`
+              : publish.isPending
+                ? 'Publishing …'
+                : `Publish ${countOf(changes.length, 'change')}`}
           </button>
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }

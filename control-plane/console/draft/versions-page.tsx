@@ -1,22 +1,33 @@
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useList } from '../api/queries.ts';
-import type { Version } from '../api/types.ts';
+import type { Approval, Publication, Version } from '../api/types.ts';
 import { State, Waiting } from '../design/feedback.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
-import { Ago } from '../design/time.tsx';
+import { Ago, At } from '../design/time.tsx';
+import { ApprovalState } from './approval-card.tsx';
 
 /** What was live before, and what is. */
 export function VersionsPage(): ReactElement {
-  const query = useList<Version>('/versions?limit=50');
   return (
     <Page
       title="Versions"
       lead="Each version is a full snapshot of the configuration. Any of them can be published again."
     >
+      <Approvals />
+      <Versions />
+      <History />
+    </Page>
+  );
+}
+
+function Versions(): ReactElement {
+  const query = useList<Version>('/versions?limit=50');
+  return (
+    <>
       <Waiting query={query} />
-      <Card isFlush>
+      <Card title="All versions" isFlush>
         {query.isSuccess && query.entities.length === 0 ? (
           <Empty title="Nothing has been published yet.">
             <Link to="/draft">Go to the draft</Link>
@@ -28,31 +39,97 @@ export function VersionsPage(): ReactElement {
             rows={query.entities}
             keyOf={({ id }) => id}
             columns={[
-              { title: 'Number', isNumber: true, cell: ({ versionNumber }) => versionNumber },
-              {
-                title: 'Version',
-                cell: ({ id, name }) => (
-                  <Link className="clip" dir="auto" to={`/versions/${id}`}>
-                    {name}
-                  </Link>
-                ),
-              },
+              { title: 'Version', cell: ({ id, name, versionNumber }) => <Named {...{ id, name, versionNumber }} /> },
               { title: 'State', cell: (version) => <VersionState version={version} /> },
-              { title: 'Published', cell: ({ publishedAt }) => <Ago at={publishedAt} /> },
-              {
-                title: 'By',
-                cell: ({ publishedByUserName }) => (
-                  <span className="clip" dir="auto">
-                    {publishedByUserName ?? '–'}
-                  </span>
-                ),
-              },
+              { title: 'Made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+              { title: 'First published', cell: ({ publishedAt }) => <Ago at={publishedAt} /> },
+              { title: 'Notes', cell: ({ notes }) => <Text text={notes} /> },
             ]}
           />
         )}
         <More query={query} />
       </Card>
-    </Page>
+    </>
+  );
+}
+
+/** Requests that somebody can still act on. */
+function Approvals(): ReactElement | null {
+  const query = useList<Approval>('/approvals?limit=25');
+  const open = query.entities.filter(({ status }) => status === 'pending' || status === 'approved');
+  if (open.length === 0) return null;
+  return (
+    <Card title="Approvals" isFlush>
+      <Table
+        label="Approvals"
+        rows={open}
+        keyOf={({ versionId }) => versionId}
+        columns={[
+          {
+            title: 'Version',
+            cell: ({ versionId, versionName, versionNumber }) => (
+              <Named id={versionId} name={versionName} versionNumber={versionNumber} />
+            ),
+          },
+          { title: 'State', cell: (approval) => <ApprovalState approval={approval} /> },
+          { title: 'Requested by', cell: ({ requestedByName }) => <Text text={requestedByName} /> },
+          { title: 'Requested', cell: ({ requestedAt }) => <Ago at={requestedAt} /> },
+          { title: 'Comment', cell: ({ comment }) => <Text text={comment} /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Which version was live when. */
+function History(): ReactElement | null {
+  const query = useList<Publication>('/publications?limit=50');
+  if (query.entities.length === 0) return null;
+  return (
+    <Card title="What was live when" isFlush>
+      <Table
+        label="Publications"
+        rows={query.entities}
+        keyOf={({ publishedAt, versionId }) => `${publishedAt} ${versionId}`}
+        columns={[
+          {
+            title: 'Version',
+            cell: ({ versionId, versionName, versionNumber, isDeleted }) =>
+              isDeleted ? (
+                <span className="clip" dir="auto">
+                  {versionNumber}: {versionName} <span className="hint">(deleted)</span>
+                </span>
+              ) : (
+                <Named id={versionId} name={versionName} versionNumber={versionNumber} />
+              ),
+          },
+          { title: 'Live from', cell: ({ publishedAt }) => <At at={publishedAt} /> },
+          {
+            title: 'Until',
+            cell: ({ endedAt }) => (endedAt === null ? <State tone="good">Live</State> : <At at={endedAt} />),
+          },
+          { title: 'Published by', cell: ({ publishedByName }) => <Text text={publishedByName} /> },
+          { title: 'Notes', cell: ({ notes }) => <Text text={notes} /> },
+        ]}
+      />
+      <More query={query} />
+    </Card>
+  );
+}
+
+function Named({ id, name, versionNumber }: Pick<Version, 'id' | 'name' | 'versionNumber'>): ReactElement {
+  return (
+    <Link className="clip short" dir="auto" to={`/versions/${id}`}>
+      {versionNumber}: {name}
+    </Link>
+  );
+}
+
+function Text({ text }: { readonly text: string | null }): ReactElement {
+  return (
+    <span className="clip short" dir="auto">
+      {text === null || text === '' ? '–' : text}
+    </span>
   );
 }
 

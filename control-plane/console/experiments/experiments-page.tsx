@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useList } from '../api/queries.ts';
@@ -8,6 +8,7 @@ import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { ExperimentState } from './experiment-state.tsx';
 import { typeWords } from './experiment.ts';
 import type { Experiment, ExperimentType } from './experiment.ts';
@@ -81,14 +82,13 @@ function NewExperiment(): ReactElement {
   const [type, setType] = useState<ExperimentType>('ab');
   const [metric, setMetric] = useState('');
   const create = useChange((body: object) => request<Experiment>('POST', '/collections/experiments', body));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const primaryMetric = metric === '' ? null : { event: metric };
     create.mutate({ name, key, type, primaryMetric }, { onSuccess: ({ id }) => void navigate(`/experiments/${id}`) });
   };
   return (
     <Card title="Add an experiment">
-      <form onSubmit={submit}>
+      <EditForm values={[name, key, type, metric]} save={create} onSubmit={submit}>
         <Field label="Name">
           {(ids) => (
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
@@ -132,7 +132,7 @@ function NewExperiment(): ReactElement {
             Add to the draft
           </button>
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }

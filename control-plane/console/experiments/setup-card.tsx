@@ -1,11 +1,12 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
 import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import type { Experiment, QueryRule } from './experiment.ts';
 
 const operators: Readonly<Record<QueryRule['operator'], string>> = {
@@ -31,8 +32,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
   const save = useChange((body: object) =>
     request<Experiment>('PATCH', `/collections/experiments/${experiment.id}`, body),
   );
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     save.mutate({
       name,
       description: description === '' ? null : description,
@@ -48,7 +48,12 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
     setRules(rules.map((rule, place) => (place === index ? { ...rule, ...changed } : rule)));
   return (
     <Card title="Audience">
-      <form className="wide" onSubmit={submit}>
+      <EditForm
+        className="wide"
+        values={[name, description, traffic, metric, patterns, rules]}
+        save={save}
+        onSubmit={submit}
+      >
         <Field label="Name">
           {(ids) => (
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
@@ -150,7 +155,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
           </button>
           {save.isSuccess ? <State tone="good">Saved in the draft</State> : null}
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }

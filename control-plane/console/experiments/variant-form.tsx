@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
 import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { ErrorNote } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { shareOfControl } from './experiment.ts';
 import type { Experiment, Variant } from './experiment.ts';
 
@@ -37,8 +38,7 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
       : request('PATCH', `${path}/${variant.id}`, body),
   );
   const remove = useChange(() => request('DELETE', `${path}/${variant?.id ?? ''}`));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const given = properties.filter((property) => property.name !== '');
     const body = {
       name,
@@ -48,7 +48,12 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
     save.mutate(body, { onSuccess: onDone });
   };
   return (
-    <form className="wide inset" onSubmit={submit}>
+    <EditForm
+      className="wide inset"
+      values={[name, isControl, weight, redirect, properties]}
+      save={save}
+      onSubmit={submit}
+    >
       <Field label="Variant name">
         {(ids) => (
           <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
@@ -127,6 +132,6 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
           </button>
         ) : null}
       </div>
-    </form>
+    </EditForm>
   );
 }

@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
 import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Card, Empty } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { shareOfControl } from './experiment.ts';
 import type { Experiment, Variant } from './experiment.ts';
 import { VariantForm } from './variant-form.tsx';
@@ -89,12 +90,8 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
       await request('PATCH', `/collections/experimentVariants/${id}`, { weight });
     }
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    save.mutate(undefined);
-  };
   return (
-    <form className="wide" onSubmit={submit}>
+    <EditForm className="wide" values={[...weights]} save={save} onSubmit={() => save.mutate(undefined)}>
       <Shares shares={weighed.map(({ isControl, weight }) => (isControl ? Math.max(0, left) : weight))} />
       <ul className="variants">
         {weighed.map(({ id, name, isControl, weight }, index) => (
@@ -140,7 +137,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
           {save.isSuccess && changed.length === 0 ? <State tone="good">Saved in the draft</State> : null}
         </div>
       ) : null}
-    </form>
+    </EditForm>
   );
 }
 

@@ -5,7 +5,10 @@ import { useState } from 'react';
 import type { ReactElement } from 'react';
 import type { JsonObject } from '../api/types.ts';
 import { ErrorNote } from '../design/feedback.tsx';
+import { isUnsaved } from './edit-form.tsx';
+import type { EditFormProps } from './edit-form.tsx';
 import { formValidator } from './form-validator.ts';
+import { useUnsaved } from './unsaved.ts';
 
 export type JsonFormProps = {
   readonly schema: RJSFSchema;
@@ -13,13 +16,28 @@ export type JsonFormProps = {
   readonly initial: JsonObject;
   readonly action: string;
   readonly error: unknown;
+  /** The request that saves it. */
+  readonly save: EditFormProps['save'];
   readonly isBusy: boolean;
   readonly onSubmit: (values: JsonObject) => void;
 };
 
 /** A form made of a JSON schema. */
-export function JsonForm({ schema, uiSchema, initial, action, error, isBusy, onSubmit }: JsonFormProps): ReactElement {
+export function JsonForm({
+  schema,
+  uiSchema,
+  initial,
+  action,
+  error,
+  save,
+  isBusy,
+  onSubmit,
+}: JsonFormProps): ReactElement {
   const [values, setValues] = useState<JsonObject>(initial);
+  const written = JSON.stringify(values);
+  const [first] = useState(() => JSON.stringify(initial));
+  const [sent, setSent] = useState<string>();
+  useUnsaved(isUnsaved({ written, saved: first, sent, status: save.status }));
   return (
     <Form
       schema={schema}
@@ -31,7 +49,10 @@ export function JsonForm({ schema, uiSchema, initial, action, error, isBusy, onS
       showErrorList={false}
       templates={{ FieldTemplate, ObjectFieldTemplate }}
       onChange={({ formData }) => setValues(formData as JsonObject)}
-      onSubmit={() => onSubmit(values)}
+      onSubmit={() => {
+        setSent(written);
+        onSubmit(values);
+      }}
     >
       <ErrorNote error={error} />
       <div className="row">

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useAccounts, useScope } from '../api/accounts.ts';
 import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
@@ -11,6 +11,7 @@ import { Check, Field } from '../design/field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 
 /** For a dashboard or a script that watches the installation, which no role of an account covers. */
 const operator = {
@@ -131,15 +132,14 @@ function NewKey(): ReactElement {
   const scopes = isUnmasked && !readsValues ? [...held, 'pii:read'] : held;
   const [days, setDays] = useState('90');
   const create = useChange((body: object) => request<ApiKey & { readonly key: string }>('POST', '/keys', body));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
     create.mutate({ name, scopes, expiresAt });
   };
   return (
     <Card title="Create a key">
       {create.data === undefined ? (
-        <form onSubmit={submit}>
+        <EditForm values={[name, bundle, days]} save={create} onSubmit={submit}>
           <Field label="Name" hint="Who uses it, and for what.">
             {(ids) => (
               <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
@@ -187,7 +187,7 @@ function NewKey(): ReactElement {
               Create
             </button>
           </div>
-        </form>
+        </EditForm>
       ) : (
         <div className="stack" role="status">
           <p className="note warn">Copy it now: it is not shown again.</p>

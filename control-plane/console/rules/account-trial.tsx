@@ -8,12 +8,12 @@ import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { WayState } from '../events/way-state.tsx';
 import { EventChoice } from './event-choice.tsx';
-import type { useTriedEvent } from './event-choice.tsx';
+import type { TriedEvent } from './event-choice.tsx';
 import { useTrial } from './use-trial.ts';
 import type { StandIns, Ways } from './use-trial.ts';
 
 export type AccountTrialProps = {
-  readonly tried: ReturnType<typeof useTriedEvent>;
+  readonly tried: TriedEvent;
   readonly standIns: StandIns;
 };
 

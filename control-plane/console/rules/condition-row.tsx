@@ -1,6 +1,9 @@
 import { useId, useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
+import { pathProblem } from './known-paths.ts';
+import type { KnownPaths } from './known-paths.ts';
 import { linesOf, sayOperator, valueOf, withOperator } from './logic.ts';
+import { Problems } from './problems.tsx';
 import type { Condition, OperandKind, Operator } from './logic.ts';
 
 export type ConditionRowProps = {
@@ -8,15 +11,18 @@ export type ConditionRowProps = {
   readonly operators: readonly Operator[];
   /** The list of paths to propose. */
   readonly pathsId: string;
+  readonly known: KnownPaths;
   readonly buttons: ReactNode;
   readonly onChange: (condition: Condition) => void;
 };
 
 /** A property, how it is compared, and with what. */
-export function ConditionRow({ condition, operators, pathsId, buttons, onChange }: ConditionRowProps): ReactElement {
+export function ConditionRow(props: ConditionRowProps): ReactElement {
+  const { condition, operators, pathsId, known, buttons, onChange } = props;
   const hintId = useId();
   const operator = operators.find(({ name }) => name === condition.operator);
   const takes = operator?.takes ?? 'value';
+  const problem = condition.property === '' ? undefined : pathProblem(condition.property, known);
   const choose = (name: string): void => {
     const chosen = operators.find((one) => one.name === name);
     if (chosen !== undefined) onChange(withOperator(condition, chosen, takes));
@@ -30,6 +36,7 @@ export function ConditionRow({ condition, operators, pathsId, buttons, onChange 
           list={pathsId}
           spellCheck={false}
           placeholder="event.event"
+          aria-invalid={problem !== undefined}
           value={condition.property}
           onChange={(event) => onChange({ ...condition, property: event.target.value })}
         />
@@ -48,6 +55,7 @@ export function ConditionRow({ condition, operators, pathsId, buttons, onChange 
         </select>
         <ValueFields key={takes} condition={condition} takes={takes} onChange={onChange} />
       </div>
+      <Problems problems={problem === undefined ? [] : [problem]} />
       <div className="row between">
         <span className="hint" id={hintId}>
           {operator?.summary}

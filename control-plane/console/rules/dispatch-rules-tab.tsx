@@ -7,13 +7,14 @@ import { Card } from '../design/page.tsx';
 import { AccountTrial } from './account-trial.tsx';
 import { DestinationChecks } from './destination-checks.tsx';
 import { useTriedEvent } from './event-choice.tsx';
-import { eventPaths } from './event-paths.ts';
 import { KeptForm } from './kept-form.tsx';
+import type { KnownPaths } from './known-paths.ts';
 import { LogicBuilder } from './logic-builder.tsx';
 import { fieldsOf } from './rule.ts';
 import type { Category, DispatchRulesFields, Kept, RuleLanguage } from './rule.ts';
 import './rules.css';
 import { useKept } from './use-kept.ts';
+import { useKnownPaths } from './use-recent.ts';
 import { newRuleId } from './use-trial.ts';
 
 /** The rules that keep events from several destinations at once, tried before any mapping. */
@@ -43,7 +44,7 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
     stored === undefined ? { name: null, isEnabled: true, categories: [] } : fieldsOf(stored),
   );
   const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
-  const paths = eventPaths(tried.event);
+  const known = useKnownPaths();
   // A rule without a name could not be kept: it is not tried yet.
   const named = { ...fields, categories: fields.categories.filter(({ name }) => name !== '') };
   return (
@@ -68,7 +69,7 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
               key={index}
               category={category}
               language={language}
-              paths={paths}
+              known={known}
               onChange={(next) =>
                 changeCategories(
                   next === undefined ? fields.categories.toSpliced(index, 1) : fields.categories.with(index, next),
@@ -99,12 +100,12 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
 type CategoryFieldsProps = {
   readonly category: Category;
   readonly language: RuleLanguage;
-  readonly paths: readonly string[];
+  readonly known: KnownPaths;
   /** Undefined takes it out. */
   readonly onChange: (category: Category | undefined) => void;
 };
 
-function CategoryFields({ category, language, paths, onChange }: CategoryFieldsProps): ReactElement {
+function CategoryFields({ category, language, known, onChange }: CategoryFieldsProps): ReactElement {
   return (
     <section className="logic-group" aria-label={category.name === '' ? 'New rule' : category.name}>
       <div className="two">
@@ -134,7 +135,7 @@ function CategoryFields({ category, language, paths, onChange }: CategoryFieldsP
       <LogicBuilder
         logic={category.logic}
         operators={language.operators}
-        paths={paths}
+        known={known}
         without="No events yet: a rule without a condition stops nothing."
         onChange={(logic) => onChange({ ...category, logic })}
       />

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useList, useRead } from '../api/queries.ts';
@@ -8,29 +8,45 @@ import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Empty } from '../design/page.tsx';
 
-/** The event rules are tried on: the one the address names, else the newest. */
-export function useTriedEvent(): { readonly id: string; readonly event: RecentEvent | undefined } {
+export type TriedEvent = {
+  readonly id: string;
+  readonly event: RecentEvent | undefined;
+  /** Recent events that the rule applies to, the newest first; undefined where they are not looked for. */
+  readonly matching: readonly { readonly id: string }[] | undefined;
+};
+
+/** The event rules are tried on: the one the address names, else the newest that the rule applies to, else the newest. */
+export function useTriedEvent(matching?: TriedEvent['matching']): TriedEvent {
   const [search] = useSearchParams();
-  const named = search.get('event') ?? '';
+  const named = search.get('event') ?? matching?.[0]?.id ?? '';
   const newest = useList<RecentEvent>('/events?limit=1', { enabled: named === '' });
   const id = named === '' ? (newest.entities[0]?.id ?? '') : named;
   const { data } = useRead<RecentEvent>(`/events/${encodeURIComponent(id)}`, { enabled: id !== '' });
-  return { id, event: data };
+  return { id, event: data, matching };
 }
 
 const labelCharactersMax = 60;
 
 /** Chooses it among recent ones, and shows what it says. */
-export function EventChoice({ id, event }: ReturnType<typeof useTriedEvent>): ReactElement {
+export function EventChoice({ id, event, matching }: TriedEvent): ReactElement {
   const [search, setSearch] = useSearchParams();
   const [name, setName] = useState('');
-  const events = useList<RecentEvent>(`/events?limit=50${name === '' ? '' : `&event=${encodeURIComponent(name)}`}`);
+  const filter = name.trim() === '' ? '' : `&nameContains=${encodeURIComponent(name.trim())}`;
+  const events = useList<RecentEvent>(`/events?limit=50${filter}`);
   const choose = (chosen: string): void => {
     const next = new URLSearchParams(search);
     next.set('event', chosen);
     setSearch(next, { replace: true });
   };
   const isListed = events.entities.some((one) => one.id === id);
+  const [first] = events.entities;
+  // The preview follows the filter.
+  const moves = filter !== '' && events.isSuccess && first !== undefined && !isListed;
+  useEffect(() => {
+    if (moves) choose(first.id);
+  }, [moves, first?.id]);
+  const isMatching = matching?.some((one) => one.id === id) !== false;
+  const [other] = matching ?? [];
   return (
     <>
       <Field label="Try it on">
@@ -45,7 +61,7 @@ export function EventChoice({ id, event }: ReturnType<typeof useTriedEvent>): Re
           </select>
         )}
       </Field>
-      <Field label="Only events named">
+      <Field label="Only events whose name contains">
         {(ids) => <input {...ids} type="search" value={name} onChange={(input) => setName(input.target.value)} />}
       </Field>
       <Waiting query={events} />
@@ -54,6 +70,14 @@ export function EventChoice({ id, event }: ReturnType<typeof useTriedEvent>): Re
           {name === '' ? <Link to="/sources">Send one: each source page has code to copy.</Link> : null}
         </Empty>
       ) : null}
+      {isMatching || other === undefined ? null : (
+        <div className="row">
+          <span className="soft">The rule does not apply to this event.</span>
+          <button type="button" className="plain" onClick={() => choose(other.id)}>
+            Try one that it applies to
+          </button>
+        </div>
+      )}
       {event === undefined ? null : (
         <details>
           <summary>Content</summary>
@@ -72,7 +96,12 @@ export function EventChoice({ id, event }: ReturnType<typeof useTriedEvent>): Re
 
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
-function labelOf({ event, time, test }: RecentEvent): string {
-  const name = event.length > labelCharactersMax ? `${event.slice(0, labelCharactersMax)} …` : event;
-  return `${name}, ${clock.format(time)}${test ? ', test' : ''}`;
+function labelOf({ event, time, test, visitor, eventProperties }: RecentEvent): string {
+  const person = visitor['email'] ?? visitor['external_id'] ?? eventProperties['order_id'];
+  const known = typeof person === 'string' ? `, ${short(person)}` : '';
+  return `${short(event)}${known}, ${clock.format(time)}${test ? ', test' : ''}`;
+}
+
+function short(text: string): string {
+  return text.length > labelCharactersMax ? `${text.slice(0, labelCharactersMax)} …` : text;
 }

@@ -3,8 +3,13 @@ import type { ReactElement, ReactNode } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State } from '../design/feedback.tsx';
+import { discardUnsavedWork } from '../forms/unsaved.ts';
+import { EditForm } from '../forms/edit-form.tsx';
 import type { Kept } from './rule.ts';
 import type { KeptRule } from './use-kept.ts';
+
+/** What is asked before a rule is saved. */
+export type Question = { readonly title: string; readonly text: ReactNode; readonly action: string };
 
 export type KeptFormProps<Fields> = {
   readonly kept: KeptRule<Fields>;
@@ -16,6 +21,8 @@ export type KeptFormProps<Fields> = {
   readonly listPath: string;
   /** Where one of them is, by its id. */
   readonly pathOf: (id: string) => string;
+  /** What to ask before the fields are saved; undefined: nothing. */
+  readonly ask?: (fields: Fields) => Question | undefined;
   readonly children: ReactNode;
 };
 
@@ -24,7 +31,7 @@ type SavedState = { readonly isSaved: boolean };
 
 /** The form of a rule: kept in the draft, or taken out of it. */
 export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
-  const { kept, isNew, fields, noun, listPath, pathOf, children } = props;
+  const { kept, isNew, fields, noun, listPath, pathOf, ask, children } = props;
   const { save, remove, mayChange, mayRemove } = kept;
   const navigate = useNavigate();
   const { search, state } = useLocation();
@@ -34,15 +41,15 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
       void navigate(`${pathOf(id)}${search}`, { replace: true, state: { isSaved: true } satisfies SavedState });
   };
   const [isRemoving, setRemoving] = useState(false);
+  const [question, setQuestion] = useState<Question>();
+  const submit = (): void => {
+    const asked = ask?.(fields);
+    if (asked === undefined) save.mutate(fields, { onSuccess: show });
+    else setQuestion(asked);
+  };
   return (
     <>
-      <form
-        className="wide"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate(fields, { onSuccess: show });
-        }}
-      >
+      <EditForm className="wide" values={fields} save={save} onSubmit={submit}>
         {children}
         {mayChange ? null : <p className="note warn">This key can read these rules but not change them.</p>}
         <ErrorNote error={save.error} />
@@ -57,7 +64,18 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
           ) : null}
         </div>
         {isSaved && !save.isError ? <SavedNote /> : null}
-      </form>
+      </EditForm>
+      {question === undefined ? null : (
+        <Confirm
+          title={question.title}
+          action={question.action}
+          cancel="Keep editing"
+          onDone={() => setQuestion(undefined)}
+          onConfirm={() => save.mutateAsync(fields, { onSuccess: show })}
+        >
+          <p>{question.text}</p>
+        </Confirm>
+      )}
       {isRemoving ? (
         <Confirm
           title={`Remove this ${noun}?`}
@@ -66,6 +84,7 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
           onDone={() => setRemoving(false)}
           onConfirm={async () => {
             await remove.mutateAsync(undefined);
+            discardUnsavedWork();
             await navigate(listPath);
           }}
         >

@@ -4,21 +4,22 @@ import type { JsonObject } from '../api/types.ts';
 import { showJson } from '../design/code.tsx';
 import { Field } from '../design/field.tsx';
 import { ConditionRow } from './condition-row.tsx';
+import type { KnownPaths } from './known-paths.ts';
 import { readLogic } from './logic.ts';
 import type { Logic, Operator } from './logic.ts';
 
 export type LogicBuilderProps = {
   readonly logic: JsonObject | null;
   readonly operators: readonly Operator[];
-  /** Paths to propose. */
-  readonly paths: readonly string[];
+  /** Paths to propose, and to check against. */
+  readonly known: KnownPaths;
   /** What holds without any: `Every event.` */
   readonly without: string;
   readonly onChange: (logic: JsonObject | null) => void;
 };
 
 /** When a rule applies: conditions and how they are joined, or the same as JSON for who prefers that. */
-export function LogicBuilder({ logic, operators, paths, without, onChange }: LogicBuilderProps): ReactElement {
+export function LogicBuilder({ logic, operators, known, without, onChange }: LogicBuilderProps): ReactElement {
   const [isJson, setJson] = useState(false);
   const pathsId = useId();
   const read = logic === null ? undefined : readLogic(logic);
@@ -28,13 +29,13 @@ export function LogicBuilder({ logic, operators, paths, without, onChange }: Log
     <fieldset className="logic">
       <legend>Applies to</legend>
       <datalist id={pathsId}>
-        {paths.map((path) => (
-          <option key={path} value={path} />
+        {[...known.examples].map(([path, example]) => (
+          <option key={path} value={path} label={example === '' ? path : `${path}, such as ${example}`} />
         ))}
       </datalist>
       {isBuilt && read === undefined ? <p>{without}</p> : null}
       {isBuilt && read !== undefined ? (
-        <Node logic={read} tools={{ operators, pathsId }} onChange={(next) => onChange(next ?? null)} />
+        <Node logic={read} tools={{ operators, pathsId, known }} onChange={(next) => onChange(next ?? null)} />
       ) : null}
       {isBuilt ? null : <JsonText logic={logic} onChange={onChange} />}
       <div className="row">
@@ -60,7 +61,7 @@ function joined(logic: Logic, more: Logic): Logic {
   return { AND: 'AND' in logic ? [...logic.AND, more] : [logic, more] };
 }
 
-type Tools = { readonly operators: readonly Operator[]; readonly pathsId: string };
+type Tools = { readonly operators: readonly Operator[]; readonly pathsId: string; readonly known: KnownPaths };
 
 type NodeProps = {
   readonly logic: Logic;
@@ -87,6 +88,7 @@ function Node({ logic, tools, onChange }: NodeProps): ReactElement {
         condition={logic.condition}
         operators={tools.operators}
         pathsId={tools.pathsId}
+        known={tools.known}
         buttons={buttons}
         onChange={(condition) => onChange({ condition })}
       />

@@ -1,83 +1,90 @@
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
-import { useRead } from '../api/queries.ts';
 import type { Way } from '../api/types.ts';
+import { ComparedRequests } from '../design/compared-requests.tsx';
+import type { ComparedSide } from '../design/compared-requests.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Card } from '../design/page.tsx';
-import { RequestView } from '../design/shown-request.tsx';
 import { WayState } from '../events/way-state.tsx';
 import { EventChoice } from './event-choice.tsx';
-import type { useTriedEvent } from './event-choice.tsx';
+import type { TriedEvent } from './event-choice.tsx';
 import type { MappingFields } from './rule.ts';
 import { useTrial } from './use-trial.ts';
-import type { Ways } from './use-trial.ts';
 
 export type MappingTrialProps = {
-  readonly tried: ReturnType<typeof useTriedEvent>;
+  readonly tried: TriedEvent;
   readonly id: string;
   readonly fields: MappingFields;
 };
 
-/** What the destination would be sent with the mapping as it is written now, beside what it is sent today. */
+/** What the destination would be sent with the mapping as it is written now, beside what it would be sent without it. */
 export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactElement {
   const { destinationId } = fields;
-  const isAsked = tried.id !== '' && destinationId !== '';
-  // A property without a name could not be kept: it is not tried yet.
+  const eventId = destinationId === '' ? '' : tried.id;
+  // A property without a name cannot be saved: it is not tried yet.
   const named = { ...fields, mappings: fields.mappings.filter(({ property }) => property !== '') };
-  const trial = useTrial(isAsked ? tried.id : '', { mappings: { id, fields: named } }, destinationId);
-  const live = useRead<Ways>(
-    `/events/${encodeURIComponent(tried.id)}/ways?rules=live&destinationId=${encodeURIComponent(destinationId)}`,
-    { enabled: isAsked },
-  );
+  const trial = useTrial(eventId, { mappings: { id, fields: named } }, destinationId);
+  const without = useTrial(eventId, { mappings: { id, fields: null } }, destinationId);
+  const way = trial.data?.ways[0];
   return (
     <Card title="Preview">
+      <p className="hint">This is a preview: nothing is sent.</p>
       <EventChoice {...tried} />
-      {isAsked ? (
+      {destinationId === '' ? <p className="soft">Choose a destination to preview its request.</p> : null}
+      {eventId === '' ? null : (
         <div className="stack" aria-live="polite">
-          <h3>With this rule</h3>
           <Waiting query={trial} />
-          {trial.error === null ? <Shown way={trial.data?.ways[0]} ownId={id} none="Destination not found." /> : null}
-          <details>
-            <summary>Live now</summary>
-            <Waiting query={live} />
-            {live.isSuccess ? (
-              <Shown way={live.data.ways[0]} ownId={id} none="This destination is not live yet." />
-            ) : null}
-          </details>
+          <Waiting query={without} />
+          {trial.error === null && trial.isSuccess && without.isSuccess ? (
+            way === undefined ? (
+              <p className="soft">Destination not found.</p>
+            ) : (
+              <>
+                <Decides way={way} ownId={id} />
+                <ComparedRequests
+                  before={sideOf('Without this mapping', without.data.ways[0])}
+                  after={sideOf('With this mapping', way)}
+                />
+              </>
+            )
+          ) : null}
         </div>
-      ) : destinationId === '' ? (
-        <p className="soft">Choose a destination to preview its request.</p>
-      ) : null}
+      )}
     </Card>
   );
 }
 
-type ShownProps = { readonly way: Way | undefined; readonly ownId: string; readonly none: string };
-
-function Shown({ way, ownId, none }: ShownProps): ReactElement {
-  if (way === undefined) return <p className="soft">{none}</p>;
-  const { ruleId } = way;
-  const isOther = ruleId !== null && ruleId !== ownId;
-  return (
-    <div className="stack">
+function sideOf(title: string, way: Way | undefined): ComparedSide {
+  if (way === undefined) return { title, request: null, note: null };
+  const name = way.sentName ?? way.eventName;
+  return {
+    title,
+    request: way.request,
+    note: (
       <div className="row">
         <WayState decision={way.decision} />
-        {way.eventName === null ? null : (
+        {way.decision !== 'send' || name === null ? (
+          <span className="hint">{way.decision === 'send' ? null : way.why}</span>
+        ) : (
           <span className="clip" dir="auto">
-            as <strong>{way.eventName}</strong>
+            as <strong>{name}</strong>
           </span>
         )}
       </div>
-      {isOther ? (
-        <p className="note">
-          <span>
-            Another rule comes first and decides: <Link to={`/rules/mappings/${ruleId}`}>{ruleId}</Link>
-          </span>
-        </p>
-      ) : (
-        <p className="soft">{ruleId === ownId ? 'This rule decides.' : way.why}</p>
-      )}
-      {way.request === null ? null : <RequestView request={way.request} />}
-    </div>
+    ),
+  };
+}
+
+function Decides({ way, ownId }: { readonly way: Way; readonly ownId: string }): ReactElement {
+  const { ruleId } = way;
+  if (ruleId === null || ruleId === ownId) {
+    return <p className="soft">{ruleId === ownId ? 'This rule decides.' : way.why}</p>;
+  }
+  return (
+    <p className="note">
+      <span>
+        Another rule comes first and decides: <Link to={`/rules/mappings/${ruleId}`}>{ruleId}</Link>
+      </span>
+    </p>
   );
 }

@@ -1,42 +1,11 @@
-import { useState } from 'react';
 import type { ReactElement } from 'react';
-import { useParams } from 'react-router';
-import { Waiting } from '../design/feedback.tsx';
-import { Check, Field } from '../design/field.tsx';
+import { Check } from '../design/field.tsx';
 import { DescriptionField } from './description-field.tsx';
-import { Card, Page } from '../design/page.tsx';
 import { DestinationChecks } from './destination-checks.tsx';
-import { KeptForm } from './kept-form.tsx';
-import { fieldsOf } from './rule.ts';
+import { ChoiceField, TextField } from './rule-fields.tsx';
+import { RulePage } from './rule-page.tsx';
 import type { ConsentFields } from './rule.ts';
-import './rules.css';
 import { ListField, SignalFields } from './signal-fields.tsx';
-import { useKept } from './use-kept.ts';
-import type { KeptRule } from './use-kept.ts';
-
-/** One purpose visitors are asked about, or a new one. */
-export function PurposePage(): ReactElement {
-  const { id } = useParams();
-  const kept = useKept<ConsentFields>('consentSettings', id);
-  const stored = kept.query.data;
-  return (
-    <Page
-      title={id === undefined ? 'New purpose' : (stored?.name ?? id)}
-      lead="A destination that serves this purpose gets the events of visitors who allow it, and no others."
-      back={{ to: '/rules/consent', label: 'Consent' }}
-    >
-      {id === undefined ? null : <Waiting query={kept.query} />}
-      {id === undefined || stored !== undefined ? (
-        <PurposeForm
-          key={id ?? ''}
-          id={id}
-          kept={kept}
-          initial={stored === undefined ? emptyPurpose : fieldsOf(stored)}
-        />
-      ) : null}
-    </Page>
-  );
-}
 
 const emptyPurpose: ConsentFields = {
   name: '',
@@ -48,58 +17,44 @@ const emptyPurpose: ConsentFields = {
   signals: null,
 };
 
-type PurposeFormProps = {
-  readonly id: string | undefined;
-  readonly kept: KeptRule<ConsentFields>;
-  readonly initial: ConsentFields;
-};
+const defaultWords: Readonly<Record<ConsentFields['defaultState'], string>> = { Denied: 'denied', Granted: 'granted' };
 
-function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
-  const [fields, setFields] = useState(initial);
-  const change = (changed: Partial<ConsentFields>): void => setFields({ ...fields, ...changed });
+/** One purpose visitors are asked about, or a new one. */
+export function PurposePage(): ReactElement {
   return (
-    <div className="columns">
-      <Card>
-        <KeptForm
-          kept={kept}
-          isNew={id === undefined}
-          fields={fields}
-          noun="purpose"
-          listPath="/rules/consent"
-          pathOf={(one) => `/rules/purposes/${one}`}
-        >
-          <Field label="Name" hint="The name pages use: analytics, advertising.">
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                maxLength={250}
-                value={fields.name}
-                onChange={(event) => change({ name: event.target.value })}
-              />
-            )}
-          </Field>
+    <RulePage<ConsentFields>
+      collection="consentSettings"
+      noun="purpose"
+      newTitle="New purpose"
+      lead="A destination that serves this purpose receives the events of visitors who allow it, and no others."
+      list={{ to: '/rules/consent', label: 'Consent' }}
+      pathOf={(id) => `/rules/purposes/${id}`}
+      empty={emptyPurpose}
+      form={({ fields, change }) => (
+        <>
+          <TextField
+            label="Name"
+            hint="The name pages use: analytics, advertising."
+            isRequired
+            maxLength={250}
+            value={fields.name}
+            onChange={(name) => change({ name })}
+          />
           <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <Check
             label="On: events are stopped without consent"
             checked={fields.isEnabled}
             onChange={(isEnabled) => change({ isEnabled })}
           />
-          <Field label="Default until a visitor decides">
-            {(ids) => (
-              <select
-                {...ids}
-                value={fields.defaultState}
-                onChange={(event) => change({ defaultState: event.target.value === 'Granted' ? 'Granted' : 'Denied' })}
-              >
-                <option value="Denied">denied</option>
-                <option value="Granted">granted</option>
-              </select>
-            )}
-          </Field>
+          <ChoiceField
+            label="Default until a visitor decides"
+            words={defaultWords}
+            value={fields.defaultState}
+            onChange={(defaultState) => change({ defaultState })}
+          />
           <ListField
             label="Regions of the default"
-            hint="ISO codes such as DE or US-CA, EU or EEA. Empty: everywhere. Outside of them the default is granted."
+            hint="ISO codes such as DE or US-CA, EU or EEA. Leave empty for everywhere. Outside of them the default is granted."
             value={fields.regions ?? []}
             onChange={(regions) => change({ regions: regions.length === 0 ? null : regions })}
           />
@@ -109,8 +64,8 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
             ids={fields.destinationIds}
             onChange={(destinationIds) => change({ destinationIds })}
           />
-        </KeptForm>
-      </Card>
-    </div>
+        </>
+      )}
+    />
   );
 }

@@ -4,7 +4,7 @@ import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Kept } from './rule.ts';
 
-type Collection =
+export type KeptCollection =
   | 'mappings'
   | 'globalDispatchCenters'
   | 'allowedEvents'
@@ -21,7 +21,7 @@ export type KeptRule<Fields> = {
 };
 
 /** A rule of the draft, and how it is changed; without an id, one that is yet to be made. */
-export function useKept<Fields>(collection: Collection, id: string | undefined): KeptRule<Fields> {
+export function useKept<Fields>(collection: KeptCollection, id: string | undefined): KeptRule<Fields> {
   const path = `/collections/${collection}`;
   const one = `${path}/${encodeURIComponent(id ?? '')}`;
   const query = useRead<Kept<Fields>>(one, { enabled: id !== undefined });

@@ -9,7 +9,8 @@ import type { Way } from '../api/types.ts';
 export type StandIns = {
   readonly [collection in 'mappings' | 'globalDispatchCenters' | 'allowedEvents']?: {
     readonly id: string;
-    readonly fields: object;
+    /** Null: as if it were removed. */
+    readonly fields: object | null;
   };
 };
 
@@ -33,7 +34,7 @@ export function useTrial(eventId: string, standIns: StandIns, destinationId?: st
 }
 
 /** A value once it has not changed for a moment. */
-function useSettled(value: string): string {
+export function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), settledMs);

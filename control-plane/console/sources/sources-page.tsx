@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useList, useRead } from '../api/queries.ts';
@@ -10,6 +10,7 @@ import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 
 /** Where events come from. */
 export function SourcesPage(): ReactElement {
@@ -87,8 +88,7 @@ function NewSource({ types }: { readonly types: readonly SourceType[] }): ReactE
   const [redirectUrl, setRedirectUrl] = useState('');
   const isLink = type === 'RedirectSource';
   const create = useChange((body: object) => request<Source>('POST', '/sources', body));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     create.mutate(
       { name, type, ...(isLink ? { redirectUrl } : {}) },
       { onSuccess: ({ id }) => void navigate(`/sources/${id}`) },
@@ -96,7 +96,7 @@ function NewSource({ types }: { readonly types: readonly SourceType[] }): ReactE
   };
   return (
     <Card title="Add a source">
-      <form onSubmit={submit}>
+      <EditForm values={[name, type, redirectUrl]} save={create} onSubmit={submit}>
         <Field label="Name">
           {(ids) => (
             <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
@@ -139,7 +139,7 @@ function NewSource({ types }: { readonly types: readonly SourceType[] }): ReactE
             Add to the draft
           </button>
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Source, SourceType, Tokens } from '../api/types.ts';
@@ -7,6 +7,7 @@ import { Code } from '../design/code.tsx';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { webhookUrl } from './snippets.ts';
 
 export type WebhookCardProps = {
@@ -67,12 +68,13 @@ function SecretField({ source, field, label, unset, mayUpdate }: SecretFieldProp
   const [value, setValue] = useState('');
   const isSet = source[field] !== null;
   const save = useChange((given: string | null) => request('PATCH', `/sources/${source.id}`, { [field]: given }));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    save.mutate(value, { onSuccess: () => setValue('') });
-  };
   return (
-    <form onSubmit={submit}>
+    <EditForm
+      values={value}
+      save={save}
+      startsAgain
+      onSubmit={() => save.mutate(value, { onSuccess: () => setValue('') })}
+    >
       <Field label={label} hint={isSet ? <State tone="good">Set. It takes effect when you publish.</State> : unset}>
         {(ids) => (
           <input
@@ -99,6 +101,6 @@ function SecretField({ source, field, label, unset, mayUpdate }: SecretFieldProp
           ) : null}
         </div>
       ) : null}
-    </form>
+    </EditForm>
   );
 }

@@ -71,7 +71,7 @@ export function PersonalDataTab(): ReactElement {
           A sample of what arrives is checked for names and shapes of personal data. Values are not stored. A rule omits
           or redacts a property in all that is stored and sent, once the draft is published.
         </p>
-        <form className="inline" onSubmit={(event) => event.preventDefault()}>
+        <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
           <Field label="Show">
             {(ids) => (
               <select

@@ -7,6 +7,7 @@ import type { Account } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { actionWords } from './plan-words.tsx';
 import type { PlanAction, PlanSeverity } from './plan-words.tsx';
 
@@ -28,11 +29,10 @@ function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement 
   const [{ unknownEvents, unknownProperties }, setSettings] = useState<Settings>(initial);
   const save = useChange((settings: Settings) => request<Account>('PATCH', '/account', settings));
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate({ unknownEvents, unknownProperties });
-      }}
+    <EditForm
+      values={[unknownEvents, unknownProperties]}
+      save={save}
+      onSubmit={() => save.mutate({ unknownEvents, unknownProperties })}
     >
       <p className="soft">
         Counts once an event of the plan is Approved. Not versioned: it takes effect when you save it.
@@ -59,7 +59,7 @@ function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement 
         </button>
         {save.isSuccess ? <State tone="good">Live</State> : null}
       </div>
-    </form>
+    </EditForm>
   );
 }
 

@@ -89,6 +89,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/sources', 'Demo source'],
   ['/rules', 'Partner: no sign-ups'],
   [`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.'],
+  [`/rules/new-mapping?destinationId=${account.healthyId}`, 'Without this mapping'],
   [`/rules/dispatch?event=${account.eventId}`, 'No mapping matches'],
   ['/rules/events', 'Every event goes to every destination'],
   [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
@@ -108,7 +109,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/users', 'No users yet'],
   ['/keys', 'Last used'],
   ['/draft', 'Draft'],
-  ['/versions', 'Four destinations'],
+  ['/versions', 'What was live when'],
   [`/versions/${account.versionId}`, 'Made'],
   ['/system', 'Actors'],
   ['/system/runbook', 'The disk is full'],
@@ -409,16 +410,56 @@ test('events: come by themselves, are filtered, and one shows its way and what w
 
 test('draft: shows what changes field by field, takes one back, publishes, and goes back to what was', async () => {
   await open('/draft', 'Warehouse loader, EU');
+  await waitForText(page, 'Last changed by');
+  await press('Try on recent events');
+  await waitForText(page, 'recent events');
   await page.getByLabel('Next quarter').getByRole('button', { name: 'Revert' }).click();
   await page.getByLabel('Name').fill('Renamed by hand');
   await page.getByRole('button', { name: /Publish 1 change/ }).click();
   await waitForText(page, 'is live');
   await page.getByRole('link', { name: 'Versions', exact: true }).click();
   await waitForText(page, 'Renamed by hand');
-  await page.getByRole('link', { name: 'Four destinations' }).click();
+  await page.getByRole('link', { name: 'Four destinations' }).first().click();
   await press('Roll back to this version');
-  await press('Publish', true);
+  expect(await page.getByLabel('Also revert these changes in the draft').isChecked()).toBe(true);
+  await press('Roll back', true);
   expect(await showsText(page, 'None: this is the live version.')).toBe(true);
+  await waitForText(page, '1 change reverted in the draft');
+  await open('/versions', 'What was live when');
+  expect(await page.getByRole('group', { name: 'Publications' }).getByText('Renamed by hand').count()).toBe(1);
+});
+
+test('draft: where the account requires it, a version is published once another key has approved it', async () => {
+  const { client } = account;
+  const { id } = await client.api('POST', 'destinations', {
+    type: 'HTTPDestination',
+    name: 'To be approved',
+    settings: { httpDestinationUrl: `${stack.credentials.sink}/approved` },
+  });
+  const { key } = await client.api('POST', 'keys', { name: 'Reviewer', scopes: ['all'] });
+  await open('/account', 'Publishing');
+  const setting = page.getByLabel('A version goes live only after another key');
+  await setting.check();
+  await page.getByRole('region', { name: 'Publishing' }).getByRole('button', { name: 'Apply' }).click();
+  await waitForText(page, 'Applied.');
+  await open('/draft', 'Request approval of');
+  await page.getByLabel('Name').fill('With a second look');
+  await press('Request approval of');
+  await waitForText(page, 'Waits for an approval');
+  const path = new URL(page.url()).pathname;
+  expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+  const reviewer = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await signIn(reviewer.page, String(key));
+  await reviewer.page.goto(path);
+  await reviewer.page.getByRole('button', { name: 'Approve', exact: true }).click();
+  await reviewer.page.getByText('Approved', { exact: true }).waitFor();
+  await reviewer.close();
+  await page.reload();
+  await press('Publish this version');
+  await press('Publish', true);
+  await waitForText(page, 'is live.');
+  await client.api('PATCH', 'account', { requiresApproval: false });
+  await client.api('DELETE', `destinations/${String(id)}`);
 });
 
 test('draft: events that wait for a removed destination are shown, and left unsent only with consent', async () => {
@@ -629,6 +670,7 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await field('Name').fill('Purchases by hand');
   await field('Destination').selectOption(account.healthyId);
   await waitForText(page, 'This rule decides.');
+  await waitForText(page, 'Applies to');
   await press('Only matching events');
   await field('Value').fill('Signed Up');
   await waitForText(page, 'No mapping matches');
@@ -645,9 +687,24 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await field('Sent as').fill('purchase');
   await press('Add a property');
   await field('Property at the destination').fill('email');
+  await field('Template').fill('{{event.event_propertys.total}}');
+  await waitForText(page, 'Did you mean event.event_properties.total?');
+  await field('Template').fill('{{visitor.email');
+  await waitForText(page, 'is not closed');
   await field('Template').fill('{{visitor.email}}');
-  await field('Modification').selectOption('HashedNormalized');
-  await waitForText(page, createHash('sha256').update('edsger@example.com').digest('hex'));
+  await press('Modification: None');
+  await page.getByLabel('Search modifications').fill('normalized');
+  await page.getByRole('button', { name: /^HashedNormalized / }).click();
+  const hash = createHash('sha256').update('edsger@example.com').digest('hex');
+  await page.getByLabel('With this mapping', { exact: true }).getByText(hash).waitFor();
+  expect(await page.getByLabel('Without this mapping', { exact: true }).getByText(hash).count()).toBe(0);
+  await page.getByLabel('Send only the properties listed above').check();
+  await waitForText(page, 'Left out of the event in the preview: ');
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Destinations', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+  await press('Stay');
+  expect(await field('Name').inputValue()).toBe('Purchases by hand');
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft.');
   await press('Edit as JSON');
@@ -662,6 +719,14 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await waitForText(page, 'exactly one of condition');
   await field('As JSON').fill(json.replace('"Is"', '"IsNot"'));
   await waitForText(page, 'No mapping matches');
+  await field('As JSON').fill('null');
+  await press('Save in the draft');
+  await page.getByRole('dialog', { name: 'Apply it to every event?' }).waitFor();
+  await press('Keep editing');
+  await page.getByLabel('Only events whose name contains').fill('signed');
+  await expect
+    .poll(() => page.getByLabel('Try it on').locator('option:checked').textContent())
+    .toContain('Signed Up, ');
   await press('Remove', true);
   await press('Remove from the draft');
   await page.waitForURL('**/rules');

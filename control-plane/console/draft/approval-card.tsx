@@ -1,0 +1,141 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useAccounts, useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Account, Approval, Page as PageOf, Version } from '../api/types.ts';
+import { ErrorNote, State } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import { At } from '../design/time.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
+
+/** Whether only approved versions go live; false where the key may not read it: the server refuses in any case. */
+export function useRequiresApproval(): boolean {
+  const account = useRead<Account>('/account', { enabled: useScope('account:find') });
+  return account.data?.requiresApproval === true;
+}
+
+/** The request for the approval of a version; undefined where there is none. */
+export function useApproval(versionId: string): Approval | undefined {
+  const mayList = useScope('version:list');
+  const query = useRead<PageOf<Approval>>(`/approvals?versionId=${versionId}`, { enabled: mayList, everyMs: 10_000 });
+  return query.data?.entities[0];
+}
+
+const states: Readonly<Record<Approval['status'], readonly [Tone, string]>> = {
+  pending: ['warn', 'Waits for an approval'],
+  approved: ['good', 'Approved'],
+  rejected: ['bad', 'Rejected'],
+  void: ['off', 'Void'],
+  published: ['off', 'Approved and published'],
+};
+
+export function ApprovalState({ approval }: { readonly approval: Pick<Approval, 'status'> }): ReactElement {
+  const [tone, word] = states[approval.status];
+  return <State tone={tone}>{word}</State>;
+}
+
+type ApprovalCardProps = { readonly version: Version; readonly approval: Approval | undefined };
+
+/** Where the approval of a version stands, and what can be done about it. */
+export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactElement | null {
+  const isRequired = useRequiresApproval();
+  const mayRequest = useScope('version:create') || useScope('version:publish');
+  if (version.isPublished || (!isRequired && approval === undefined)) return null;
+  const isOpen = approval?.status === 'pending' || approval?.status === 'approved';
+  return (
+    <Card title="Approval">
+      {approval === undefined ? (
+        <p>Another key or user has to approve this version before it can be published.</p>
+      ) : (
+        <dl className="facts">
+          <dt>State</dt>
+          <dd>
+            <ApprovalState approval={approval} />
+            {approval.voidBecause === null ? null : <span className="hint"> as {approval.voidBecause}</span>}
+          </dd>
+          <dt>Requested</dt>
+          <dd>
+            by {approval.requestedByName}, <At at={approval.requestedAt} />
+            {approval.comment === null ? null : <p dir="auto">{approval.comment}</p>}
+          </dd>
+          {approval.decidedAt === null ? null : (
+            <>
+              <dt>Decided</dt>
+              <dd>
+                by {approval.decidedByName}, <At at={approval.decidedAt} />
+                {approval.decisionComment === null ? null : <p dir="auto">{approval.decisionComment}</p>}
+              </dd>
+            </>
+          )}
+        </dl>
+      )}
+      {approval?.status === 'pending' ? <Decide approval={approval} /> : null}
+      {!isOpen && isRequired && mayRequest ? <RequestApproval versionId={version.id} /> : null}
+    </Card>
+  );
+}
+
+function RequestApproval({ versionId }: { readonly versionId: string }): ReactElement {
+  const [comment, setComment] = useState('');
+  const ask = useChange((body: object) => request('POST', `/versions/${versionId}/request-approval`, body));
+  return (
+    <EditForm values={comment} save={ask} onSubmit={() => ask.mutate(comment === '' ? {} : { comment })}>
+      <CommentField label="Comment for the reviewer" value={comment} onChange={setComment} />
+      <ErrorNote error={ask.error} />
+      <div className="row">
+        <button className="primary" type="submit" disabled={ask.isPending}>
+          Request approval
+        </button>
+      </div>
+    </EditForm>
+  );
+}
+
+function Decide({ approval }: { readonly approval: Approval }): ReactElement | null {
+  const mayDecide = useScope('version:approve');
+  const { current } = useAccounts();
+  const [comment, setComment] = useState('');
+  const decide = useChange((decision: 'approve' | 'reject') =>
+    request('POST', `/versions/${approval.versionId}/${decision}`, comment === '' ? {} : { comment }),
+  );
+  if (!mayDecide) return null;
+  const isOwn = approval.requestedById === current?.keyId;
+  return (
+    <EditForm values={comment} save={decide} onSubmit={() => decide.mutate('approve')}>
+      {isOwn ? (
+        <p className="note">You requested this approval: another key or user has to give it. You can withdraw it.</p>
+      ) : null}
+      <CommentField label="Comment" value={comment} onChange={setComment} />
+      <ErrorNote error={decide.error} />
+      <div className="row">
+        {isOwn ? null : (
+          <button className="primary" type="submit" disabled={decide.isPending}>
+            Approve
+          </button>
+        )}
+        <button type="button" disabled={decide.isPending} onClick={() => decide.mutate('reject')}>
+          {isOwn ? 'Withdraw' : 'Reject'}
+        </button>
+      </div>
+    </EditForm>
+  );
+}
+
+type CommentFieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+function CommentField({ label, value, onChange }: CommentFieldProps): ReactElement {
+  return (
+    <Field label={label}>
+      {(ids) => (
+        <textarea {...ids} maxLength={2_000} value={value} onChange={(event) => onChange(event.target.value)} />
+      )}
+    </Field>
+  );
+}

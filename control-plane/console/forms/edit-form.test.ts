@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { isUnsaved } from './edit-form.tsx';
+
+test('edit form: what differs from what was saved is unsaved, until it is being saved, and again where that failed', () => {
+  const of = (written: string, sent: string | undefined, status: 'idle' | 'pending' | 'success' | 'error') =>
+    isUnsaved({ written, saved: 'a', sent, status });
+  expect(of('a', undefined, 'idle')).toBe(false);
+  expect(of('b', undefined, 'idle')).toBe(true);
+  expect(of('b', 'b', 'pending')).toBe(false);
+  expect(of('c', 'b', 'pending')).toBe(true);
+  expect(of('b', 'b', 'error')).toBe(true);
+  expect(of('b', 'b', 'success')).toBe(false);
+  expect(of('c', 'b', 'success')).toBe(true);
+});
+
+const sources = import.meta.glob<string>('../**/*.tsx', { query: '?raw', import: 'default', eager: true });
+
+/** Forms that hold no work of anybody: a dialog's, the sign-in, and what sends a made-up event. */
+const exceptions = [
+  '../design/confirm.tsx',
+  '../shell/sign-in-page.tsx',
+  '../destinations/test-tab.tsx',
+  './edit-form.tsx',
+];
+
+test('forms: every one asks before it is left unsaved, but searches and the listed exceptions', () => {
+  const bare = Object.entries(sources).filter(([, text]) => /<form(?![^>]*role="search")/.test(text));
+  expect(bare.map(([path]) => path).toSorted()).toEqual(exceptions.toSorted());
+});

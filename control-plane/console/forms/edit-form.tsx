@@ -1,0 +1,53 @@
+import { useEffect, useRef, useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { useUnsaved } from './unsaved.ts';
+
+export type EditFormProps = {
+  /** What is written in the form now; unsaved where it differs from what was loaded or saved last. */
+  readonly values: unknown;
+  /** The request that saves it. */
+  readonly save: { readonly status: 'idle' | 'pending' | 'success' | 'error'; readonly submittedAt: number };
+  readonly onSubmit: () => void;
+  /** For a form that is emptied once it is saved. */
+  readonly startsAgain?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+};
+
+/** A form whose work is kept: a page is not left while some of it is unsaved. */
+export function EditForm(props: EditFormProps): ReactElement {
+  const { values, save, onSubmit, startsAgain = false, className, children } = props;
+  const { status, submittedAt } = save;
+  const written = JSON.stringify(values);
+  const [saved, setSaved] = useState(written);
+  const sent = useRef<string>(undefined);
+  useEffect(() => {
+    if (status === 'success' && sent.current !== undefined && !startsAgain) setSaved(sent.current);
+  }, [status, submittedAt, startsAgain]);
+  useUnsaved(isUnsaved({ written, saved, sent: sent.current, status }));
+  return (
+    <form
+      className={className}
+      onSubmit={(event) => {
+        event.preventDefault();
+        sent.current = written;
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+type Written = {
+  readonly written: string;
+  readonly saved: string;
+  readonly sent: string | undefined;
+  readonly status: EditFormProps['save']['status'];
+};
+
+/** Whether a form holds what neither was saved nor is being saved. Pure. */
+export function isUnsaved({ written, saved, sent, status }: Written): boolean {
+  if (written === saved) return false;
+  return !(written === sent && (status === 'pending' || status === 'success'));
+}

@@ -1,0 +1,15 @@
+import type { ReactElement } from 'react';
+
+/** What looks wrong with what is typed, below its field. */
+export function Problems({ problems }: { readonly problems: readonly string[] }): ReactElement | null {
+  if (problems.length === 0) return null;
+  return (
+    <div role="status">
+      {problems.map((problem) => (
+        <div key={problem} className="field-error">
+          {problem}
+        </div>
+      ))}
+    </div>
+  );
+}

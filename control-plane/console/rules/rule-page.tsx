@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { useParams } from 'react-router';
+import { Waiting } from '../design/feedback.tsx';
+import { Card, Page } from '../design/page.tsx';
+import { KeptForm } from './kept-form.tsx';
+import type { Question } from './kept-form.tsx';
+import { fieldsOf } from './rule.ts';
+import './rules.css';
+import { useKept } from './use-kept.ts';
+import type { KeptCollection, KeptRule } from './use-kept.ts';
+
+/** A rule as it is written in its form. */
+export type RuleForm<Fields> = {
+  /** Undefined for a new one. */
+  readonly id: string | undefined;
+  readonly fields: Fields;
+  change(changed: Partial<Fields>): void;
+};
+
+export type RulePageProps<Fields> = {
+  readonly collection: KeptCollection;
+  readonly noun: string;
+  readonly newTitle: string;
+  readonly lead: string;
+  /** Where all of them are shown. */
+  readonly list: { readonly to: string; readonly label: string };
+  /** Where one of them is, by its id. */
+  readonly pathOf: (id: string) => string;
+  readonly empty: Fields;
+  readonly form: (form: RuleForm<Fields>) => ReactNode;
+  /** What stands beside the form, such as a trial of the rule. */
+  readonly beside?: (form: RuleForm<Fields>) => ReactNode;
+  /** What stands below the form of one that is stored. */
+  readonly below?: ReactNode;
+  /** What to ask before the fields are saved; undefined: nothing. */
+  readonly ask?: (fields: Fields) => Question | undefined;
+};
+
+/** The page of one rule, or of a new one. */
+export function RulePage<Fields extends { readonly name: string | null }>(props: RulePageProps<Fields>): ReactElement {
+  const { id } = useParams();
+  const kept = useKept<Fields>(props.collection, id);
+  const stored = kept.query.data;
+  return (
+    <Page title={id === undefined ? props.newTitle : (stored?.name ?? id)} lead={props.lead} back={props.list}>
+      {id === undefined ? null : <Waiting query={kept.query} />}
+      {id === undefined || stored !== undefined ? (
+        <StoredRule
+          // The form starts again with another rule.
+          key={id ?? ''}
+          {...props}
+          id={id}
+          kept={kept}
+          initial={stored === undefined ? props.empty : fieldsOf<Fields>(stored)}
+        />
+      ) : null}
+      {id === undefined ? null : props.below}
+    </Page>
+  );
+}
+
+type StoredRuleProps<Fields> = RulePageProps<Fields> & {
+  readonly id: string | undefined;
+  readonly kept: KeptRule<Fields>;
+  readonly initial: Fields;
+};
+
+function StoredRule<Fields>(props: StoredRuleProps<Fields>): ReactElement {
+  const { id, kept, initial, noun, list, pathOf, form, beside, ask } = props;
+  const [fields, setFields] = useState(initial);
+  const written: RuleForm<Fields> = { id, fields, change: (changed) => setFields({ ...fields, ...changed }) };
+  const card = (
+    <Card>
+      <KeptForm
+        kept={kept}
+        isNew={id === undefined}
+        fields={fields}
+        noun={noun}
+        listPath={list.to}
+        pathOf={pathOf}
+        {...(ask && { ask })}
+      >
+        {form(written)}
+      </KeptForm>
+    </Card>
+  );
+  if (beside === undefined) return card;
+  return (
+    <div className="editor">
+      {card}
+      {beside(written)}
+    </div>
+  );
+}
