@@ -42,6 +42,7 @@ export const wayReply = Type.Object({
   why: Type.String({ description: 'In words.' }),
   consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stops or limits it: what decides.' })),
   ruleId: nullable(Type.String({ description: 'The mapping that decided, where one did.' })),
+  ruleName: nullable(Type.String({ description: 'Its name, where it has one.' })),
   eventName: nullable(Type.String({ description: 'Its name after the mapping.' })),
   sentName: nullable(
     Type.String({
@@ -124,10 +125,21 @@ export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => W
     const named = { destinationId: destination.id, name: textOf(entity?.['name']), type: destination.type };
     return { named, decide: compileWay(config, destination, asked) };
   });
-  return (record) => decided.map(({ named, decide }) => ({ ...named, ...decide(record) }));
+  const names = new Map(snapshot.mappings.map(({ id, name }) => [id, name]));
+  return (record) =>
+    decided.map(({ named, decide }) => {
+      const verdict = decide(record);
+      const name = verdict.ruleId === null ? undefined : names.get(verdict.ruleId);
+      return { ...named, ...verdict, ruleName: typeof name === 'string' ? name : null };
+    });
 }
 
-export type Way = Verdict & { readonly destinationId: string; readonly name: string; readonly type: string };
+export type Way = Verdict & {
+  readonly destinationId: string;
+  readonly name: string;
+  readonly type: string;
+  readonly ruleName: string | null;
+};
 
 type Verdict = {
   readonly decision: 'send' | 'skip' | 'stop' | 'globalStop' | 'broken';

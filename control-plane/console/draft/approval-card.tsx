@@ -102,7 +102,7 @@ function Decide({ approval }: { readonly approval: Approval }): ReactElement | n
     request('POST', `/versions/${approval.versionId}/${decision}`, comment === '' ? {} : { comment }),
   );
   if (!mayDecide) return null;
-  const isOwn = approval.requestedById === current?.keyId;
+  const isOwn = approval.requestedById === (current?.user?.id ?? current?.keyId);
   return (
     <EditForm values={comment} save={decide} onSubmit={() => decide.mutate('approve')}>
       {isOwn ? (

@@ -53,7 +53,7 @@ function Versions(): ReactElement {
   );
 }
 
-/** Requests that somebody can still act on. */
+/** Requests that still wait, or whose version is still to be published. */
 function Approvals(): ReactElement | null {
   const query = useList<Approval>('/approvals?limit=25');
   const open = query.entities.filter(({ status }) => status === 'pending' || status === 'approved');

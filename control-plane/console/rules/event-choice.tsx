@@ -31,7 +31,7 @@ const labelCharactersMax = 60;
 export function EventChoice({ id, event, matching }: TriedEvent): ReactElement {
   const [search, setSearch] = useSearchParams();
   const [name, setName] = useState('');
-  const filter = name.trim() === '' ? '' : `&nameContains=${encodeURIComponent(name.trim())}`;
+  const filter = name.trim() === '' ? '' : `&name=${encodeURIComponent(name.trim())}`;
   const events = useList<RecentEvent>(`/events?limit=50${filter}`);
   const choose = (chosen: string): void => {
     const next = new URLSearchParams(search);

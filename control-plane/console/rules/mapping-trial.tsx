@@ -76,14 +76,14 @@ function sideOf(title: string, way: Way | undefined): ComparedSide {
 }
 
 function Decides({ way, ownId }: { readonly way: Way; readonly ownId: string }): ReactElement {
-  const { ruleId } = way;
+  const { ruleId, ruleName } = way;
   if (ruleId === null || ruleId === ownId) {
     return <p className="soft">{ruleId === ownId ? 'This rule decides.' : way.why}</p>;
   }
   return (
     <p className="note">
       <span>
-        Another rule comes first and decides: <Link to={`/rules/mappings/${ruleId}`}>{ruleId}</Link>
+        Another rule comes first and decides: <Link to={`/rules/mappings/${ruleId}`}>{ruleName ?? ruleId}</Link>
       </span>
     </p>
   );

@@ -1,11 +1,12 @@
 import { useState } from 'react';
-import type { FormEvent, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Role, SignInLink, User } from '../api/types.ts';
 import { ErrorNote } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
+import { EditForm } from '../forms/edit-form.tsx';
 import { LinkCard } from './link-card.tsx';
 
 type Given = { readonly email: string; readonly role: string };
@@ -18,14 +19,10 @@ export function InviteCard({ roles }: { readonly roles: readonly Role[] }): Reac
     const user = await request<User>('POST', '/users', given);
     return { user, link: await request<SignInLink>('POST', '/sign-in-links', { userId: user.id }) };
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    invite.mutate({ email, role });
-  };
   if (invite.data !== undefined) return <LinkCard email={invite.data.user.email} link={invite.data.link} />;
   return (
     <Card title="Invite a person">
-      <form onSubmit={submit}>
+      <EditForm values={[email, role]} save={invite} onSubmit={() => invite.mutate({ email, role })}>
         <Field label="E-mail">
           {(ids) => (
             <input
@@ -56,7 +53,7 @@ export function InviteCard({ roles }: { readonly roles: readonly Role[] }): Reac
             Create invitation
           </button>
         </div>
-      </form>
+      </EditForm>
     </Card>
   );
 }
