@@ -7,6 +7,7 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import { failureFields } from '../worker/isolate-refused.ts';
 import { Turns } from '../worker/turns.ts';
 import { Wakeup } from '../worker/wakeup.ts';
+import { ChosenFrames } from './chosen-frames.ts';
 import { readPlace, writePlace } from './recent-places.ts';
 import type { RecorderContext, RecorderGauge } from './recorder-context.ts';
 import { recentEventLeft } from './recent-event.ts';
@@ -28,9 +29,6 @@ export type FrameInLog = {
   readonly seq: number;
 };
 
-/** What of a frame goes into the view. */
-type Chosen = { readonly lines: readonly SampledLine[]; readonly bytes: number; readonly notedAtMs: number };
-
 /** How often the place is written while there is something to write: so much a start may have to look at again. */
 const placeEveryMs = 1_000;
 const framesPerPull = 16;
@@ -48,21 +46,15 @@ export async function openRecorder(context: RecorderContext): Promise<Recorder> 
   return new Recorder(context, lastSeq);
 }
 
-// Large: not divided yet into reading, sampling and writing.
 export class Recorder {
   readonly #context: RecorderContext;
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
+  readonly #frames: ChosenFrames;
   /** Something is to be written. */
   readonly #noted: Wakeup;
   readonly #closing = new Wakeup();
   readonly #running: Promise<void>;
-  #waiting: Chosen[] = [];
-  /** Lines of them. */
-  #linesWaiting = 0;
-  #writing: readonly Chosen[] = [];
-  /** Of all that wait or are being written. */
-  #bytesHeld = 0;
   #notedSeq: number | undefined;
   #placeSeq: number | undefined;
   #placedAtMs = Number.NEGATIVE_INFINITY;
@@ -72,7 +64,8 @@ export class Recorder {
     this.#context = context;
     this.#noted = context.planOutcomes.noted;
     this.#trimmer = startTrimmer(context);
-    const { perSecondMax, burstMax } = context.settings;
+    const { perSecondMax, burstMax, waitingBytesMax } = context.settings;
+    this.#frames = new ChosenFrames(waitingBytesMax);
     this.#buckets = createSamplingBuckets({ perSecondMax: perSecondMax / context.partitions, burstMax });
     this.#running = this.#run(lastSeq).catch((error: unknown) => {
       if (!context.signal.aborted) context.logger.error({ err: error }, 'the recent-events recorder stopped');
@@ -80,11 +73,7 @@ export class Recorder {
   }
 
   gauges(): Record<RecorderGauge, number> {
-    const oldest = this.#writing[0] ?? this.#waiting[0];
-    return {
-      recent_bytes_waiting: this.#bytesHeld,
-      recent_lag_seconds: oldest === undefined ? 0 : (performance.now() - oldest.notedAtMs) / 1_000,
-    };
+    return { recent_bytes_waiting: this.#frames.bytes, recent_lag_seconds: this.#frames.ageMs / 1_000 };
   }
 
   /** Takes a frame; those of a partition come in the order of the log. */
@@ -125,16 +114,8 @@ export class Recorder {
 
   #add(lines: readonly SampledLine[], bytes: number): void {
     if (lines.length === 0) return;
-    const { settings, counts } = this.#context;
-    // What is chosen of a frame keeps all of it in memory.
-    if (this.#bytesHeld > 0 && this.#bytesHeld + bytes > settings.waitingBytesMax) {
-      counts.recent_skipped_behind += lines.length;
-      return;
-    }
-    this.#waiting.push({ lines, bytes, notedAtMs: performance.now() });
-    this.#linesWaiting += lines.length;
-    this.#bytesHeld += bytes;
-    this.#noted.ring();
+    if (this.#frames.add(lines, bytes)) this.#noted.ring();
+    else this.#context.counts.recent_skipped_behind += lines.length;
   }
 
   async #run(lastSeq: number): Promise<void> {
@@ -142,24 +123,21 @@ export class Recorder {
     this.#notedSeq ??= lastSeq;
     await this.#noteWritten(lastSeq);
     for (;;) {
-      while (this.#waiting.length === 0 && !this.#context.planOutcomes.hasLeft && !this.#isClosed) {
+      while (this.#frames.linesWaiting === 0 && !this.#context.planOutcomes.hasLeft && !this.#isClosed) {
         await this.#noted.wait();
       }
       const { eventsPerInsert, lingerMs } = this.#context.settings;
       // What comes in a moment shares a statement.
-      if (this.#linesWaiting < eventsPerInsert && !this.#isClosed) await this.#closing.wait(lingerMs);
+      if (this.#frames.linesWaiting < eventsPerInsert && !this.#isClosed) await this.#closing.wait(lingerMs);
       const seq = this.#notedSeq;
       await this.#writeWaiting();
       await this.#noteWritten(seq);
-      if (this.#isClosed && this.#waiting.length === 0) return;
+      if (this.#isClosed && this.#frames.linesWaiting === 0) return;
     }
   }
 
   async #writeWaiting(): Promise<void> {
-    this.#writing = this.#waiting;
-    this.#waiting = [];
-    this.#linesWaiting = 0;
-    const lines = this.#writing.flatMap((chosen) => chosen.lines);
+    const lines = this.#frames.take();
     const left = this.#chooseLeft();
     const turns = new Turns(() => this.#context.beginTurn());
     try {
@@ -171,8 +149,7 @@ export class Recorder {
       // It is a view: whatever it is, what comes next is not left out for it.
       this.#context.logger.error({ err: error }, 'events were skipped in the recent-events view');
     } finally {
-      for (const { bytes } of this.#writing) this.#bytesHeld -= bytes;
-      this.#writing = [];
+      this.#frames.settle();
     }
   }
 
@@ -222,7 +199,7 @@ export class Recorder {
         readTo = seq;
         counts.recent_caught_up_frames += 1;
         this.#add(this.#choose({ subject, data, storedAtMs }), data.length);
-        return this.#bytesHeld < settings.waitingBytesMax / 2;
+        return this.#frames.bytes < settings.waitingBytesMax / 2;
       },
     });
     return readTo === undefined ? undefined : readTo + 1;

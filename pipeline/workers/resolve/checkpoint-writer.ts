@@ -4,23 +4,14 @@ import { deduplicationSubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { checkpointHeader, encodeCheckpointHead, encodeRuns } from '../../../shared/contracts/events/checkpoint.ts';
 import type { CheckpointHead, IdRun } from '../../../shared/contracts/events/checkpoint.ts';
+import { Wakeup } from '../worker/wakeup.ts';
 import { deduplicationStepMs } from './deduplication.ts';
+import { HeldCheckpoints } from './held-checkpoints.ts';
+import type { HeldCheckpoint } from './held-checkpoints.ts';
+import { NotedFrames } from './noted-frames.ts';
+import type { NotedFrame } from './noted-frames.ts';
 import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
-
-/** Ids of one frame that stands in EVENTS, not in a checkpoint yet. */
-export type NotedFrame = {
-  /** Of the frame in EVENTS; grows from one to the next. */
-  readonly seq: number;
-  readonly msgId: string;
-  /** Packed. */
-  readonly ids: Uint8Array;
-  /** When deduplication recorded them. */
-  readonly timeMs: number;
-};
-
-/** A checkpoint that the table still needs. */
-export type HeldCheckpoint = { readonly seq: number; readonly ids: number; readonly timeMs: number };
 
 /** What is known of a partition's checkpoints when their writing begins. */
 export type CheckpointStart = {
@@ -38,6 +29,9 @@ export type CheckpointStart = {
 export class CheckpointsTakenOverError extends Error {
   readonly code = 'checkpoints_taken_over';
 }
+
+/** The newest checkpoint of the partition: see CheckpointStart. */
+type Follows = { -readonly [Name in Exclude<keyof CheckpointStart, 'held'>]: CheckpointStart[Name] };
 
 type Unanswered = {
   readonly msgId: string;
@@ -58,57 +52,42 @@ const spare = 1 / 16;
  * Writes down what deduplication remembers, so that a start need not read a day of EVENTS: every few seconds the ids of
  * the frames written since. Each checkpoint names the one it follows, so of two resolvers of a partition only one can
  * go on writing. None of it holds up an event, and what is not written costs a longer start only.
- * Large: not divided yet into what is collected and what is written.
  */
 export class CheckpointWriter {
   readonly #context: ResolverContext;
   readonly #subject: string;
   readonly #name = crypto.randomUUID();
-  readonly #log: string;
-  readonly #held: HeldCheckpoint[];
-  readonly #waiting: NotedFrame[] = [];
-  #waitingBytes = 0;
-  #heldIds: number;
-  #removable = 0;
-  #coveredTo: number;
-  #witness: CheckpointHead['witness'];
-  #lastSeq: number;
+  readonly #noted = new NotedFrames();
+  readonly #held: HeldCheckpoints;
+  /** What the next checkpoint follows. */
+  readonly #follows: Follows;
   #written = 0;
   #failures = 0;
   #unanswered: Unanswered | undefined;
   #writing: Promise<void> | undefined;
   #isLeft = false;
-  readonly #firstStored: Promise<void>;
-  #onFirstStored: () => void = () => undefined;
+  readonly #firstStored = new Wakeup();
 
-  constructor(context: ResolverContext, start: CheckpointStart) {
+  constructor(context: ResolverContext, { held, ...follows }: CheckpointStart) {
     this.#context = context;
     this.#subject = deduplicationSubject(context.partition);
-    this.#log = start.log;
-    this.#coveredTo = start.coveredTo;
-    this.#witness = start.witness;
-    this.#held = [...start.held];
-    this.#heldIds = start.held.reduce((sum, { ids }) => sum + ids, 0);
-    this.#lastSeq = start.lastSeq;
-    this.#firstStored = new Promise((resolve) => {
-      this.#onFirstStored = resolve;
-    });
+    this.#held = new HeldCheckpoints(held);
+    this.#follows = follows;
   }
 
   /** Ids that no checkpoint has yet. */
   get idsWaiting(): number {
-    return this.#waitingBytes / bytesPerHash;
+    return this.#noted.bytes / bytesPerHash;
   }
 
   /** Takes note of a frame that was written to EVENTS; what fills a checkpoint is written at once. */
   note(frame: NotedFrame): void {
     if (this.#isLeft) return;
-    this.#waiting.push(frame);
-    this.#waitingBytes += frame.ids.length;
+    this.#noted.add(frame);
     const { checkpointBytesMax, deduplication } = this.#context.settings;
     const bytesMax = Math.max(checkpointBytesMax * 2, deduplication.idsMax * bytesPerHash * (1 + spare));
-    if (this.#waiting.length > framesWaitingMax || this.#waitingBytes > bytesMax) this.#leaveOut();
-    if (this.#waitingBytes >= checkpointBytesMax && this.#failures === 0) void this.write();
+    if (this.#noted.count > framesWaitingMax || this.#noted.bytes > bytesMax) this.#leaveOut();
+    if (this.#noted.bytes >= checkpointBytesMax && this.#failures === 0) void this.write();
   }
 
   /** Writes all that waits. Never rejects: what the log does not take waits for the next time. */
@@ -125,10 +104,11 @@ export class CheckpointWriter {
    * through. Throws CheckpointsTakenOverError when it is us who do not know.
    */
   async take(seq: number, witness: CheckpointHead['witness']): Promise<void> {
-    if (this.#waiting.length === 0) {
-      this.#unanswered ??= this.#message([], Math.max(seq, this.#coveredTo), witness ?? this.#witness);
+    if (this.#noted.count === 0) {
+      const { coveredTo, witness: known } = this.#follows;
+      this.#unanswered ??= this.#message([], Math.max(seq, coveredTo), witness ?? known);
     }
-    await Promise.race([this.write(), this.#firstStored]);
+    await Promise.race([this.write(), this.#firstStored.wait()]);
     if (this.#isLeft) {
       throw new CheckpointsTakenOverError(`taking over ${this.#subject}: another resolver writes to it`);
     }
@@ -163,29 +143,23 @@ export class CheckpointWriter {
 
   /** The checkpoint whose answer was lost is published again as it was: the log may have it. */
   #next(): Unanswered | undefined {
-    if (this.#unanswered !== undefined || this.#waiting.length === 0) return this.#unanswered;
-    const frames: NotedFrame[] = [];
-    let bytes = 0;
-    for (const frame of this.#waiting) {
-      if (frames.length > 0 && bytes + frame.ids.length > this.#context.settings.checkpointBytesMax) break;
-      frames.push(frame);
-      bytes += frame.ids.length;
-    }
+    if (this.#unanswered !== undefined) return this.#unanswered;
+    const frames = this.#noted.first(this.#context.settings.checkpointBytesMax);
     const last = frames.at(-1);
     return last && this.#message(frames, last.seq, { seq: last.seq, msgId: last.msgId });
   }
 
   #message(frames: readonly NotedFrame[], to: number, witness: CheckpointHead['witness']): Unanswered {
     const { deduplication } = this.#context.settings;
-    const first = this.#held[0]?.seq;
+    const { firstSeq: first } = this.#held;
     const ids = frames.reduce((sum, frame) => sum + frame.ids.length / bytesPerHash, 0);
     const head: CheckpointHead = {
-      log: this.#log,
-      from: this.#coveredTo + 1,
+      log: this.#follows.log,
+      from: this.#follows.coveredTo + 1,
       to,
       ...(witness === undefined ? {} : { witness }),
       ...(first === undefined ? {} : { first }),
-      ids: this.#heldIds + ids,
+      ids: this.#held.ids + ids,
       windowMs: deduplication.windowMs,
       idsMax: deduplication.idsMax,
     };
@@ -207,7 +181,7 @@ export class CheckpointWriter {
         msgId,
         headers: {
           [checkpointHeader]: encodeCheckpointHead(head),
-          [expectedLastHeader]: String(this.#lastSeq),
+          [expectedLastHeader]: String(this.#follows.lastSeq),
         },
         timeoutMs: settings.publishTimeoutMs,
       });
@@ -216,27 +190,23 @@ export class CheckpointWriter {
       if (!(error instanceof PublishError) || error.reason !== 'not_last') throw error;
       const last = await lastStored(connection, streams.deduplication, this.#subject);
       if (last?.msgId === msgId) return last.seq;
-      const isOurs = last === undefined || last.seq === this.#lastSeq || last.msgId.startsWith(this.#name);
+      const isOurs = last === undefined || last.seq === this.#follows.lastSeq || last.msgId.startsWith(this.#name);
       if (!isOurs) return undefined;
       // Everything was purged, or one was stored that we had given up: the next try follows what is there.
-      this.#lastSeq = last?.seq ?? 0;
+      this.#follows.lastSeq = last?.seq ?? 0;
       throw error;
     }
   }
 
   #stored(seq: number, { head, ids, timeMs }: Unanswered): void {
     this.#failures = 0;
-    this.#onFirstStored();
+    this.#firstStored.ring();
     this.#context.counts.checkpoints += 1;
-    this.#lastSeq = seq;
-    this.#coveredTo = head.to;
-    this.#witness = head.witness;
-    const written = this.#waiting.findIndex((frame) => frame.seq > head.to);
-    for (const frame of this.#waiting.splice(0, written === -1 ? this.#waiting.length : written)) {
-      this.#waitingBytes -= frame.ids.length;
-    }
-    this.#held.push({ seq, ids, timeMs });
-    this.#heldIds += ids;
+    this.#follows.lastSeq = seq;
+    this.#follows.coveredTo = head.to;
+    this.#follows.witness = head.witness;
+    this.#noted.removeTo(head.to);
+    this.#held.add({ seq, ids, timeMs });
     this.#forget();
   }
 
@@ -244,31 +214,20 @@ export class CheckpointWriter {
     const { deduplication, settings } = this.#context;
     const { windowMs, idsMax } = settings.deduplication;
     const oldestMs = deduplication.timeMs - windowMs * (1 + spare);
-    const idsKept = idsMax * (1 + spare);
-    for (;;) {
-      const [oldest, next] = this.#held;
-      // The newest stays: it is what the next one follows.
-      if (oldest === undefined || next === undefined) return;
-      if (oldest.timeMs >= oldestMs && this.#heldIds - oldest.ids < idsKept) return;
-      this.#held.shift();
-      this.#heldIds -= oldest.ids;
-      this.#removable += 1;
-    }
+    this.#held.forget(oldestMs, idsMax * (1 + spare));
   }
 
   async #removeOld(): Promise<void> {
-    const [oldest] = this.#held;
-    if (this.#removable < removedAtOnce || oldest === undefined) return;
-    await purgeSubject(this.#context.connection, streams.deduplication, this.#subject, oldest.seq);
-    this.#removable = 0;
+    const { firstSeq, removable } = this.#held;
+    if (removable < removedAtOnce || firstSeq === undefined) return;
+    await purgeSubject(this.#context.connection, streams.deduplication, this.#subject, firstSeq);
+    this.#held.removed();
   }
 
   /** The older half of the waiting ids is read from EVENTS by the next start. */
   #leaveOut(): void {
-    for (const { seq, ids } of this.#waiting.splice(0, Math.ceil(this.#waiting.length / 2))) {
-      this.#waitingBytes -= ids.length;
-      this.#coveredTo = seq;
-    }
+    const newest = this.#noted.removeOlderHalf();
+    if (newest !== undefined) this.#follows.coveredTo = newest.seq;
     this.#unanswered = undefined;
   }
 
@@ -284,8 +243,7 @@ export class CheckpointWriter {
   #leave(): void {
     this.#isLeft = true;
     this.#unanswered = undefined;
-    this.#waiting.length = 0;
-    this.#waitingBytes = 0;
+    this.#noted.clear();
   }
 }
 

@@ -13,8 +13,8 @@ import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts
 import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { oldestUnfinishedAtMs } from '../../../shared/nats/consume/unfinished-messages.ts';
-import type { HeldCheckpoint } from './checkpoint-writer.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
+import type { HeldCheckpoint } from './held-checkpoints.ts';
 import { isLost } from './partition-writer.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';

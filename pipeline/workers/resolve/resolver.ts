@@ -1,5 +1,3 @@
-import pLimit from 'p-limit';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
@@ -14,14 +12,14 @@ import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
 import { every } from '../../../shared/runtime/every.ts';
 import { PartitionWriter } from './partition-writer.ts';
-import { publishFrames } from './publish-frames.ts';
-import { readFrames } from './read-frames.ts';
+import { FrameIntake } from './frame-intake.ts';
+import { PartPublisher } from './part-publisher.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
 import { AccountQueues } from './account-queues.ts';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 import { resolvePart } from './resolve-part.ts';
-import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
+import type { ResolvedPart } from './resolve-part.ts';
 import { createPlanFigures } from './plan-figures.ts';
 import { IdentityFigures } from './identity-figures.ts';
 import { startIdentityWriter } from './identity-writer.ts';
@@ -29,6 +27,7 @@ import type { FigureWriter } from './identity-writer.ts';
 import { PersonalData } from './personal-data.ts';
 import { startPersonalDataWriter } from './personal-data-writer.ts';
 import { startViolationWriter } from './violation-writer.ts';
+import { VisitorWrites } from './visitor-writes.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
@@ -39,9 +38,6 @@ import { noReads } from './visitor-reads.ts';
 import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 type EventRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
-
-/** Statements at a time of accounts that are slow or stuck: all other connections are for the others. */
-const apartAtOnceMax = 2;
 
 /** Frames that are pulled ahead of those that were taken. */
 const bufferedFramesMax = 256;
@@ -152,57 +148,52 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   });
 }
 
-// Large: not divided yet into reading, resolving and publishing.
+/** The work of one partition: reads frames, resolves what waits in parts, and acknowledges the frames of which all is in the log. */
 class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;
-  readonly #rebuilt: Rebuilt;
-  /** Receives each frame that is in the log. */
-  readonly #recorder: EventRecorder;
-  readonly #figureWriters: readonly FigureWriter[];
-  /** Ends the tries of whatever is under way. */
-  readonly #failed: AbortController;
+  readonly #parts: ResolverParts;
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
   readonly #queues: AccountQueues;
   /** Something was read of a queue. */
   readonly #news = new Wakeup();
-  /** Waiting for frames, or reading them. */
-  #reading: Promise<void> | undefined;
-  #isAtEnd = false;
-  /** Accounts whose visitors are being written. */
-  readonly #writing = new Set<string>();
-  readonly #writes = new Set<Promise<void>>();
-  readonly #leftParts = new Set<LeftPart>();
-  /** Accounts at whose visitors the database failed last: their statements take turns beside those of the others. */
-  readonly #apart = new Set<string>();
-  readonly #writesApart = new Set<Promise<void>>();
-  readonly #turnApart: Turn = pLimit(apartAtOnceMax);
-  #publishing: Promise<void> = Promise.resolve();
+  readonly #intake: FrameIntake;
+  readonly #writes: VisitorWrites;
+  readonly #publisher: PartPublisher;
   /** Ends the work; work under way may fail without a waiting caller. */
   #fail: (error: unknown) => void = () => undefined;
-  #tookAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    context: ResolverContext,
-    reader: FrameReader,
-    { rebuilt, recorder, figureWriters, failed, beginTurnOf }: ResolverParts,
-  ) {
+  constructor(context: ResolverContext, reader: FrameReader, parts: ResolverParts) {
     this.#context = context;
     this.#reader = reader;
-    this.#rebuilt = rebuilt;
-    this.#recorder = recorder;
-    this.#figureWriters = figureWriters;
-    this.#failed = failed;
-    const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
-    this.#waiting = new WaitingEvents({ eventsMax, accountEventsMax });
-    this.#queues = new AccountQueues({
+    this.#parts = parts;
+    const { partEventsMax: eventsMax, accountEventsMax, writesAtOnceMax } = context.settings;
+    const onFailure = (error: unknown): void => this.#fail(error);
+    const [waiting, unfinished] = [new WaitingEvents({ eventsMax, accountEventsMax }), this.#unfinished];
+    const queues: AccountQueues = new AccountQueues({
       context,
-      waiting: this.#waiting,
-      unfinished: this.#unfinished,
-      target: { beginTurn: (frames) => beginTurnOf(this.#queues, frames), onNews: () => this.#news.ring() },
+      waiting,
+      unfinished,
+      target: { beginTurn: (frames) => parts.beginTurnOf(queues, frames), onNews: () => this.#news.ring() },
       confirm: () => reader.confirm(),
-      onFailure: (error) => this.#fail(error),
+      onFailure,
+    });
+    this.#waiting = waiting;
+    this.#queues = queues;
+    const onCopied = (): void => this.#finish();
+    this.#intake = new FrameIntake({ context, reader, waiting, queues, unfinished, onCopied, onFailure });
+    this.#publisher = new PartPublisher({
+      context,
+      checkpoints: parts.rebuilt.checkpoints,
+      recorder: parts.recorder,
+      onPublished: (part) => this.#published(part),
+      onFailure,
+    });
+    this.#writes = new VisitorWrites({
+      writesAtOnceMax,
+      onResolved: (resolved) => this.#publisher.publish(resolved),
+      onFailure,
     });
   }
 
@@ -212,12 +203,12 @@ class Resolver {
 
   /** The next resolver of the partition has nothing of ours to read but this. */
   async close(): Promise<void> {
-    const { checkpoints } = this.#rebuilt;
+    const { rebuilt, recorder, figureWriters } = this.#parts;
     this.#context.writer.close();
     await Promise.all([
-      checkpoints.close(!this.#reader.signal.aborted),
-      this.#recorder.close(),
-      ...this.#figureWriters.map((writer) => writer.close()),
+      rebuilt.checkpoints.close(!this.#reader.signal.aborted),
+      recorder.close(),
+      ...figureWriters.map((writer) => writer.close()),
       this.#queues.close(),
     ]);
   }
@@ -228,14 +219,15 @@ class Resolver {
 
   gauges(): Record<ResolverGauge, number> {
     const { deduplication } = this.#context;
+    const { rebuilt, recorder } = this.#parts;
     return {
-      ...this.#recorder.gauges(),
-      accounts_apart: this.#apart.size,
+      ...recorder.gauges(),
+      accounts_apart: this.#writes.accountsApart.size,
       accounts_queued: this.#queues.size,
-      accounts_writing: this.#writing.size,
-      checkpoint_ids_waiting: this.#rebuilt.checkpoints.idsWaiting,
-      rebuild_seconds: this.#rebuilt.tookMs / 1_000,
-      rebuild_frames: this.#rebuilt.frames,
+      accounts_writing: this.#writes.accounts.size,
+      checkpoint_ids_waiting: rebuilt.checkpoints.idsWaiting,
+      rebuild_seconds: rebuilt.tookMs / 1_000,
+      rebuild_frames: rebuilt.frames,
       deduplication_ids: deduplication.size,
       deduplication_bytes: deduplication.bytes,
       deduplication_window_seconds: deduplication.effectiveWindowMs / 1_000,
@@ -245,7 +237,7 @@ class Resolver {
   /** Resolves until there is nothing more to take, writing checkpoints meanwhile. Throws when EVENTS lost a frame of ours. */
   async work(): Promise<void> {
     const { settings, connection, writer } = this.#context;
-    const { checkpoints } = this.#rebuilt;
+    const { checkpoints } = this.#parts.rebuilt;
     const writing = every(settings.checkpointEveryMs, () => checkpoints.write());
     let offReconnect = (): void => undefined;
     const failure = new Promise<never>((_resolve, reject) => {
@@ -256,11 +248,11 @@ class Resolver {
     try {
       await Promise.race([resolving, failure]);
     } catch (error) {
-      this.#failed.abort(error);
+      this.#parts.failed.abort(error);
       await this.#reader.close();
       // The next resolver must not read EVENTS while this one still writes to it.
       await resolving.catch(() => undefined);
-      await this.#publishing.catch(() => undefined);
+      await this.#publisher.published.catch(() => undefined);
       throw error;
     } finally {
       void writing.stop();
@@ -279,16 +271,17 @@ class Resolver {
   }
 
   async #resolveNext(): Promise<void> {
-    const part = this.#waiting.next(this.#writing);
+    const part = this.#waiting.next(this.#writes.accounts);
     this.#queues.noteRoom();
-    const isApart = (accountId: string): boolean => this.#apart.has(accountId) || this.#queues.has(accountId);
+    const isApart = (accountId: string): boolean =>
+      this.#writes.accountsApart.has(accountId) || this.#queues.has(accountId);
     const [{ resolved, left, apart }] = await Promise.all([
       resolvePart(this.#context, part, isApart),
-      this.#publishing,
+      this.#publisher.published,
     ]);
-    this.#publish(resolved);
-    for (const account of apart) this.#writeApart(account);
-    if (left !== undefined) await this.#write(left);
+    this.#publisher.publish(resolved);
+    for (const account of apart) this.#writes.writeApart(account);
+    if (left !== undefined) await this.#writes.write(left);
   }
 
   /** Resolves all that waits, and nothing else. */
@@ -304,11 +297,11 @@ class Resolver {
     // With what is watched nothing else is under way.
     if (this.#reader.isWatching) await this.#settled();
     // An account that sends little goes before the rest of a flood.
-    if (this.#hasRoomForMore()) await this.#read();
+    if (this.#intake.hasRoomForMore) await this.#intake.read();
     await this.#moveFloods();
-    while (!this.#waiting.hasOther(this.#writing)) {
-      const underWay = [...this.#writes, ...this.#writesApart];
-      if (this.#mayRead()) underWay.push(this.#read());
+    while (!this.#waiting.hasOther(this.#writes.accounts)) {
+      const underWay = [...this.#writes.underWay];
+      if (this.#intake.mayRead) underWay.push(this.#intake.read());
       if (this.#queues.isReading) underWay.push(this.#news.wait());
       if (underWay.length === 0) return false;
       await Promise.race(underWay);
@@ -320,143 +313,19 @@ class Resolver {
   /** Past the bounds of the partition, who has most of it has the rest of its events wait in the log. */
   async #moveFloods(): Promise<void> {
     for (;;) {
-      const accountId = this.#queues.mostOver(() => this.#eventsLeft());
+      const accountId = this.#queues.mostOver(() => this.#writes.events);
       if (accountId === undefined) return;
       // What is resolved of it stands in EVENTS before anything of it is copied, or it could come behind that after a crash.
-      await this.#publishing;
-      await this.#queues.move(accountId, this.#eventsLeft());
+      await this.#publisher.published;
+      await this.#queues.move(accountId, this.#writes.events);
       this.#finish();
     }
   }
 
-  /** Events whose visitors are being written. */
-  #eventsLeft(): readonly WaitingEvent[] {
-    return [...this.#leftParts].flatMap(({ events }) => events);
-  }
-
-  /** Whether there are frames that can be read beside the waiting events. */
-  #hasRoomForMore(): boolean {
-    const { isWatching, buffered } = this.#reader;
-    return !isWatching && !this.#waiting.isEmpty && buffered > 0 && this.#mayRead();
-  }
-
-  #mayRead(): boolean {
-    return !this.#isAtEnd && this.#queues.bytesBeside < this.#context.settings.waitingBytesMax;
-  }
-
-  /** Takes frames and cuts them into events that wait. One that waits for frames is not repeated. */
-  #read(): Promise<void> {
-    if (this.#reading === undefined) {
-      this.#reading = this.#takeAndCut();
-      this.#reading.catch(this.#fail);
-    }
-    return this.#reading;
-  }
-
-  async #takeAndCut(): Promise<void> {
-    // Cutting frames into events costs little beside all that follows, so all there is room for are.
-    do {
-      const messages = await this.#take();
-      this.#isAtEnd = messages.length === 0;
-      if (this.#isAtEnd) void this.#queues.stop();
-      await this.#context.writer.verify();
-      const waiting: Pick<WaitingEvents, 'add' | 'addLetters'> = {
-        add: (lines) => void (this.#queues.take(lines) || this.#waiting.add(lines)),
-        addLetters: (letters) => this.#waiting.addLetters(letters),
-      };
-      await readFrames(this.#context, messages, { waiting, unfinished: this.#unfinished });
-      if (await this.#queues.copied()) this.#finish();
-    } while (this.#hasRoomForMore());
-    this.#reading = undefined;
-  }
-
-  async #take(): Promise<readonly LogMessage[]> {
-    const { counts, settings } = this.#context;
-    const reader = this.#reader;
-    const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
-    // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
-    if (earlyMs >= 1 && this.#waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
-    const messages = await reader.take(settings.framesPerTake);
-    this.#tookAtMs = performance.now();
-    counts.frames += messages.length;
-    for (const message of messages) {
-      if (message.timesHandedOut > 1 || message.seq <= reader.handedOutSeq) counts.redelivered_frames += 1;
-    }
-    return messages;
-  }
-
-  /**
-   * Has the visitors of some accounts written beside what is resolved meanwhile. No later part has anything of these accounts
-   * before that is done, so the events of each stay in order.
-   */
-  async #write(left: LeftPart): Promise<void> {
-    for (const accountId of left.accounts) this.#writing.add(accountId);
-    this.#track(this.#writes, () => this.#writeTogether(left));
-    while (this.#writes.size >= this.#context.settings.writesAtOnceMax) await Promise.race(this.#writes);
-  }
-
-  async #writeTogether(left: LeftPart): Promise<void> {
-    this.#leftParts.add(left);
-    const resolved = await left.resolve();
-    this.#leftParts.delete(left);
-    if (resolved !== undefined) return this.#written(left, resolved);
-    const parts = left.byAccount();
-    // Each by itself, at once: so it is found whose fault it is.
-    for (const part of parts) {
-      if (parts.length === 1) {
-        this.#apart.add(part.accountId);
-        this.#writeApart(part);
-      } else this.#track(this.#writes, () => this.#writeTogether(part));
-    }
-  }
-
-  /** Others neither wait for it nor share a transaction with it. */
-  #writeApart(part: AccountPart): void {
-    this.#writing.add(part.accountId);
-    this.#track(this.#writesApart, async () => {
-      this.#leftParts.add(part);
-      const { resolved, isWell } = await part.resolveApart(this.#turnApart);
-      this.#leftParts.delete(part);
-      if (isWell) this.#apart.delete(part.accountId);
-      else this.#apart.add(part.accountId);
-      this.#written(part, resolved);
-    });
-  }
-
-  #written({ accounts }: LeftPart, resolved: ResolvedPart): void {
-    this.#publish(resolved);
-    for (const accountId of accounts) this.#writing.delete(accountId);
-  }
-
-  #track(writes: Set<Promise<void>>, write: () => Promise<void>): void {
-    const writing: Promise<void> = write().then(() => void writes.delete(writing));
-    writing.catch(this.#fail);
-    writes.add(writing);
-  }
-
-  /** Parts are published one after the other. */
-  #publish(resolved: ResolvedPart): void {
-    const { part, deadLetters } = resolved;
-    if (part.events.length + part.left.length + deadLetters.length === 0) return;
-    this.#publishing = this.#publishing.then(() => this.#bringToLog(resolved));
-    this.#publishing.catch(this.#fail);
-  }
-
-  /** Writes a part, and is done with the frames it was the last of. */
-  async #bringToLog({ part, frames, deadLetters, consents }: ResolvedPart): Promise<void> {
-    this.#context.signal.throwIfAborted();
-    await keepDeadLetters(this.#context, deadLetters);
-    // A withdrawal holds before the event that says it is acknowledged.
-    await this.#context.withdrawals.announce(consents, this.#context.signal);
-    const { timeMs } = this.#context.deduplication;
-    for (const frame of await publishFrames(this.#context, frames)) {
-      const { seq, msgId, ids } = frame;
-      this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
-      this.#recorder.note(frame);
-    }
-    await this.#context.writer.verify();
-    for (const event of part.events) this.#done(event);
-    for (const { frame } of part.left) this.#unfinished.done(frame);
+  /** All of a part is in the log: frames are finished of which it was the last. */
+  #published({ events, left }: ResolvedPart['part']): void {
+    for (const event of events) this.#done(event);
+    for (const { frame } of left) this.#unfinished.done(frame);
     this.#finish();
   }
 
@@ -474,10 +343,8 @@ class Resolver {
 
   /** Waits until nothing is under way. */
   async #settled(): Promise<void> {
-    while (this.#writes.size + this.#writesApart.size > 0) {
-      await Promise.all([...this.#writes, ...this.#writesApart]);
-    }
-    await this.#publishing;
+    await this.#writes.settled();
+    await this.#publisher.published;
   }
 }
 
@@ -485,6 +352,7 @@ type ResolverParts = {
   readonly rebuilt: Rebuilt;
   readonly recorder: EventRecorder;
   readonly figureWriters: readonly FigureWriter[];
+  /** Ends the tries of whatever is under way. */
   readonly failed: AbortController;
   /** A turn of the actor is about frames of a source. */
   beginTurnOf(source: object, frames: FramesAtWork | undefined): void;

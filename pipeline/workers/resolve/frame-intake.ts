@@ -1,0 +1,86 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import type { FrameReader } from '../worker/consumer-worker.ts';
+import type { AccountQueues } from './account-queues.ts';
+import { readFrames } from './read-frames.ts';
+import type { ResolverContext } from './resolver-context.ts';
+import type { UnfinishedFrames } from './unfinished-frames.ts';
+import type { WaitingEvents } from './waiting-events.ts';
+
+export type FrameIntakeOptions = {
+  readonly context: ResolverContext;
+  readonly reader: FrameReader;
+  readonly waiting: WaitingEvents;
+  readonly queues: AccountQueues;
+  readonly unfinished: UnfinishedFrames<LogMessage>;
+  /** Called when lines of frames were copied to queues, so that frames may be finished. */
+  onCopied(): void;
+  onFailure(error: unknown): void;
+};
+
+/** Takes frames of a partition and cuts them into events that wait. */
+export class FrameIntake {
+  readonly #options: FrameIntakeOptions;
+  /** Waiting for frames, or reading them. */
+  #reading: Promise<void> | undefined;
+  #isAtEnd = false;
+  #tookAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: FrameIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there may be more frames, and room for their events. */
+  get mayRead(): boolean {
+    const { queues, context } = this.#options;
+    return !this.#isAtEnd && queues.bytesBeside < context.settings.waitingBytesMax;
+  }
+
+  /** Whether there are frames that can be read beside the waiting events. */
+  get hasRoomForMore(): boolean {
+    const { reader, waiting } = this.#options;
+    return !reader.isWatching && !waiting.isEmpty && reader.buffered > 0 && this.mayRead;
+  }
+
+  /** Reads all there is room for. A call while one waits for frames gets that one. */
+  read(): Promise<void> {
+    if (this.#reading === undefined) {
+      this.#reading = this.#takeAndCut();
+      this.#reading.catch(this.#options.onFailure);
+    }
+    return this.#reading;
+  }
+
+  async #takeAndCut(): Promise<void> {
+    const { context, queues, unfinished, onCopied } = this.#options;
+    // Cutting frames into events costs little beside all that follows, so all there is room for are.
+    do {
+      const messages = await this.#take();
+      this.#isAtEnd = messages.length === 0;
+      if (this.#isAtEnd) void queues.stop();
+      await context.writer.verify();
+      const waiting: Pick<WaitingEvents, 'add' | 'addLetters'> = {
+        add: (lines) => void (queues.take(lines) || this.#options.waiting.add(lines)),
+        addLetters: (letters) => this.#options.waiting.addLetters(letters),
+      };
+      await readFrames(context, messages, { waiting, unfinished });
+      if (await queues.copied()) onCopied();
+    } while (this.hasRoomForMore);
+    this.#reading = undefined;
+  }
+
+  async #take(): Promise<readonly LogMessage[]> {
+    const { context, reader, waiting } = this.#options;
+    const { counts, settings } = context;
+    const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
+    // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
+    if (earlyMs >= 1 && waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
+    const messages = await reader.take(settings.framesPerTake);
+    this.#tookAtMs = performance.now();
+    counts.frames += messages.length;
+    for (const message of messages) {
+      if (message.timesHandedOut > 1 || message.seq <= reader.handedOutSeq) counts.redelivered_frames += 1;
+    }
+    return messages;
+  }
+}

@@ -1,0 +1,62 @@
+/** Ids of one frame that stands in EVENTS, not in a checkpoint yet. */
+export type NotedFrame = {
+  /** Of the frame in EVENTS; grows from one to the next. */
+  readonly seq: number;
+  readonly msgId: string;
+  /** Packed. */
+  readonly ids: Uint8Array;
+  /** When deduplication recorded them. */
+  readonly timeMs: number;
+};
+
+/** Frames whose ids wait for a checkpoint, in the order of the log. */
+export class NotedFrames {
+  readonly #frames: NotedFrame[] = [];
+  #bytes = 0;
+
+  get count(): number {
+    return this.#frames.length;
+  }
+
+  /** Of their ids. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(frame: NotedFrame): void {
+    this.#frames.push(frame);
+    this.#bytes += frame.ids.length;
+  }
+
+  /** The oldest, as many as `bytesMax` has room for and one at least. */
+  first(bytesMax: number): readonly NotedFrame[] {
+    let [bytes, count] = [0, 0];
+    for (const { ids } of this.#frames) {
+      if (count > 0 && bytes + ids.length > bytesMax) break;
+      bytes += ids.length;
+      count += 1;
+    }
+    return this.#frames.slice(0, count);
+  }
+
+  /** Removes those up to a sequence. */
+  removeTo(seq: number): void {
+    const later = this.#frames.findIndex((frame) => frame.seq > seq);
+    this.#remove(later === -1 ? this.#frames.length : later);
+  }
+
+  /** Removes the older half, and returns the newest of it. */
+  removeOlderHalf(): NotedFrame | undefined {
+    return this.#remove(Math.ceil(this.#frames.length / 2)).at(-1);
+  }
+
+  clear(): void {
+    this.#remove(this.#frames.length);
+  }
+
+  #remove(count: number): readonly NotedFrame[] {
+    const removed = this.#frames.splice(0, count);
+    for (const { ids } of removed) this.#bytes -= ids.length;
+    return removed;
+  }
+}
