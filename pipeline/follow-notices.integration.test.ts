@@ -32,7 +32,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Leads as the Graph API tells of them, https://developers.facebook.com/docs/marketing-api/guides/lead-ads/retrieving. */
+/** Leads as the Graph API returns them, https://developers.facebook.com/docs/marketing-api/guides/lead-ads/retrieving. */
 const leadOf = (id: string) => ({
   created_time: '2026-11-22T08:49:14+0000',
   id,

@@ -3,8 +3,8 @@ import type { CollectionName } from '../../shared/collections/registry.ts';
 import { missingEntities } from '../draft/entity-store.ts';
 
 /**
- * Those of `ids` that the account has, each once. The platform library's users expect ids of what is gone to be dropped
- * without a word, and to see in the answer which were kept.
+ * Those of `ids` that the account has, each once. The platform library's users expect ids of deleted entities to be
+ * dropped silently, and to see in the answer which were kept.
  */
 export async function knownIds(
   em: EntityManager,

@@ -6,7 +6,7 @@ const dayMs = 86_400_000;
 export const { variables: erasuresEnv, read: readErasureSettings } = defineSettings({
   deadlineMs: fromEnv({
     ERASURE_DEADLINE_MS: count(
-      'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert tells of those that are not',
+      'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert names those that are not',
       30 * dayMs,
       { unit: 'ms', minimum: 60_000 },
     ),

@@ -39,7 +39,7 @@ export function createRefusedLogins({ storage, logger, now }: RefusedLoginsOptio
     recordAudit(em, principal, { action: 'key.refused', entityId: key.id, details: { reason, attempts } }, now());
     await em.flush();
   };
-  /** How many to tell of now, this one included; 0: none yet. */
+  /** How many to report now, this one included; 0: none yet. */
   const dueNow = (subject: string): number => {
     const nowMs = now().getTime();
     const last = told.get(subject);

@@ -15,7 +15,7 @@ import { findings } from './read-findings.ts';
 
 export type WorkCache = BucketCache<WorkReport>;
 
-/** What the pipelines alive tell of their threads and actors. */
+/** Threads and actors, as the live pipelines report them. */
 export function createWorkCache(): WorkCache {
   return createBucketCache(allWork, decodeWorkReport);
 }
@@ -135,7 +135,7 @@ export const operateEndpoints = [
             }),
             { description: 'Those that do not run come first.' },
           ),
-          actorsMore: { ...count, description: 'Actors it has and does not tell of.' },
+          actorsMore: { ...count, description: 'Actors that it has beside those listed.' },
         }),
       ),
     }),

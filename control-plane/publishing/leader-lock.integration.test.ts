@@ -67,7 +67,7 @@ test('leadership: a leader whose session the database ends leads no more, and on
   }
 });
 
-test('leadership: a leader that is cut off without a word leads no more', async () => {
+test('leadership: a leader whose connection silently breaks leads no more', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const proxy = await openSilentProxy(database.url);

@@ -71,7 +71,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     const connection = client ?? (await connect());
     if (leading) {
       confirmed = (confirmed + 1) % roundsToConfirm;
-      // A connection that is cut off without a word would make a leader that leads nothing.
+      // A connection that silently breaks would leave a leader that leads nothing.
       if (confirmed === 0) await connection.query('select 1');
       return;
     }

@@ -59,7 +59,7 @@ test('cannot start: npm start without an engine starts nothing else', async () =
   await expect(readdir(stackFolder)).rejects.toThrow('ENOENT');
 });
 
-test('cannot start: doctor tells of the engine and what to do', async () => {
+test('cannot start: doctor names the engine and what to do', async () => {
   const { code, output } = await run('deploy/cli/doctor/main.ts', ['--require', withoutEngine], {}, [
     '--deadline',
     '500',

@@ -33,7 +33,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs it beside a `df` that tells of so much room; its exit code. */
+/** Runs it beside a `df` that reports so much room; its exit code. */
 async function check(freeKib: number): Promise<number> {
   const df = `#!/bin/sh\nprintf 'Filesystem 1024-blocks Used Available\\nx 1 1 ${freeKib}\\n'\n`;
   await writeFile(join(folder, 'df'), df);

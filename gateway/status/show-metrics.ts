@@ -51,7 +51,7 @@ const failureReasons: readonly Exclude<FrameOutcome, 'stored'>[] = [
   'stalled',
 ];
 
-/** Shows everything the gateway tells of itself. */
+/** Writes the gateway's page of metrics. */
 export function showMetrics(page: MetricsPage, from: MetricsSources): void {
   showRequests(page, from);
   showEvents(page, from);

@@ -53,7 +53,7 @@ async function join(
   return { membership, lease };
 }
 
-/** A lease that is not renewed: of an instance that ended without a word. */
+/** A lease that is not renewed: of an instance that crashed. */
 async function reportOnce(instanceId: string): Promise<void> {
   const name = { kind: 'pipeline', instanceId } as const;
   const now = new Date().toISOString();

@@ -2,11 +2,11 @@ import type { StatsLedger } from '../supervisor/stats-ledger.ts';
 
 export type PublishedDestination = { readonly id: string; readonly type: string; readonly name: string };
 
-/** The destinations of the page: what is gone is forgotten, so its series end. */
+/** The destinations of the metrics page. A deleted one is forgotten, so that its series end. */
 export type ShownDestinations = {
-  /** Those that stand by themselves. To be asked before `labelOf` on each page. */
+  /** Destinations with a label of their own. Call it before `labelOf` on each page. */
   current(): readonly PublishedDestination[];
-  /** Under which name a destination stands; undefined for one that is gone. */
+  /** The label of a destination; undefined for a deleted one. */
   labelOf(destinationId: string): string | undefined;
   /** Destinations that were ever left without a label of their own. */
   readonly dropped: number;
@@ -16,11 +16,11 @@ export type ShownDestinationsOptions = {
   readonly destinationsMax: number;
   readonly stats: Pick<StatsLedger, 'forget'>;
   readonly published: () => readonly PublishedDestination[];
-  /** In ms; for how long it takes is all that matters. */
+  /** In ms: only differences matter. */
   readonly now?: () => number;
 };
 
-/** The dispatcher of a destination that is gone may go on counting until it has ended, in ms. */
+/** For so long the dispatcher of a deleted destination may go on counting, in ms. */
 const lingerMs = 60_000;
 
 export function showDestinations(options: ShownDestinationsOptions): ShownDestinations {
@@ -53,9 +53,8 @@ export function showDestinations(options: ShownDestinationsOptions): ShownDestin
 const otherDestinations = '_other';
 
 /**
- * Which destinations stand in metrics by themselves: as many as there may be, first come, first served. The rest is
- * summed up under one label, and stays there even when a place becomes free: a sum that loses a part would look like a
- * counter that restarted.
+ * Which destinations have a label of their own in metrics: the first ones, up to the limit. The others are summed under one
+ * label, and stay there even when a label becomes free: a sum that loses a part would look like a counter that restarted.
  */
 export class DestinationLabels {
   readonly #destinationsMax: number;
@@ -84,7 +83,7 @@ export class DestinationLabels {
     return otherDestinations;
   }
 
-  /** The destination is gone. Says whether it was one of those summed up. */
+  /** The destination was deleted. Returns whether it was one of those summed up. */
   forget(destinationId: string): boolean {
     this.#own.delete(destinationId);
     return this.#folded.delete(destinationId);

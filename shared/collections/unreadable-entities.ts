@@ -4,7 +4,7 @@ import { gauge } from '../runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../runtime/metrics/metrics-page.ts';
 import type { LiveConfig } from './read-live-collections.ts';
 
-/** What every service tells of the configurations it could not read whole. */
+/** Metrics of configurations that a service could not read in full. */
 export const configMetrics = {
   unreadableEntities: gauge(
     'sluice_config_unreadable_entities',

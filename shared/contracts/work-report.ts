@@ -34,7 +34,7 @@ const workReport = Type.Object({
   threads: Type.Array(threadReport),
   /** Those that are not at work come first. */
   actors: Type.Array(actorReport),
-  /** How many more it has than it tells of. */
+  /** Entries that it has and leaves out. */
   actorsMore: count,
 });
 

@@ -97,7 +97,7 @@ type ServedExperiments = {
 };
 
 const failures: Readonly<Record<number, string>> = {
-  400: "The body is not JSON, lacks a field, has one of the wrong type, or tells of a page that the account's experiments would take too long to look at.",
+  400: "The body is not JSON, lacks a field, has one of the wrong type, or names a page that the account's experiments would take too long to look at.",
   401: 'The token is no token of a published version.',
   403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the page or the address is not one of those the source lists.',
   413: 'The body is larger than 64 KiB.',

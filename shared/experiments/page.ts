@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { Work } from '../routing/values/work.ts';
 
-/** What a caller tells of the page its visitor sees. */
+/** The page that the caller's visitor sees. */
 export const pageContext = Type.Object({
   url: Type.Optional(Type.Union([Type.String({ maxLength: 8_192 }), Type.Null()])),
   search: Type.Optional(Type.Union([Type.String({ maxLength: 8_192 }), Type.Null()])),

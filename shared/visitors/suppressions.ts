@@ -23,7 +23,7 @@ export type Suppressed = {
 
 export type SuppressOptions = {
   now(): number;
-  /** Is part of the transaction. */
+  /** Runs within the transaction. */
   audit(client: PoolClient, created: number): Promise<void>;
 };
 
@@ -32,7 +32,7 @@ export class SuppressionsFullError extends Error {
   readonly code = 'suppressions_full';
 }
 
-/** Transactions that began before the suppression did not end in time. What was suppressed stays so; a repetition is harmless. */
+/** Transactions that began before the suppression did not end in time. The suppression stays; repeating it is harmless. */
 export class WritersBusyError extends Error {
   readonly code = 'writers_busy';
 }
@@ -255,7 +255,7 @@ type SuppressionRow = {
 };
 
 /**
- * Takes a suppression back: events received later than `atMs` may have the identifier. False where there is no such
+ * Removes a suppression: events received later than `atMs` may have the identifier. False where there is no such
  * suppression.
  */
 export async function deleteSuppression(

@@ -65,7 +65,7 @@ export const diskReadOnly = defineFault({
   name: 'disk-read-only',
   about: `the log's file system finds an error in itself and turns read-only, while nothing is being synced; ${readOnlyMs / 1_000} s later it is checked and mounted again, and nats-server started`,
   sees: `${refused} The kernel’s log says that the file system was remounted read-only.`,
-  does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. What was acknowledged was synced before, but for what was being synced in that very moment: ext4 (Linux 6.18) may say yes to it and lose it, in 2 of 30 tries with no server but a program that writes and syncs. On one node nothing above the kernel helps; three keep the other copies. `SluiceLogLostMessages` tells of what the check threw away.',
+  does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. What was acknowledged was synced before, but for what was being synced in that very moment: ext4 (Linux 6.18) may say yes to it and lose it, in 2 of 30 tries with no server but a program that writes and syncs. On one node nothing above the kernel helps; three keep the other copies. `SluiceLogLostMessages` fires for what the check threw away.',
   harms,
   needs: { root: true, programs: ['mkfs.ext4', 'e2fsck'] },
   disk: { kind: 'block', mib: diskMib },

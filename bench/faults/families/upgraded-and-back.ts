@@ -32,7 +32,7 @@ export const upgradedAndBack = defineFault({
       ['this version', { order: forward, env: besideOlder }],
       ...(canGoBack ? [['the other version again', { order: services, env: {}, checkout: previous }] as const] : []),
       ['this version, for good', { order: forward, env: besideOlder }],
-      ['this version, with nothing to look out for', { order: forward, env: {} }],
+      ['this version, with no format to keep', { order: forward, env: {} }],
     ] as const) {
       say(`${what}, service by service`);
       const { order, ...as } = run;

@@ -42,7 +42,7 @@ test('changelog: releases with what an upgrade to them asks for', () => {
   ]);
 });
 
-test('changelog: ours tells of the version that this is', async () => {
+test('changelog: ours has an entry for this version', async () => {
   const releases = readChangelog(await readFile(new URL('CHANGELOG.md', topFolder), 'utf8'));
   expect(releases.map((release) => release.version)).toContain(version);
 });

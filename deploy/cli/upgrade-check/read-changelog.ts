@@ -1,4 +1,4 @@
-/** A version as the changelog tells of it. */
+/** A version of the changelog. */
 export type Release = {
   readonly version: string;
   /** What an operator who upgrades to it has to know or do: the entries below its heading "Upgrade". */

@@ -29,6 +29,13 @@ const refused: readonly (readonly [words: string, better: string])[] = [
   ['what waits', 'a noun: waiting events'],
   ['go(?:es)? on behind', 'continue after'],
   ['one behind the other', 'one after the other'],
+  ['without a word', 'silently'],
+  ['tells? of', 'report, show, return'],
+  ['(?:is|are|was) said of', 'a noun: the consent, the fields, the attempts'],
+  ['look(?:s|ed|ing)? out for', 'watch for'],
+  ['by halves', 'in part'],
+  ['do(?:es)? right', 'a verb that says what should happen'],
+  ['the one who', 'a name: the client, the writer'],
 ];
 
 const patterns = refused.map(

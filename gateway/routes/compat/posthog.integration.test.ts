@@ -126,7 +126,7 @@ test('posthog: the configuration says what is served, as JSON and as a script of
   const config = await ask(`/array/${key}/config`);
   const said = await config.json();
   expect(said).toMatchObject({ token: key, supportedCompression: ['gzip', 'gzip-js'] });
-  // Whatever is said of them, the library loads a script for them.
+  // Whatever the account sets for them, the library loads a script for them.
   expect(said).not.toHaveProperty('surveys');
   const script = await ask(`/array/${key}/config.js`);
   expect(script.headers.get('content-type')).toContain('text/javascript');

@@ -121,7 +121,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   };
 }
 
-/** An entry, and when it came: by our own clock, which the one who wrote it may not share. */
+/** An entry, and when it came by this process's clock, which its writer may not share. */
 type HeardReplay = { readonly entry: BucketEntry; readonly receivedAtMs: number };
 type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 

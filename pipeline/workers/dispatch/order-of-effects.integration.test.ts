@@ -41,7 +41,7 @@ const acknowledged = (): number[] => gate.acknowledged(streams.events);
 const asked = (id: string): number => sink.requests.filter(({ body }) => idsOf(body).includes(id)).length;
 const seqOf = (frame: number): number => rig.frameSeqs[frame] ?? expect.unreachable();
 
-/** Answers by the id of the only event of a request, 200 where nothing is said of it. */
+/** Answers by the id of the only event of a request, 200 where none is given. */
 const answerTo = (answers: Readonly<Record<string, number | 'hang'>>): void =>
   sink.answer(({ body }) => answers[idsOf(body)[0] ?? ''] ?? 200);
 

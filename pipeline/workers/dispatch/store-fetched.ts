@@ -22,7 +22,7 @@ export type StoreFetchedOptions = {
 const publishesMax = 3;
 
 /**
- * A sender that puts what it fetched into the ingest log before it tells of the answer: an event of the source like any
+ * A sender that puts what it fetched into the ingest log before it returns the answer: an event of the source like any
  * other, which is resolved and dispatched. Where the log does not take it, the answer counts as none, and it is fetched
  * again. The event's id is made of the provider's, so one that was stored twice is known as one.
  */

@@ -27,7 +27,7 @@ type EventKey = Pick<LeftByPlan, 'accountId' | 'sourceId' | 'id'>;
 const waitingMax = 10_000;
 const leftMax = 1_000;
 
-/** What a resolver knows of events' outcomes by their plan and the recorder writes with them, a moment later. */
+/** Outcomes of events by their tracking plan: known to the resolver, written by the recorder a moment later. */
 export class PlanOutcomes {
   /** Something was left. */
   readonly noted = new Wakeup();

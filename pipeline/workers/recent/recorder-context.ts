@@ -19,7 +19,7 @@ export const recorderCounters = {
   recent_trim_failures: 'Times trimming the view failed',
 } as const;
 
-/** What a recorder reports that may go down again. */
+/** Gauges of a recorder. */
 export const recorderGauges = {
   recent_bytes_waiting: 'Bytes of the frames that wait to be put into the view, or are on their way there',
   recent_lag_seconds: 'How long the oldest of them has waited',
@@ -30,7 +30,7 @@ export type RecorderGauge = keyof typeof recorderGauges;
 /** What the steps of a recorder share. */
 export type RecorderContext = {
   readonly partition: number;
-  /** All there are: an account's share of the view is divided among them. */
+  /** Of the log: the limit of an account in the view is divided among them. */
   readonly partitions: number;
   readonly connection: LogConnection;
   /** One that looks up by key. */

@@ -3,7 +3,7 @@ import type { IngestDeadLetter } from './dead-letters.ts';
 import type { ResolverCounts } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
-/** Why an event goes no further. */
+/** Why an event is not resolved. */
 export type Leaving =
   | { readonly kind: 'drop'; readonly reason: keyof typeof counterOfDrop }
   | { readonly kind: 'deadLetter'; readonly letter: IngestDeadLetter };
@@ -41,7 +41,7 @@ function lineOf({ origin, accountId, bytes, start, end }: WaitingEvent): Omit<In
   return { payload: bytes.subarray(start, end), seq: frame.seq, line, ...account };
 }
 
-/** Counts an event that leaves; the letter of one that is to be kept is counted once it is. */
+/** Counts an event that leaves; its dead letter is counted once it is stored. */
 export function leave(counts: ResolverCounts, step: Leaving, letters: IngestDeadLetter[]): void {
   switch (step.kind) {
     case 'drop':

@@ -148,7 +148,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   });
 }
 
-/** The work of one partition: reads frames, resolves what waits in parts, and acknowledges the frames of which all is in the log. */
+/** The work of one partition: reads frames, resolves waiting events in parts, and acknowledges the frames of which all is in the log. */
 class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;
@@ -292,7 +292,7 @@ class Resolver {
     }
   }
 
-  /** Reads what there is room for, and waits until there is something to resolve; false when nothing more comes. */
+  /** Reads as far as there is room, and waits until events can be resolved; false when no more come. */
   async #hasNext(): Promise<boolean> {
     // With what is watched nothing else is under way.
     if (this.#reader.isWatching) await this.#settled();

@@ -29,13 +29,13 @@ export type Collection<Name extends string = string, Body extends TObject = TObj
   readonly uniqueNames: boolean;
   /** Fields of which no two entities share a value. */
   readonly uniqueFields: readonly string[];
-  /** An entity's own fields as they are stored: every one is there. */
+  /** An entity's own fields as they are stored: none is left out. */
   readonly body: Body;
   /** Values of the fields a client may leave out when it creates an entity. */
   readonly defaults: JsonObject;
-  /** `exact` is for what may not run by halves: it fits the schema of this build to its limits and words, or does not run. */
+  /** `exact`: an entity fits the whole schema of this build, limits and words included, or is not run. For those that would do harm in part. */
   readonly reading: How;
-  /** Fields by which nothing is restricted: one that says what this build cannot read has its default. */
+  /** Fields that restrict nothing: where this build cannot read the value, the default is used. */
   readonly harmless: readonly string[];
   /** Fields given at creation that never change: taken and ignored in a PATCH. */
   readonly fixed: readonly string[];

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 
 /**
- * What was said of purposes, by their names or the ids of categories, in lower case: true allows, false denies. Names that
+ * Decisions on purposes, by their names or the ids of categories, in lower case: true allows, false denies. Names that
  * begin with `$` say what the words are, see `consentMarks`.
  */
 export type ConsentWords = Readonly<Record<string, boolean>>;

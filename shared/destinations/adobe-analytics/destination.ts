@@ -61,7 +61,7 @@ const settings = {
   withoutTimestamps: toggle({
     label: 'Without timestamps',
     sublabel:
-      'For report suites that take none: what has one is lost there without a word. Events then count when they arrive.',
+      'For report suites that take none: an event that has one is silently lost there. Events then count when they arrive.',
   }),
 };
 

@@ -157,7 +157,7 @@ function appData(event: SentEvent): JsonObject {
   if (platform === undefined) throw new UnfitEventError('an event of an app needs the operating system of its device');
   const tracking = allowsTracking === false ? 0 : 1;
   return {
-    // Without a word of the person Apple allows none, Google does.
+    // Where the person has not decided, Apple allows none and Google does.
     advertiser_tracking_enabled: platform === 'ios' && allowsTracking === undefined ? 0 : tracking,
     application_tracking_enabled: tracking,
     extinfo: extendedDeviceInfo(event),

@@ -65,7 +65,7 @@ describe('GA4MeasurementProtocol', () => {
     });
   });
 
-  it('groups: clients travel apart, and so does what is said of the request', () => {
+  it('groups: clients travel apart, and so does the consent of a request', () => {
     const group = prepared.groupOf;
     const one = { resolved: sampleEvent() };
     expect(group?.({ resolved: sampleEvent({ id: 'other' }) })).toBe(group?.(one));

@@ -83,7 +83,7 @@ const settings = {
  * Google Analytics 4 through the Measurement Protocol, for web streams: up to 25 events of one client in a request.
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  *
- * Google answers 2xx whatever it is sent, also with a wrong secret: what it does not take is lost without a word, so
+ * Google answers 2xx whatever it is sent, also with a wrong secret: what it does not take is silently lost, so
  * names and values are made to fit its rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
  * `user_properties` and `consent` are not parameters of the event but said of the request; a mapping sets them. An event
  * with `limited_data_use` and no `consent` is sent with both of its members denied.
@@ -160,7 +160,7 @@ function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]
   return events.map(() => ({ kind: 'reject', reason: rowRefusal(first['validationCode'], first['fieldPath']) }));
 }
 
-/** Whose the events of a request are, and what is said of all of them. */
+/** Whose the events of a request are, and the consent that covers all of them. */
 function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementProtocolSettings): JsonObject {
   const { userTraits = [], defaultConsent } = given;
   const sent = sentEvent(outbound);

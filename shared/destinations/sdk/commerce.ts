@@ -18,7 +18,7 @@ export type CommerceItem = {
   /** Of one piece. */
   readonly price: number | undefined;
   readonly quantity: number;
-  /** All that is said of it under other names; nothing where the event itself is about one product. */
+  /** Its fields under their other names; nothing where the event itself is about one product. */
   readonly others: JsonObject;
 };
 

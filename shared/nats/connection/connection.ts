@@ -243,7 +243,7 @@ function codeOf(error: unknown): string {
 const waitMinMs = 250;
 const waitJitterMs = 250;
 
-/** What we have to know of the client library's insides: the servers it may dial, and when it last did. */
+/** Internals of the client library: the servers it may dial, and when it last did. */
 type Dialled = { lastConnect: number };
 type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(): readonly Dialled[] } } };
 

@@ -154,7 +154,7 @@ function withoutLogin(address: string): string {
   return scheme + rest;
 }
 
-// The library takes one login for all servers, and throws away the one in an address without a word.
+// The library takes one login for all servers, and silently drops the one in an address.
 function loginInAddress(addresses: readonly string[]): LogLogin | undefined {
   for (const address of addresses) {
     const written = addressParts.exec(address)?.[2];

@@ -270,7 +270,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#wake();
   }
 
-  /** Has its reader look what there is. */
+  /** Wakes its reader, which then looks at the buffer. */
   #wake(): void {
     const wake = this.#waiting;
     this.#waiting = undefined;

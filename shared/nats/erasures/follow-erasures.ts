@@ -123,7 +123,7 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
   const readErasures = ({ erasures, erasuresRead }: Known, lastSeq: number): Promise<void> => {
     const take = ({ subject, data }: LogMessage): void => {
       const notice = decodeErasureNotice(data);
-      // Not to know of whom it tells is to send blind.
+      // Without the hashed identifiers it would send events of erased visitors.
       if (notice === undefined) throw new Error('a notice of an erasure is of a version this build does not know');
       erasures.take(accountOfErasures(subject), notice);
     };

@@ -6,8 +6,8 @@ import type { LogMessage } from './log-message.ts';
 
 /**
  * Header of a frame: who wrote it, and the sequence of the newest frame the log had acknowledged to that writer on the
- * subject; 0 for the first. A server skips a message whose bytes it cannot read without a word, and a subject has gaps
- * in its sequences anyway: so each frame tells its readers which one they must have had before it.
+ * subject; 0 for the first. A server silently skips a message whose bytes it cannot read, and the sequences of a
+ * subject have gaps anyway: so each frame names the one that its readers must have had before it.
  */
 export const predecessorHeader = 'Sluice-After';
 
@@ -21,13 +21,13 @@ export type Predecessors = {
 /** A message that was acknowledged to its writer, and that the log no longer has. */
 export type LostMessage = { readonly stream: string; readonly subject: string; readonly seq: number };
 
-/** Looks out for frames that a reader should have been given. */
+/** Watches for frames that a reader should have been given. */
 export type LossWatch = {
-  /** Has to be called for every frame as it comes. */
+  /** To be called for every frame as it comes. */
   note(frame: Pick<LogMessage, 'subject' | 'seq' | 'header'>): void;
 };
 
-/** Subjects, or writers, remembered at most; of one that was forgotten a loss may go unnoticed. */
+/** Subjects, or writers, remembered at most; a loss of one that was forgotten goes unnoticed. */
 const rememberedMax = 10_000;
 const askAgainMs = 1_000;
 
@@ -41,8 +41,8 @@ export function createPredecessors(): Predecessors {
 }
 
 /**
- * Tells of messages that their writer had acknowledged and that this reader, who had others of the writer before and
- * after, was not given. The log is asked first: one that it still has is only late.
+ * Reports messages that the log acknowledged to their writer and that this reader was not given, although it had earlier and
+ * later ones of that writer. The log is asked first: a message that it still has is only late.
  */
 export function watchForLoss(
   connection: LogConnection,
@@ -70,7 +70,7 @@ async function isLost(connection: LogConnection, { stream, seq }: LostMessage, w
   while (!connection[client].nc.isClosed()) {
     try {
       const { header } = await connection[client].jsm.streams.getMessage(stream, { seq });
-      // Another one has its sequence where the log lost its end and went on from there.
+      // Where the log lost its end and went on from there, another message has this sequence.
       return header.get(predecessorHeader).split(' ', 1)[0] !== writer;
     } catch (error) {
       if (error instanceof NatsError && error.api_error !== undefined) return true;

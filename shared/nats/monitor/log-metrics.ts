@@ -5,7 +5,7 @@ import { isNewEnough } from '../connection/server-version.ts';
 import type { LogServer, LogServerStorage } from './read-log-servers.ts';
 import type { LogServersWatch } from './watch-log-servers.ts';
 
-/** What every service tells of the log. */
+/** Metrics of the log that every service has. */
 export const logMetrics = {
   logConnected: gauge('sluice_log_connected', '1 while the main connection to the log is up, else 0'),
   logReconnects: counter('sluice_log_reconnects_total', 'Times the main connection to the log came back after a loss'),

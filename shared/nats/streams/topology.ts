@@ -152,7 +152,7 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
   ];
 }
 
-/** The log that the metadata of INGEST tells of holds what this build may not understand. */
+/** By the metadata of INGEST the log holds messages that this build may not understand. */
 function refuseNewerFormat({ metadata }: FoundConfig): void {
   const found = formatOf(metadata);
   if (found <= logFormat) return;

@@ -167,7 +167,7 @@ test('users: a gateway asks how far the resolver of a partition is', async () =>
   expect(await readConsumerProgress(as.gateway, streams.ingest, resolverConsumer(7))).toBeUndefined();
 });
 
-test('users: a gateway follows what pipelines tell of waits', async () => {
+test('users: a gateway follows the waits that pipelines report', async () => {
   const seen: string[] = [];
   const { leases } = await openBuckets(as.gateway, 1);
   const watch = await leases.watch({ filter: allBackpressure, onEntry: ({ key }) => seen.push(key) });

@@ -10,7 +10,7 @@ export type LogUser = {
   /** The variable of the server's environment that holds its password. */
   readonly passwordVariable: string;
   /**
-   * The account it is in. What is asked of the log gets its answer in the account of the one who asked: only in the log's
+   * The account it is in. What is asked of the log gets its answer in the account of the client that asked: only in the log's
    * own could an answer land in a stream.
    */
   readonly account: string;

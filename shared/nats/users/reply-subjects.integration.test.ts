@@ -14,7 +14,7 @@ import { buckets, streams } from '../streams/topology.ts';
 import { logAccount, logUsers } from './log-users.ts';
 import type { LogUserName } from './log-users.ts';
 
-// JetStream answers to whatever subject the one who asks names, with rights of its own: an answer that lands on the subject
+// JetStream answers to whatever subject the request names, with rights of its own: an answer that lands on the subject
 // of a stream is stored there, and one on a subject of the API is a request of the server's own.
 
 let server: NatsServer;

@@ -12,7 +12,7 @@ import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
 /** The Graph API says of a lead that is not there, or not yet, what it says of one that the token may not see. */
 const notThere = 100;
 
-/** A lead as the Graph API tells of it: `GET /{lead}`, with the answers by the names of the form's fields. */
+/** A lead as the Graph API returns it: `GET /{lead}`, with the answers by the names of the form's fields. */
 const readLead = createEventReader({
   type: 'FacebookLeadAds',
   table: { name: () => standardEvents.lead.label, id: ({ id }) => leadId(id), time: ['created_time'] },

@@ -44,7 +44,7 @@ const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = 
 /** Words around a name that do not change what it is the name of. */
 const fillers =
   /\b(?:what|whats|s|is|are|your|my|the|please|enter|tell|us|give|provide|can|could|may|we|have|get|i|know|type|write|in|here|optional|required|and (?=your)|contact|customer|billing|lead|client|user|applicant|attendee)\b/g;
-/** Such a field is about another person than the one who fills in the form. */
+/** Such a field is about another person than the form's visitor. */
 const isOfAnother =
   /\b(?:friend|partner|spouse|husband|wife|child|kid|son|daughter|parent|mother|father|guardian|emergency|next of kin|referrer|referred|referral|colleague|manager|boss|supervisor|recipient|maiden|pet|dog|cat|school|product|event|project|domain|file|user ?name)(?: s)?\b/;
 

@@ -10,7 +10,7 @@ export type Attempted = {
 
 export const notAttempted: Attempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
 
-/** The attempts a record of the retry log tells of. */
+/** The attempts in a record of the retry log. */
 export function attemptedBefore({ attempts, firstAttemptAt, heldAt }: RetryRecord): Attempted {
   return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt, heldAtMs: heldAt };
 }

@@ -19,7 +19,7 @@ export type PositionOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly instanceId: string;
-  /** When the live version was published, in ms since the epoch: a destination without any trace begins there. */
+  /** When the live version was published, in ms since the epoch: a destination without a stored position begins there. */
   readonly publishedAtMs: number;
 };
 
@@ -31,7 +31,7 @@ type Claimed = {
 };
 
 /**
- * Where a destination stands in its account's log, in the hands of the dispatcher that claimed it last. Each claim raises
+ * The position of a destination in its account's log, owned by the dispatcher that claimed it last. Each claim raises
  * the term, and each write names the entry it replaces, so a dispatcher whose destination was claimed by another one
  * writes nothing any more.
  */
@@ -91,7 +91,7 @@ export class OwnedPosition {
     return this.#entry.sinceMs;
   }
 
-  /** Whether an earlier position was there, and is missing: found with this claim. */
+  /** Whether an earlier position is missing: found by this claim. */
   get isLost(): boolean {
     return this.#entry.lostAtMs !== undefined && this.#entry.place === undefined;
   }
@@ -121,7 +121,7 @@ export class OwnedPosition {
   }
 }
 
-/** What all that is known says was finished: what any dispatcher, of this build or an earlier one, has recorded is true. */
+/** The union of what is recorded as finished: a record of any dispatcher, of this build or an earlier one, is true. */
 async function joinKnown(
   { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
   before: DestinationPosition | undefined,
@@ -150,7 +150,7 @@ async function hasRetries(connection: LogConnection, destinationId: string): Pro
   return (await countBySubject(connection, streams.retry, retriesOfDestination(destinationId))).size > 0;
 }
 
-/** The destination is gone: published again, it starts from the beginning. The entry stays, so that its end is not taken for a loss. */
+/** The destination was deleted: published again, it starts from the beginning. The entry stays, so that its absence is not read as a loss. */
 export async function retirePosition(
   { positions, health }: { readonly positions: Bucket; readonly health: Bucket },
   destinationId: string,

@@ -239,7 +239,7 @@ test('deliver: groups: of a batch that is not live any more the later ones are n
   expect({ bodies, kinds }).toEqual({ bodies: ['a1'], kinds: ['delivered', undefined] });
 });
 
-test('deliver: a request that was withdrawn: no attempt, and nothing is said of the destination', async () => {
+test('deliver: a request that was withdrawn: no attempt, and nothing is recorded of the destination', async () => {
   const withdrawn = { kind: 'failed', failure: 'withdrawn', reason: 'WITHDRAWN', permanent: false } as const;
   const sender = { send: async () => withdrawn, close: async () => undefined };
   const delivered = await deliver(byLetter, sender, many(2));
