@@ -186,26 +186,37 @@ test('answer: of a long one the beginning is kept and the end read, of an endles
   expect([endless?.answer.body.length, endless?.idleMs]).toEqual([64 * 1024, 0]);
 });
 
+const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+test.each([
+  ['chunks in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n', 'ok'],
+  ['a length below 0', 'HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n', ''],
+  ['a list with an invalid length', 'HTTP/1.1 200 OK\r\ncontent-length: 5, x\r\n\r\nhello', ''],
+  ['a space after a name', 'HTTP/1.1 200 OK\r\ncontent-length : 5\r\n\r\nhello', ''],
+  ['a name with a space', 'HTTP/1.1 200 OK\r\nx bad: 1\r\ncontent-length: 2\r\n\r\nok', 'ok'],
+  ['a line without a colon', 'HTTP/1.1 200 OK\r\nPHP Warning\r\ncontent-length: 2\r\n\r\nok', 'ok'],
+  ['a folded header', 'HTTP/1.1 200 OK\r\nx-a: 1\r\n continued\r\ncontent-length: 2\r\n\r\nok', 'ok'],
+  ['bare line feeds', 'HTTP/1.1 200 OK\nx-a: 1\ncontent-length: 2\n\nok', ''],
+  ['a bare line feed', 'HTTP/1.1 200 OK\r\nx-a: 1\nx-b: 2\r\ncontent-length: 2\r\n\r\nok', 'ok'],
+  ['a NUL', 'HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 2\r\n\r\nok', 'ok'],
+  ['a head that is too long', `HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}\r\n\r\n`, ''],
+  ['a head without an end', `HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}`, ''],
+  ['a chunk below 0', `${chunked}-1\r\n`, ''],
+  ['a chunk of another base', `${chunked}2\r\nok\r\n0x2\r\n`, 'ok'],
+  ['a bare line feed after a size', `${chunked}2\nok\r\n`, ''],
+  ['a chunk longer than its size', `${chunked}2\r\nokc\r\n`, 'ok'],
+  ['trailers without an end', `${chunked}2\r\nok\r\n0\r\n${'a: b\r\n'.repeat(5_000)}`, 'ok'],
+])('answer: %s: the status counts, and the connection is not used again', (_fault, text, body) => {
+  const found = readText(text);
+  expect([found?.answer.status, found?.answer.body, found?.idleMs]).toEqual([200, body, 0]);
+  expect(Object.keys(found?.answer.headers ?? {})).not.toContain('');
+});
+
 test.each([
   ['hello\r\n\r\n', 'no status'],
   ['HTTP/2 200 OK\r\n\r\n', 'another version'],
   ['HTTP/1.1 20 OK\r\n\r\n', 'a short status'],
   ['HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n', 'another protocol'],
-  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n', 'chunks in chunks'],
-  ['HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n', 'a length below 0'],
-  ['HTTP/1.1 200 OK\r\ncontent-length: 5, x\r\n\r\n', 'a list with an invalid length'],
-  ['HTTP/1.1 200 OK\r\ncontent-length : 5\r\n\r\n', 'a space after a name'],
-  ['HTTP/1.1 200 OK\r\nx-a: 1\r\n continued\r\n\r\n', 'a folded header'],
-  ['HTTP/1.1 200 OK\r\nx-a: 1\nx-b: 2\r\n\r\n', 'a bare line feed'],
-  ['HTTP/1.1 200 OK\r\nx-a: \0\r\n\r\n', 'a NUL'],
-  [`HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}\r\n\r\n`, 'a head that is too long'],
-  [`HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}`, 'a head without an end'],
   ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000), 'interim answers without an end'],
-  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n', 'a chunk below 0'],
-  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0x2\r\n', 'a chunk of another base'],
-  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\nab\r\n', 'a bare line feed after a size'],
-  ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nabc\r\n', 'a chunk longer than its size'],
-  [`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(5_000)}`, 'trailers without an end'],
 ])('answer: %o: is malformed (%s)', (text) => {
   expect(() => readText(text)).toThrow(expect.objectContaining({ code: 'ANSWER_MALFORMED' }));
 });

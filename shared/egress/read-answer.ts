@@ -30,7 +30,6 @@ const idleMaxMs = 600_000;
 /** Margin before the server's own timeout: a request in flight when it closes is lost. */
 const idleMarginMs = 2_000;
 
-const headEnd = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
 /** How the end of a body is found. */
@@ -41,7 +40,7 @@ type Framing =
 
 type AnswerHead = {
   readonly status: number;
-  /** The lines of the headers, each with its end. */
+  /** The lines of the headers, each with its end, and the empty one. */
   readonly fields: string;
   readonly framing: Framing;
   /** See ReadAnswer. */
@@ -51,8 +50,9 @@ type AnswerHead = {
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
 
 /**
- * Reads the answers of one connection, one after the other (RFC 9112), each of bounded size. Where the end of an answer can
- * be read in two ways, its status counts and the connection is not used again: the bytes after it may belong to another answer.
+ * Reads the answers of one connection, one after the other (RFC 9112), each of bounded size. Once a status was read it counts,
+ * whatever is wrong with the rest: the receiver has the event, and would get it again. Where the end of an answer is uncertain
+ * the connection is not used again: the bytes after it may belong to another answer.
  */
 export class AnswerReader {
   #state: State = 'head';
@@ -75,18 +75,34 @@ export class AnswerReader {
       bytes = Buffer.concat([this.#pending, data]);
       this.#pending = nothing;
     }
+    try {
+      return this.#readAll(bytes);
+    } catch (error) {
+      if (this.#head === undefined || !(error instanceof AnswerError)) throw error;
+      return this.#finish(false);
+    }
+  }
+
+  #readAll(bytes: Buffer): ReadAnswer | undefined {
     let at = 0;
     while (at < bytes.length && this.#state !== 'whole') {
       const next = this.#read(bytes, at);
       if (next === undefined) {
         this.#pending = bytes.subarray(at);
-        if (this.#pending.length > headBytesMax) throw malformed('a head or a line is too long');
+        if (this.#pending.length > headBytesMax) throw this.#tooLong(this.#pending.toString('latin1'));
         return undefined;
       }
       at = next;
       if (this.#bytes > readBytesMax) return this.#finish(false);
     }
     return this.#state === 'whole' ? this.#finish(at === bytes.length) : undefined;
+  }
+
+  /** Of a head that is too long the status is kept. */
+  #tooLong(text: string): AnswerError {
+    const status = statusOf(text);
+    if (this.#state === 'head' && status >= 200) this.#head = { status, fields: '', framing: noBody, idleMs: 0 };
+    return malformed('a head or a line is too long');
   }
 
   /** The server has closed the connection. Returns the answer if that ends it. Throws AnswerError. */
@@ -125,12 +141,11 @@ export class AnswerReader {
   }
 
   #readHead(bytes: Buffer, at: number): number | undefined {
-    const end = bytes.indexOf(headEnd, at);
-    if (end < 0) return undefined;
-    const text = bytes.toString('latin1', at, end + 2);
-    const next = end + headEnd.length;
+    const next = endOfHead(bytes, at);
+    if (next === undefined) return undefined;
+    const text = bytes.toString('latin1', at, next);
     this.#headBytes += text.length;
-    if (this.#headBytes > headBytesMax) throw malformed('the head is too long');
+    if (this.#headBytes > headBytesMax) throw this.#tooLong(text);
     const head = text === this.#lastText && this.#lastHead !== undefined ? this.#lastHead : readHead(text);
     // Interim responses are dropped.
     if (head.status < 200) return next;
@@ -192,9 +207,23 @@ export class AnswerReader {
 const malformed = (problem: string): AnswerError =>
   new AnswerError('ANSWER_MALFORMED', `reading an answer: ${problem}`);
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
-const field = /^([\w!#$%&'*+\-.^`|~]+):([\t\x20-\x7e\x80-\xff]*)$/;
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r?\n/;
+const field = /^([\w!#$%&'*+\-.^`|~]+):([\t\x20-\x7e\x80-\xff]*)\r$/;
 const lengthValue = /^\d{1,15}$/;
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+
+/** The end of a head, the empty line after it included; undefined if it is not there yet. Lines may end without CR (RFC 9112, 2.2). */
+function endOfHead(bytes: Buffer, from: number): number | undefined {
+  for (let at = bytes.indexOf(lineFeed, from); at >= 0; at = bytes.indexOf(lineFeed, at + 1)) {
+    if (bytes[at + 1] === lineFeed) return at + 2;
+    if (bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed) return at + 3;
+  }
+  return undefined;
+}
+
+/** 0 where no status line is there. */
+const statusOf = (text: string): number => Number(statusLine.exec(text)?.[2] ?? 0);
 
 function readHead(text: string): AnswerHead {
   const [line, version, code] = statusLine.exec(text) ?? [];
@@ -203,8 +232,9 @@ function readHead(text: string): AnswerHead {
   // No request asks for another protocol.
   if (status === 101) throw malformed('the server changes the protocol');
   let length: string | undefined;
-  let lengthsDiffer = false;
   let coding: string | undefined;
+  let isFaulty = !line.endsWith('\r\n');
+  let hasLength = true;
   let keepsOpen = version === '1';
   let idleMs = idleByDefaultMs;
   const fields = text.slice(line.length);
@@ -214,8 +244,7 @@ function readHead(text: string): AnswerHead {
         // RFC 9110, section 8.6: a list is one length if all of its members are the same.
         for (const each of value.split(',')) {
           const one = each.trim();
-          if (!lengthValue.test(one)) throw malformed('its length is invalid');
-          lengthsDiffer ||= Number(length ?? one) !== Number(one);
+          hasLength &&= lengthValue.test(one) && Number(length ?? one) === Number(one);
           length = one;
         }
         break;
@@ -227,13 +256,18 @@ function readHead(text: string): AnswerHead {
         break;
       case 'keep-alive':
         idleMs = readKeepAlive(value) ?? idleMs;
+        break;
+      case notAField:
+        isFaulty = true;
     }
   }
   // RFC 9112, section 6.1: after a transfer coding from an HTTP/1.0 server the connection cannot be trusted.
   if (version === '0' && coding !== undefined) keepsOpen = false;
-  const isUnclear = lengthsDiffer || (length !== undefined && coding !== undefined);
-  // The end of the body is ambiguous: it is not read.
-  const framing = lengthsDiffer && coding === undefined ? noBody : framingOf(status, length, coding);
+  const isChunkedTwice = coding !== undefined && coding.indexOf('chunked') !== coding.lastIndexOf('chunked');
+  const isUnclear = isFaulty || isChunkedTwice || !hasLength || (length !== undefined && coding !== undefined);
+  // Where the end of the body is ambiguous, it is not read.
+  const hasEnd = coding !== undefined || (hasLength && (length !== undefined || !isFaulty));
+  const framing = hasEnd ? framingOf(status, length, coding) : noBody;
   return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' && !isUnclear ? idleMs : 0 };
 }
 
@@ -244,7 +278,6 @@ function framingOf(status: number, length: string | undefined, coding: string | 
   if (status < 200 || status === 204 || status === 304) return noBody;
   if (coding !== undefined) {
     const codings = coding.split(',').map((each) => each.trim());
-    if (codings.indexOf('chunked') !== codings.lastIndexOf('chunked')) throw malformed('it is chunked twice');
     if (codings.at(-1) === 'chunked') return { kind: 'chunked' };
     // No coding at all by its old name (RFC 2616, section 3.6).
     if (coding !== 'identity') return { kind: 'close' };
@@ -268,13 +301,14 @@ function readKeepAlive(value: string): number | undefined {
   return Math.max(0, Math.min(idleMaxMs, Number(seconds) * 1_000 - idleMarginMs));
 }
 
+/** Stands for the name of a line that is no header. */
+const notAField = '';
+
 function* eachField(fields: string): Generator<readonly [name: string, value: string]> {
-  for (let at = 0; at < fields.length;) {
-    const end = fields.indexOf('\r\n', at);
-    const [, name = '', value = ''] = field.exec(fields.slice(at, end)) ?? [];
-    if (name === '') throw malformed('a header has no name');
+  for (const line of fields.split('\n')) {
+    if (line === '' || line === '\r') continue;
+    const [, name = notAField, value = ''] = field.exec(line) ?? [];
     yield [name.toLowerCase(), value.trim()];
-    at = end + 2;
   }
 }
 
@@ -293,6 +327,7 @@ class Answer implements OutboundAnswer {
   get headers(): Readonly<Record<string, string>> {
     const headers = new Map<string, string>();
     for (const [name, value] of eachField(this.#fields)) {
+      if (name === notAField) continue;
       const before = headers.get(name);
       headers.set(name, before === undefined ? value : `${before}, ${value}`);
     }
