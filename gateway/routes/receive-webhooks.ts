@@ -17,7 +17,7 @@ import type { EventLimits, SingleEvent } from '../ingest/single-event.ts';
 import { refuseUnsigned } from '../webhook/check-signature.ts';
 import { formType, mediaTypeOf, multipartType } from '../webhook/media-types.ts';
 import { payloadOf } from '../webhook/provider-payload.ts';
-import { readForm, readMultipart, readProviderJson } from '../webhook/read-body.ts';
+import { asUtf8, readForm, readMultipart, readProviderJson } from '../webhook/read-body.ts';
 import type { ReadBody } from '../webhook/read-body.ts';
 import type { WebhookSettings } from '../webhook/webhook-settings.ts';
 
@@ -74,7 +74,8 @@ export class Webhooks {
     this.#take(exchange, admitted, this.#read(exchange, body), query);
   }
 
-  #read(exchange: Exchange, body: Buffer): ReadBody {
+  #read(exchange: Exchange, given: Buffer): ReadBody {
+    const body = asUtf8(given, exchange.head.contentType);
     if (mediaTypeOf(exchange) === formType) return { value: readForm(body) };
     const { limits, settings } = this.#parts;
     return readProviderJson(body, { ...limits, arrayKeysMax: settings.arrayKeysMax });

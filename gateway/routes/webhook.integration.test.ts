@@ -231,6 +231,24 @@ test('webhook: visitor input that a provider cannot correct is accepted', async 
   expect((await post(addressOf(tokenOf(plain, 'Formstack')), form, headers)).status).toBe(200);
 });
 
+test.each([
+  ['application/json', 'no charset', 'M\ufffdnchen'],
+  ['application/json; charset=ISO-8859-1', 'their charset', 'M\u00fcnchen'],
+  ['application/json; charset=made-up', 'an unknown charset', 'M\ufffdnchen'],
+])('webhook: bytes that are not UTF-8, %s (%s): the event is stored', async (type, name, city) => {
+  const latin1 = (id: string): string => `{"id":"${name} ${id}","fields":{"City":"M\u00fcnchen"}}`;
+  const list = `[${latin1('first')},${latin1('second')}]`;
+  const address = addressOf(tokenOf(plain, 'Heyflow'));
+  for (const body of [latin1('alone'), list]) {
+    expect((await post(address, Buffer.from(body, 'latin1'), { 'content-type': type })).status).toBe(200);
+  }
+  const found = (await storedBy('Heyflow')).filter(({ id }) => id.startsWith(`heyflow:${name} `));
+  expect(found.map(({ body }) => body['userProperties'])).toEqual(
+    Array.from({ length: found.length }, () => ({ city })),
+  );
+  expect(found.length).toBe(3);
+});
+
 test('webhook: bodies may be compressed, and not without end', async () => {
   const address = addressOf(tokenOf(plain, 'Heyflow'));
   const headers = { 'content-encoding': 'gzip' };

@@ -74,9 +74,10 @@ const description: object = {
     'Of a source whose type names a service, the body is read as that service writes it: name, id, time and visitor of the',
     'event, or of several; the whole body stays in eventProperties. With a signingSecret on the source the request has to be',
     'signed. Of every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
-    'source; each member of an array is an event. `event` and the parameters that identify win over the body. The body may be compressed with gzip. What a',
-    'service cannot correct is accepted: times outside the window are kept as original_time in the context, texts that are too',
-    'long stay in eventProperties only.',
+    'source; each member of an array is an event. `event` and the parameters that identify win over the body. The body may be',
+    'compressed with gzip. What a service cannot correct is accepted: bytes that are not UTF-8 are read in the charset of the',
+    'content type, or replaced; times outside the window are kept as original_time in the context; texts that are too long stay',
+    'in eventProperties only.',
   ].join(' '),
   parameters: [pathParameter('token', 'Source key'), queryParameter('event'), ...identityParameters],
   requestBody: {

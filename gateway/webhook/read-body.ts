@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Busboy } from '@fastify/busboy';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { failure, malformedJson, notUtf8 } from '../http/reply.ts';
+import { failure, malformedJson } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 import { readLenientValue } from '../payload/lenient-value.ts';
 import { tooManyKeys } from '../payload/read-json.ts';
@@ -27,6 +27,21 @@ const malformedForm = failure(400, 'the body is not a valid form');
 
 const facts = new JsonFacts();
 
+/**
+ * A body in UTF-8. Its sender cannot be changed and would not send it again: bytes of another charset are read by the one that
+ * the content type names, others are replaced (U+FFFD).
+ */
+export function asUtf8(body: Buffer, contentType: string): Buffer {
+  if (isUtf8(body)) return body;
+  const [, charset] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType) ?? [];
+  try {
+    return Buffer.from(new TextDecoder(charset).decode(body));
+  } catch {
+    // A charset of another name than those of the WHATWG.
+    return Buffer.from(body.toString('utf8'));
+  }
+}
+
 /** Reads a provider's JSON: an object, or an array of them, which may have more keys. What its sender cannot correct is repaired. */
 export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): ReadBody {
   const start = startOfJson(body);
@@ -35,7 +50,7 @@ export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): Read
   if (opening === '[') return readMembers(body, start, limits);
   facts.reset();
   scanValue(facts, body, start);
-  const problem = problemOf(body, limits);
+  const problem = problemOf(limits);
   if (problem !== undefined) return { refusal: problem };
   return readValue(body) ?? { refusal: malformedJson };
 }
@@ -54,7 +69,7 @@ function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): R
     if (keys > limits.arrayKeysMax) return { refusal: tooManyKeys(limits.arrayKeysMax) };
     const bytes = body.subarray(at, end);
     // The array is a level of its own.
-    const found = problemOf(bytes, { depthMax: limits.depthMax - 1, keysMax: limits.arrayKeysMax }, limits.depthMax);
+    const found = problemOf({ depthMax: limits.depthMax - 1, keysMax: limits.arrayKeysMax }, limits.depthMax);
     problem ??= found;
     const read = found === undefined ? readValue(bytes) : undefined;
     if (read !== undefined) values.push(read.value);
@@ -69,10 +84,9 @@ function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): R
 }
 
 /** Why bytes that were scanned are not read. */
-function problemOf(bytes: Buffer, { depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): Reply | undefined {
+function problemOf({ depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): Reply | undefined {
   if (facts.depth > depthMax) return failure(400, `the body nests deeper than ${depthAllowed} levels`);
-  if (facts.keys > keysMax) return tooManyKeys(keysMax);
-  return isUtf8(bytes) ? undefined : notUtf8;
+  return facts.keys > keysMax ? tooManyKeys(keysMax) : undefined;
 }
 
 /** A null character stays: it is replaced where the event is written. */
