@@ -80,6 +80,34 @@ test.each(sourceKinds)('source kinds: $type takes whatever comes', (kind) => {
   }
 });
 
+/** What no conversion makes a text of. */
+const textless: readonly unknown[] = [{ toString: null }, { toString: 'x', valueOf: 1 }, [[{ toString: null }]]];
+
+/** The value with each member and element of it replaced, one at a time. */
+function* replaced(value: unknown, by: unknown): Generator {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    for (const other of [by, ...replaced(member, by)]) {
+      yield Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
+    }
+  }
+}
+
+test('source kinds: whatever is an object that is no text, its event is taken', () => {
+  let count = 0;
+  for (const { type, body, contentType = 'application/json' } of providerExamples(0)) {
+    const kind = findSourceKind(type);
+    const example: unknown = contentType === 'application/json' ? JSON.parse(body) : { rawRequest: body };
+    for (const by of textless) {
+      for (const one of replaced(example, by)) {
+        count += 1;
+        for (const event of kind?.readEvents(one) ?? []) JSON.stringify(event);
+      }
+    }
+  }
+  expect(count).toBeGreaterThan(1_000);
+});
+
 test("segment: an alias is the event of Segment's own alias call, and the other calls are what they were", () => {
   const read = findSourceKind('SegmentWebPlugin')?.readEvents;
   const alias = { type: 'alias', messageId: 'm', userId: 'new-7', previousId: 'old-7', anonymousId: 'a' };

@@ -54,6 +54,9 @@ const odd = fc.oneof(
     'x'.repeat(5_000),
     -0,
     1e308,
+    // What no conversion makes a text of.
+    { toString: null },
+    [{ toString: 'x', valueOf: 1 }],
   ),
 );
 const text = fc.oneof(

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { membersAsFields } from '../sdk/form-fields.ts';
 import type { FormField } from '../sdk/form-fields.ts';
-import { compilePath, valueAt } from '../sdk/path.ts';
+import { compilePath, valueAt, labelOf } from '../sdk/path.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
@@ -43,5 +43,5 @@ function answersOf(questions: unknown): FormField[] {
   if (!isJsonObject(questions)) return [];
   return Object.values(questions)
     .filter((question): question is JsonObject => isJsonObject(question))
-    .map(({ question, answer }) => ({ label: String(question), value: answer }));
+    .map(({ question, answer }) => ({ label: labelOf(question), value: answer }));
 }

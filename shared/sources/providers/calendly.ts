@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { compilePath, valueAt } from '../sdk/path.ts';
+import { compilePath, valueAt, labelOf } from '../sdk/path.ts';
 import { timedSignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -53,7 +53,7 @@ export const calendly = defineSourceKind({
     if (!Array.isArray(answers)) return [];
     return answers
       .filter((answer): answer is JsonObject => isJsonObject(answer))
-      .map(({ question, answer }) => ({ label: String(question), value: answer }));
+      .map(({ question, answer }) => ({ label: labelOf(question), value: answer }));
   },
 });
 

@@ -5,7 +5,7 @@ import { standardEvents } from '../../destinations/sdk/standard-events.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { FormField } from '../sdk/form-fields.ts';
-import { textOf } from '../sdk/path.ts';
+import { textOf, labelOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -93,7 +93,7 @@ function changesOf(body: unknown): readonly unknown[] {
 
 /** A lead's answers: `[{name, values}]`. */
 function answersOf(fieldData: unknown): FormField[] {
-  return objectsOf(fieldData).map(({ name, values }) => ({ label: String(name), value: firstOf(values) }));
+  return objectsOf(fieldData).map(({ name, values }) => ({ label: labelOf(name), value: firstOf(values) }));
 }
 
 /** The same by their names: a text, or a list where several were chosen. */
@@ -101,7 +101,7 @@ function byName(fieldData: unknown): JsonObject {
   const answers = objectsOf(fieldData).slice(0, answersMax);
   return Object.fromEntries(
     answers.map(({ name, values }) => [
-      String(name),
+      labelOf(name),
       Array.isArray(values) && values.length > 1 ? (values as readonly unknown[]) : firstOf(values),
     ]),
   );

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { membersAsFields } from '../sdk/form-fields.ts';
 import type { FormField } from '../sdk/form-fields.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
+import { labelOf } from '../sdk/path.ts';
 
 /** Heyflow: a response with its fields by label, or, with the larger payload, as a list of fields with labels and values. */
 export const heyflow = defineSourceKind({
@@ -22,5 +23,5 @@ function listed({ label, variable, values }: JsonObject): FormField {
   const [first]: unknown[] = Array.isArray(values) ? values : [values];
   // The variable is for machines, the label for people: either may tell.
   const name = typeof variable === 'string' && variable !== '' ? variable : label;
-  return { label: String(name), value: isJsonObject(first) ? (first['answer'] ?? first['label']) : first };
+  return { label: labelOf(name), value: isJsonObject(first) ? (first['answer'] ?? first['label']) : first };
 }

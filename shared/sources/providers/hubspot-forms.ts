@@ -30,7 +30,7 @@ export const hubspotForms = defineSourceKind({
   table: {
     name: ['subscriptionType'],
     id: ({ eventId, subscriptionId, objectId, occurredAt, ...event }) => {
-      if (eventId !== undefined) return [eventId, subscriptionId, objectId, occurredAt].map(String).join(':');
+      if (eventId !== undefined) return [eventId, subscriptionId, objectId, occurredAt].map(partOfId).join(':');
       const submissions = event['form-submissions'];
       const [first]: unknown[] = Array.isArray(submissions) ? submissions : [];
       return isJsonObject(first) && typeof first['conversion-id'] === 'string' ? first['conversion-id'] : undefined;
@@ -53,6 +53,9 @@ export const hubspotForms = defineSourceKind({
   fields: ({ propertyName, propertyValue }) =>
     propertyName === 'email' ? [{ label: 'email', value: propertyValue }] : [],
 });
+
+/** What is neither text nor number is none of HubSpot's. */
+const partOfId = (part: unknown): string => (isJsonObject(part) || Array.isArray(part) ? '' : String(part));
 
 function propertiesOf(traits: readonly string[]): Record<string, readonly string[]> {
   return Object.fromEntries(

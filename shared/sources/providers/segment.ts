@@ -33,7 +33,7 @@ export const segment = defineSourceKind({
   }),
   table: {
     name: ({ type, event, aliasId }) =>
-      aliasId === undefined ? (names[String(type)] ?? textOf(event) ?? textOf(type)) : aliasEvent,
+      aliasId === undefined ? (names[textOf(type) ?? ''] ?? textOf(event) ?? textOf(type)) : aliasEvent,
     id: ['messageId'],
     time: ['timestamp', 'originalTimestamp', 'sentAt'],
     userId: ['anonymousId'],

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { FormField } from '../sdk/form-fields.ts';
-import { compilePath, valueAt } from '../sdk/path.ts';
+import { compilePath, valueAt, labelOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -39,7 +39,7 @@ const questionsPath = compilePath('form_response.definition.fields');
 
 function answersByTitle(event: JsonObject): FormField[] {
   const titles = new Map<unknown, string>();
-  for (const question of objectsAt(event, questionsPath)) titles.set(question['id'], String(question['title']));
+  for (const question of objectsAt(event, questionsPath)) titles.set(question['id'], labelOf(question['title']));
   return objectsAt(event, answersPath).map((answer) => {
     const { field, type } = answer;
     const title = isJsonObject(field) ? titles.get(field['id']) : undefined;

@@ -59,3 +59,6 @@ export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.trim() || undefined;
 }
+
+/** The text of a label: of a title, a question or a name. Empty for what is neither text nor number. */
+export const labelOf = (value: unknown): string => textOf(value) ?? '';
