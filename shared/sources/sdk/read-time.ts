@@ -18,7 +18,11 @@ export function readTime(value: unknown): number | undefined {
     return Math.round(count < secondsBelow ? count * 1_000 : count);
   }
   if (!isoShape.test(text)) return undefined;
-  const spelled = text.replace(' ', 'T').replaceAll(' ', '');
+  const spelled = text
+    .replace(' ', 'T')
+    .replaceAll(' ', '')
+    .replace(',', '.')
+    .replace(/(:\d{2}(?:\.\d+)?[+-]\d{2})$/, '$1:00');
   const ms = Date.parse(zoned.test(spelled) || spelled.length <= 10 ? spelled : `${spelled}Z`);
   return Number.isNaN(ms) ? undefined : ms;
 }
