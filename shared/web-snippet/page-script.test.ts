@@ -258,6 +258,8 @@ test('page script: anchors and replaced addresses are the same page, routes afte
   fire('popstate');
   for (const n of [1, 2, 3]) page.history.replaceState(`https://shop.test/a?at=${n}`);
   fire('popstate');
+  go('https://shop.test/a?at=3#price');
+  fire('popstate');
   page.history.pushState('https://shop.test/b');
   page.history.pushState('https://shop.test/b#top');
   go('https://shop.test/b#/cart');
@@ -267,7 +269,6 @@ test('page script: anchors and replaced addresses are the same page, routes afte
   expect((await names()).length).toBe(sent.length);
   expect(sent.map(({ defaultProperties }) => defaultProperties['current_url'])).toEqual([
     'https://shop.test/a',
-    'https://shop.test/a?at=3',
     'https://shop.test/b',
     'https://shop.test/b#/cart',
     'https://shop.test/b#!/pay',

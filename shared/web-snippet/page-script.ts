@@ -48,7 +48,7 @@ type Page = {
       rules: { createScriptURL(url: string): string },
     ): { createScriptURL(url: string): string };
   };
-  readonly history: { pushState(...given: unknown[]): void };
+  readonly history: { pushState(...given: unknown[]): void; replaceState(...given: unknown[]): void };
   addEventListener(type: string, listen: (event: { readonly persisted?: boolean }) => void): void;
 };
 type Purpose = { readonly name: string; readonly granted: boolean };
@@ -222,9 +222,10 @@ function start(script: Element): void {
     rows.unshift(...refused);
   };
 
+  // An anchor leads within the page, unless it is the route of an application.
+  const addressOfPage = (): string => location.href.replace(/#(?!!?\/).*$/, '');
   const viewPage = (): void => {
-    // An anchor leads within the page, unless it is the route of an application.
-    const address = location.href.replace(/#(?!!?\/).*$/, '');
+    const address = addressOfPage();
     if (viewed === address) return;
     viewed = address;
     add('Page Viewed', {});
@@ -271,11 +272,15 @@ function start(script: Element): void {
   page.sluice = (...command) => run(command);
   if (script.dataset['pages'] !== 'off') {
     viewPage();
-    // An address that is only replaced is no other page.
-    const pushState = history.pushState.bind(history);
+    const { pushState, replaceState } = history;
     history.pushState = (...given) => {
-      pushState(...given);
+      pushState.apply(history, given);
       viewPage();
+    };
+    // An address that is only replaced is no other page, nor is an anchor of it.
+    history.replaceState = (...given) => {
+      replaceState.apply(history, given);
+      if (viewed !== undefined) viewed = addressOfPage();
     };
     page.addEventListener('popstate', viewPage);
     page.addEventListener('pageshow', ({ persisted }) => {
