@@ -12,7 +12,7 @@ import { logCoresRule, logMemoryRule } from '../../shared/runtime/fit-to-machine
 import { fittedCount, optionalSecret, optionalText, port } from '../../shared/runtime/variables.ts';
 import { sinkEnv } from './sink/env.ts';
 
-const { LOG_PARTITIONS: _partitions, LOG_REPLICAS: _replicas, ...streamsEnv } = topologyEnv;
+const { LOG_REPLICAS: _replicas, ...streamsEnv } = topologyEnv;
 
 /** Every variable of the local stack. */
 export const stackEnv = {

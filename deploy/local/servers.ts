@@ -6,9 +6,11 @@ import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/n
 import { endLeftNatsServer, startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { moveToAccount } from '../../shared/embedded/nats/move-to-account.ts';
 import { endLeftPostgresServer, startPostgresServer } from '../../shared/embedded/postgres/postgres-server.ts';
-import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
+import { bucketSettings, openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
-import { streamConfigs } from '../../shared/nats/streams/topology.ts';
+import type { TopologySettings } from '../../shared/nats/streams/topology-settings.ts';
+import { ensureTopology, streamConfigs } from '../../shared/nats/streams/topology.ts';
 import { logAccount, logUsers } from '../../shared/nats/users/log-users.ts';
 import type { LogUserName } from '../../shared/nats/users/log-users.ts';
 import { quote, renderAccounts } from '../../shared/nats/users/render-users.ts';
@@ -74,6 +76,13 @@ export async function startLog(
       say: progress.line,
       start: () => startNatsServer({ ...options, memoryLimit }),
     });
+    const logins = loginsOf(passwords);
+    try {
+      await createLog(kept.current.url, logins.controlPlane, topologyOf(env));
+    } catch (error) {
+      await kept.stop();
+      throw error;
+    }
     const healing = restartWhenRoom({ current: () => kept.current, storeDir, say: progress.line });
     const gibibytes = (maxFileStoreBytes / 1024 ** 3).toFixed(1);
     note(
@@ -82,13 +91,27 @@ export async function startLog(
     return {
       url: kept.current.url,
       monitorUrl: kept.current.monitorUrl,
-      logins: loginsOf(passwords),
+      logins,
       stop() {
         healing.stop();
         return kept.stop();
       },
     };
   });
+}
+
+/**
+ * Creates streams and buckets before any service starts: of services that start together, those that may not would ask for what
+ * is not there yet, which the server logs as errors.
+ */
+async function createLog(url: string, login: LogLogin, topology: TopologySettings): Promise<void> {
+  const log = await connectLog({ url, login: { kind: 'password', ...login }, name: 'launcher' });
+  try {
+    await ensureTopology(log, topology);
+    await openBuckets(log, topology.replicas);
+  } finally {
+    await log.close(closeWithinMs);
+  }
 }
 
 const loginsOf = (passwords: StackPasswords['log']): Record<LogUserName, LogLogin> =>
@@ -152,16 +175,17 @@ async function migrateAsOwner(
   return Object.fromEntries(addresses) as Record<DatabaseService, string>;
 }
 
+const topologyOf = (env: StackEnv): TopologySettings => readTopologySettings({ ...env, LOG_REPLICAS: 1 });
+
 /** What streams and buckets may take together, by their own limits. */
 function streamsBytesMax(env: StackEnv): number {
-  const replicas = 1;
+  const topology = topologyOf(env);
   const limits = [
-    ...streamConfigs(readTopologySettings({ ...env, LOG_PARTITIONS: 1, LOG_REPLICAS: replicas })).map(
-      (stream) => stream.max_bytes ?? 0,
-    ),
-    ...Object.values(bucketSettings(replicas)).map((bucket) => bucket.bytesMax),
+    ...streamConfigs(topology).map((stream) => stream.max_bytes ?? 0),
+    ...Object.values(bucketSettings(topology.replicas)).map((bucket) => bucket.bytesMax),
   ];
   return limits.reduce((sum, bytesMax) => sum + bytesMax, 0);
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
+const closeWithinMs = 5_000;
