@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
-import { checksumProblems, scriptProblems, staleExplanations, unexplainedAdvisories } from './judge-dependencies.ts';
+import {
+  checksumProblems,
+  readAudit,
+  scriptProblems,
+  staleExplanations,
+  unexplainedAdvisories,
+} from './judge-dependencies.ts';
 import type { Explained, Lock } from './judge-dependencies.ts';
 
 const read = async <Content>(path: string): Promise<Content> =>
@@ -41,4 +47,23 @@ test('dependencies: a script, a checksum or an advisory without an explanation i
   const via = (id: string) => ({ url: `https://github.com/advisories/${id}`, title: 'Bad', severity: 'high' });
   const report = { vulnerabilities: { b: { via: [via('GHSA-1')] }, d: { via: ['b', via('GHSA-2')] } } };
   expect(unexplainedAdvisories(report, known)).toEqual(['d: GHSA-2 (high) Bad']);
+});
+
+test('dependencies: a registry that gives no report says what was not compared, and is no clean result', () => {
+  const installed: Lock = { packages: { '': {}, 'node_modules/a': {}, 'node_modules/b': { dev: true } } };
+  const none: Explained = { installScripts: {}, withoutChecksum: {}, advisories: [] };
+  const refused =
+    '{"message":"404 Not Found - POST http://registry.test/-/npm/v1/security/audits","error":{"summary":""}}';
+  for (const stdout of [refused, '', '<html>', 'null', '{}']) {
+    const { compared, lines } = readAudit({ stdout, stderr: '' }, installed, none);
+    expect([stdout, compared]).toEqual([stdout, false]);
+    expect(lines.join('\n')).toMatch(
+      /no advisory was compared[^]*not compared: all packages that services run with \(1\)/,
+    );
+    expect(lines.join('\n')).not.toContain('registry.test');
+  }
+  expect(readAudit({ stdout: '{"vulnerabilities":{}}', stderr: '' }, installed, none)).toEqual({
+    compared: true,
+    lines: [],
+  });
 });

@@ -7,6 +7,7 @@ export type Lock = {
         readonly version?: string;
         readonly integrity?: string;
         readonly hasInstallScript?: boolean;
+        readonly dev?: boolean;
         readonly link?: boolean;
       }
     >
@@ -33,6 +34,9 @@ export type Explained = {
 
 /** What `npm audit --json` answers, as far as it is read. */
 export type AuditReport = {
+  /** Where there is no report. */
+  readonly message?: string;
+  readonly error?: { readonly summary?: string };
   readonly vulnerabilities?: Readonly<
     Record<
       string,
@@ -108,3 +112,36 @@ export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { a
     .filter(({ id }) => !known.has(id))
     .map(({ name, id, title, severity }) => `${name}: ${id} (${severity}) ${title}`);
 }
+
+/** Packages of tests and of the build alone are left out: no service has them. */
+export const auditCommand: readonly string[] = ['npm', 'audit', '--omit=dev', '--json'];
+
+/** What `npm audit` found that is not explained, or what was not compared as the registry gave no report. */
+export function readAudit(
+  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+  lock: Lock,
+  explained: Explained,
+): { readonly compared: boolean; readonly lines: readonly string[] } {
+  const report = reportOf(stdout);
+  if (report?.vulnerabilities !== undefined) return { compared: true, lines: unexplainedAdvisories(report, explained) };
+  const packages = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  const reason = report?.message ?? report?.error?.summary ?? stderr.trim().split('\n', 1)[0] ?? '';
+  return {
+    compared: false,
+    lines: [
+      `no advisory was compared: the registry does not answer ${auditCommand.join(' ')}${reason === '' ? '' : ` (${withoutHosts(reason)})`}`,
+      `not compared: all packages that services run with (${packages.length}); of the others, which build and test, none ever is`,
+      'run this check before a release with a registry that answers, such as registry.npmjs.org',
+    ],
+  };
+}
+
+function reportOf(stdout: string): AuditReport | undefined {
+  try {
+    return JSON.parse(stdout) as AuditReport;
+  } catch {
+    return undefined;
+  }
+}
+
+const withoutHosts = (text: string): string => text.replaceAll(/https?:\/\/\S+/g, '…');

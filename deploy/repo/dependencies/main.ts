@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { unexplainedAdvisories } from './judge-dependencies.ts';
-import type { AuditReport, Explained } from './judge-dependencies.ts';
+import { auditCommand, readAudit } from './judge-dependencies.ts';
+import type { Explained, Lock } from './judge-dependencies.ts';
 
-const explained = JSON.parse(readFileSync('deploy/repo/dependencies/explained.json', 'utf8')) as Explained;
-const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8' });
-const report = JSON.parse(stdout === '' ? '{}' : stdout) as AuditReport;
-if (report.vulnerabilities === undefined) {
-  console.error('the registry does not answer npm audit: advisories were not compared');
-  process.exitCode = 2;
-} else {
-  const problems = unexplainedAdvisories(report, explained);
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exitCode = 1;
-}
+const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+const [command = '', ...given] = auditCommand;
+const { stdout, stderr } = spawnSync(command, given, { encoding: 'utf8' });
+const { compared, lines } = readAudit(
+  { stdout, stderr },
+  read('package-lock.json') as Lock,
+  read('deploy/repo/dependencies/explained.json') as Explained,
+);
+for (const line of lines) console.error(line);
+// Only 2 says that nothing was compared.
+if (!compared) process.exitCode = 2;
+else if (lines.length > 0) process.exitCode = 1;
