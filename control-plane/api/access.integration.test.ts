@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readStateOfAccount } from '../../shared/testing/state-of-account.ts';
 import type { StateOfAccount } from '../../shared/testing/state-of-account.ts';
+import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { grantableNames } from '../keys/scopes.ts';
 import type { Client } from '../testing/client.ts';
 import { fillAccount } from '../testing/fill-account.ts';
@@ -25,7 +26,7 @@ let stranger: Client;
 
 beforeAll(async () => {
   plane = await startTestControlPlane({ ADDRESS_REFUSED_KEYS_BURST: 10_000 });
-  pool = new Pool({ connectionString: plane.databaseUrl, max: 2 });
+  pool = openTestPool(plane.databaseUrl, 2);
   owner = await plane.newAccount();
   other = await plane.newAccount();
   stranger = await plane.newAccount();

@@ -258,6 +258,14 @@ test('destination test: a stored secret goes to no address it was not given for,
     expect(elsewhere.requests.map(({ headers }) => headers['x-canary'])).toEqual(['own']);
     expect(JSON.stringify(elsewhere.requests)).not.toContain('stored-canary');
     expect(platform.requests.at(-1)?.headers['x-canary']).toBe('stored-canary');
+    // Another path of its own scheme, host and port is no other address.
+    const { origin } = new URL(platform.url);
+    expect((await client.patch(path, { settings: { httpDestinationUrl: `${origin}/another` } })).status).toBe(200);
+    await client.post(`${path}/test`);
+    expect(platform.requests.at(-1)).toMatchObject({ path: '/another', headers: { 'x-canary': 'stored-canary' } });
+    for (const url of [origin.replace('//', '//platform@'), origin.replace('127.0.0.1', 'localhost'), `${origin}0`]) {
+      expect([url, (await client.patch(path, { settings: { httpDestinationUrl: url } })).status]).toEqual([url, 400]);
+    }
   } finally {
     await elsewhere.close();
   }

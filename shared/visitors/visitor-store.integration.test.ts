@@ -325,6 +325,27 @@ test('visitor store: odd ids and values come back as they were given', async () 
   expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
 });
 
+test('visitor store: numbers that the database writes out weigh and come back as they were sent', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const numbers = Object.fromEntries(Array.from({ length: 1_500 }, (_, n) => [`k${n}`, 1e300]));
+  const properties = { custom_properties: numbers };
+  await store.resolve([touch(account, { userId: 'numbers' }, properties)]);
+  const written = await pool.query<{ characters: number }>(
+    'select length(properties::text) as characters from visitors where account_id = $1',
+    [account],
+  );
+  // Else this would say nothing.
+  expect(written.rows[0]?.characters).toBeGreaterThan(400_000);
+  const { outcomes } = await createVisitorStore(pool).resolve([
+    touch(account, { userId: 'numbers' }, { city: 'Wien' }),
+  ]);
+  const travels = outcomes[0]?.kind === 'resolved' ? outcomes[0].properties.value : undefined;
+  const sent = JSON.stringify({ ...properties, city: 'Wien' });
+  expect(JSON.stringify(travels)?.length).toBe(sent.length);
+  expect(JSON.stringify((await store.find(account, { id: 'numbers' }))?.properties).length).toBe(sent.length);
+});
+
 test('visitor store: properties are kept as they are, whatever stands in them, of many visitors at once', async () => {
   const store = createVisitorStore(pool);
   const account = randomUUID();
