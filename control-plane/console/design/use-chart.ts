@@ -68,7 +68,7 @@ function optionsFor(element: HTMLElement, { heightPx, stepS, showValue, series }
     },
     axes: [
       { ...axis, values: (_chart, times) => showTimes(times) },
-      { ...axis, size: 56, values: (_chart, values) => values.map(showValue) },
+      { ...axis, size: 76, values: (_chart, values) => values.map(showValue) },
     ],
     series: [
       {},

@@ -93,7 +93,7 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
         </div>
         <div>
           <dt>Resolve lag</dt>
-          <dd>{activity.oldestUnresolvedMs === null ? 'none' : showMs(activity.oldestUnresolvedMs)}</dd>
+          <dd>{activity.oldestUnresolvedMs === null ? showMs(0) : showMs(activity.oldestUnresolvedMs)}</dd>
           <dd>{longestLag === null ? 'not measured yet' : `${showMs(longestLag)} at most`}</dd>
         </div>
         <div>

@@ -6,7 +6,7 @@ export type RunbookSection = {
   /** The last part of its address, also on the site. */
   readonly slug: string;
   readonly title: string;
-  /** Its first paragraph, without marks. */
+  /** The first sentence, without marks. */
   readonly lead: string;
   readonly html: string;
 };
@@ -41,11 +41,13 @@ export function runbookSections(text: string): readonly RunbookSection[] {
     const lead = markdown
       .parse(body, {})
       .find(({ type, content }) => type === 'inline' && !content.startsWith('Severity: '))
-      ?.children?.map(({ content }) => content)
+      ?.children?.map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
       .join('');
-    return { slug: slugOf(title), title, lead: lead ?? '', html };
+    return { slug: slugOf(title), title, lead: firstSentence(lead ?? ''), html };
   });
 }
+
+const firstSentence = (text: string): string => /^.*?[.:](?= |$)/.exec(text)?.[0] ?? text;
 
 const slugOf = (title: string): string => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
