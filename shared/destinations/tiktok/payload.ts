@@ -13,6 +13,7 @@ import { ownParameters } from '../sdk/own-properties.ts';
 import { hashDatum, hashPerson, isHash, knownPerson, e164Of, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames, platformEvents } from '../sdk/platform-events.ts';
 import { createEventNames } from '../sdk/standard-events.ts';
+import { tiktokOwnFields } from './own-fields.ts';
 
 /**
  * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters; other
@@ -134,7 +135,9 @@ function properties(event: SentEvent): JsonObject | undefined {
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
   const said = ownParameters(event, parameters);
   return present({
+    ...tiktokOwnFields(event),
     ...said,
+    predicted_ltv: numberOf(event.properties['predicted_ltv']),
     value,
     currency,
     order_id: orderId,
@@ -159,6 +162,7 @@ const parameters = [
   'content_type',
   'content_name',
   'content_category',
+  'delivery_category',
 ] as const;
 
 function plain(text: string | undefined, normalise: (text: string) => string | undefined): string | undefined {

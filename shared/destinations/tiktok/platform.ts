@@ -44,7 +44,20 @@ const row = Type.Object({
       app_version: Type.Optional(someText),
     }),
   ),
-  properties: Type.Optional(Type.Partial(Type.Object({ value: Type.Number(), currency: currencyCode }))),
+  properties: Type.Optional(
+    Type.Partial(
+      Type.Object({
+        value: Type.Number(),
+        currency: currencyCode,
+        predicted_ltv: Type.Number(),
+        mileage: Type.Object({ value: Type.Number(), unit: someText }, { additionalProperties: false }),
+        preferred_price_range: Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
+        destination_ids: Type.Array(someText),
+        suggested_hotels: Type.Array(someText),
+        suggested_destinations: Type.Array(someText),
+      }),
+    ),
+  ),
 });
 
 /**
