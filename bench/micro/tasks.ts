@@ -17,6 +17,7 @@ import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
 import { RateLimit } from '../../shared/limits/index.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/payload/read-plain-track.ts';
+import { DeliveryTables } from '../../pipeline/workers/dispatch/health/delivery-tables.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
 import { IdentityFigures } from '../../pipeline/workers/resolve/identity-figures.ts';
 import { createPlanFigures } from '../../pipeline/workers/resolve/plan-figures.ts';
@@ -209,10 +210,34 @@ function windowTasks(): MicroTask[] {
   const dayMinutes = 24 * 60;
   for (let minute = 0; minute < dayMinutes; minute += 1) health.record('succeeded', 1, nowMs + minute * 60_000);
   const dayEndMs = nowMs + (dayMinutes - 1) * 60_000;
+  const delivery = new DeliveryTables(weekHours, nowMs);
+  // A text of its own each time, as one that is read from a frame.
+  const names = Array.from({ length: 10 }, (_, name) => `Product Viewed ${name}`).join(',');
+  let heads: { name: string; sourceId: string; receivedAtMs: number }[] = [];
+  const nextHead = () => {
+    if (heads.length === 0) {
+      const texts = Buffer.from(names).toString('latin1').split(',');
+      heads = texts.map((name) => ({ name, sourceId: sourceIdOf(benchAccountId), receivedAtMs: atMs }));
+    }
+    return heads.pop();
+  };
+  let atMs = nowMs;
+  const move = (): void => {
+    const head = nextHead();
+    if (head !== undefined) delivery.moved(head, 'log', 'delivered', atMs);
+  };
+  for (; atMs < dayEndMs; atMs += 6_000) move();
   return [
     { name: 'window: a new id in a full table', events: 1, run: addNext },
     { name: 'window: an id that is known', events: 1, run: () => full.add(known, nowMs + index) },
     { name: 'window: health, count one outcome', events: 1, run: () => health.record('succeeded', 1, dayEndMs) },
+    { name: 'window: delivery, make the head of an event', events: 1, run: nextHead },
+    { name: 'window: delivery, the same and count its move', events: 1, run: move },
+    {
+      name: 'window: delivery, what a write holds',
+      events: 1,
+      run: () => (delivery.isAllDue(dayEndMs) ? delivery.markStored() : delivery.toCounts('changed')),
+    },
     { name: 'window: health, sums of 24 hours', events: 1, run: () => health.sums(dayEndMs) },
   ];
 }

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
+import { isDeliveryCounts } from './delivery-counts.ts';
+import type { DeliveryCounts } from './delivery-counts.ts';
 import { isWrittenPlace } from './destination-position.ts';
 import type { WrittenPlace } from './destination-position.ts';
 import { skipReasons } from './missed-ranges.ts';
@@ -24,7 +26,9 @@ export type HealthRecord = {
   readonly hoursUntil?: number;
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
-  /** In the recent entry: the destination is held, for it refuses its key or token. */
+  /** How events moved on, and how requests were answered: in the entry of the past all of it, in the recent one what changed since. */
+  readonly delivery?: DeliveryCounts;
+  /** In the recent entry: the destination is paused, for it refuses its key or token. */
   readonly accessRefused?: true;
   /** In the recent entry: how sending went when it was written. */
   readonly sending?: SendingState;
@@ -59,6 +63,7 @@ const isRecord = Compile(
     hours: Type.Optional(steps),
     hoursUntil: Type.Optional(Type.Integer()),
     lastDispatchedAt: Type.Union([Type.Number(), Type.Null()]),
+    delivery: Type.Optional(Type.Unknown()),
     accessRefused: Type.Optional(Type.Literal(true)),
     sending: Type.Optional(
       Type.Object({
@@ -78,12 +83,16 @@ export function encodeHealthRecord(record: HealthRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Reads an entry; undefined when it is none this build knows. A place it does not know is left out: counts still count. */
+/** Reads an entry; undefined when it is none this build knows. Parts it does not know are left out: counts still count. */
 export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord | undefined {
   const record = decodeJson(bytes);
   if (!isRecord.Check(record)) return undefined;
-  const { place, ...window } = record;
-  return isWrittenPlace.Check(place) ? { ...window, place } : window;
+  const { place, delivery, ...window } = record;
+  return {
+    ...window,
+    ...(isDeliveryCounts.Check(delivery) ? { delivery } : {}),
+    ...(isWrittenPlace.Check(place) ? { place } : {}),
+  };
 }
 
 /**
@@ -95,6 +104,8 @@ export const recentHealthKey = (destinationId: string, instanceId: string): stri
 export const pastHealthKey = (recentKey: string): string => `${recentKey}.past`;
 /** Matches the recent entries of a destination, one an instance. */
 export const recentHealthOfAll = (destinationId: string): string => `destination.${assertId(destinationId)}.*`;
+/** Matches both entries of each instance. */
+export const healthOfAll = (destinationId: string): string => `destination.${assertId(destinationId)}.>`;
 export const allHealth = 'destination.*.>';
 
 /**

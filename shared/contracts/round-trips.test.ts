@@ -131,6 +131,18 @@ const place = fc.record(
   plain,
 );
 
+const stepCounts = fc.record(
+  {
+    since: fc.nat(),
+    rows: fc.array(text),
+    columns: fc.array(text),
+    fine: fc.array(fc.array(fc.nat(), { minLength: 1 })),
+    hours: fc.array(fc.array(fc.nat(), { minLength: 1 })),
+    hoursUntil: fc.nat(),
+  },
+  plain,
+);
+
 test('round trip: a health record', () => {
   const record = fc.record(
     {
@@ -148,6 +160,10 @@ test('round trip: a health record', () => {
         { ...plain, requiredKeys: ['breaker', 'concurrency'] },
       ),
       place,
+      delivery: fc.record(
+        { names: stepCounts, sources: stepCounts, answers: stepCounts },
+        { ...plain, requiredKeys: [] },
+      ),
     },
     { ...plain, requiredKeys: ['v', 'minutes', 'lastDispatchedAt'] },
   );
@@ -158,9 +174,10 @@ test('round trip: a health record', () => {
   );
 });
 
-test('health record: counts still count where the place is of another build', () => {
+test('health record: counts still count where another part is of another build', () => {
   const written = { v: 1, minutes: [[1, 2, 0, 0, 0]], lastDispatchedAt: 7 };
   expect(decodeHealthRecord(Buffer.from(JSON.stringify({ ...written, place: 'x' })))).toEqual(written);
+  expect(decodeHealthRecord(Buffer.from(JSON.stringify({ ...written, delivery: { names: 1 } })))).toEqual(written);
 });
 
 test('round trip: the report of a process', () => {

@@ -88,13 +88,13 @@ function admissionOf(
 function observing(
   { destinationId, timings, target, logger }: DispatcherOptions,
   counts: DispatcherCounts,
-  { sending }: DispatcherParts,
+  { sending, health }: DispatcherParts,
 ): Pick<SettlementOptions, 'observeBatch' | 'onAccess'> {
   const { answerTimes } = sending;
   return {
     observeBatch: (batch, delivered) => {
       const destinationType = target()?.destination.type ?? 'unknown';
-      observeBatch({ timings, destinationType, answerTimes, counts }, batch, delivered);
+      observeBatch({ timings, destinationType, answerTimes, health, counts }, batch, delivered);
     },
     onAccess: (isRefused) => {
       if (isRefused) logger.error({ destinationId }, 'dispatcher: the destination refuses its key or token');

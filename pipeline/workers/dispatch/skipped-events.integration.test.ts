@@ -6,6 +6,7 @@ import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
+import { retirePosition } from './lifecycle/owned-position.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
@@ -112,4 +113,43 @@ test('skipped events: a dispatcher of suspected frames moves on, one that is qua
   // What was on the wire is tried again: retries are no part of the range.
   sink.answer(() => 200);
   await until('the first arrived', () => sink.taken().includes('stuck'));
+});
+
+test('delivery counts: each event by its name and stage, over restarts and several dispatchers', async () => {
+  const isRefund = { condition: { property: 'event.event', operator: 'Is', value: 'Refund' } };
+  const stop = { id: 'no-refunds', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic: isRefund };
+  rig.configure({
+    destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
+    mappings: [{ ...stop, name: null, action: 'stop', eventName: null, mappings: [], others: 'omit' }],
+  });
+  sink.answer(({ body }) => (body.includes('"bad') ? 400 : body.includes('"late') ? 503 : 200));
+  const first = await rig.start();
+  const order = (id: string, name = 'Order') => ({ id, name, receivedAtMs: Date.now() });
+  await rig.send([order('good'), order('bad'), order('late'), order('refund', 'Refund')]);
+  await idle();
+  await first.stop(1_000);
+  const atFirst = {
+    'Order: log>delivered': 1,
+    'Order: log>dead refused': 1,
+    'Order: log>retrying': 1,
+    'Refund: log>stopped mapping no-refunds': 1,
+  };
+  expect(await rig.moves('test')).toEqual(atFirst);
+  sink.answer(() => 200);
+  const second = await rig.start({ retryPolicyOf: quickRetries }, 'another');
+  await rig.send([order('more'), order('test')]);
+  await until('all arrived', () => sink.taken().length === 4);
+  await second.stop(1_000);
+  const third = await rig.start();
+  await rig.send([order('last')]);
+  await idle();
+  await third.stop(1_000);
+  expect(await rig.moves('test', 'another')).toEqual({
+    ...atFirst,
+    'Order: log>delivered': 4,
+    'Order: retrying>delivered': 1,
+  });
+  expect(await rig.moves('another')).toMatchObject({ 'Order: log>delivered': 2 });
+  await retirePosition({ positions: rig.positionBucket, health: rig.healthBucket }, rig.destinationId);
+  expect(await rig.moves('test', 'another')).toEqual({});
 });

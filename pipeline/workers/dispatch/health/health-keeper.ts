@@ -9,7 +9,10 @@ import type { HealthRecord, SendingState } from '../../../../shared/contracts/he
 import type { WrittenPlace } from '../../../../shared/contracts/destination-position.ts';
 import { joinMissed, joinSkipped } from '../../../../shared/contracts/missed-ranges.ts';
 import type { MissedRange, SkippedRanges, SkipReason } from '../../../../shared/contracts/missed-ranges.ts';
+import type { MovedTo, Stage } from '../../../../shared/contracts/delivery-counts.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import { DeliveryTables } from './delivery-tables.ts';
+import type { CountedHead } from './delivery-tables.ts';
 import { HealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
 import { StoreSchedule } from './store-schedule.ts';
@@ -49,6 +52,7 @@ export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
   readonly #key: string;
   readonly #window: HealthWindow;
+  readonly #delivery: DeliveryTables;
   /** Minutes before it are in the entry of the past, and have not changed since. */
   #pastUntil: number;
   #isAccessRefused: boolean;
@@ -69,6 +73,7 @@ export class HealthKeeper {
     this.#options = options;
     this.#key = key;
     this.#window = new HealthWindow(options.hoursKept, joinHealth(past, recent));
+    this.#delivery = new DeliveryTables(options.hoursKept, Date.now(), past?.delivery, recent.delivery);
     this.#isAccessRefused = recent.accessRefused === true;
     this.#skipped = recent.skipped ?? {};
     this.#missed = recent.missed ?? [];
@@ -85,6 +90,17 @@ export class HealthKeeper {
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
     if (count === 'succeeded') this.#schedule.hurry();
     this.moved();
+  }
+
+  /** An event goes from one stage to another. */
+  countMove(head: CountedHead, from: Stage, to: MovedTo): void {
+    this.#delivery.moved(head, from, to, Date.now());
+    this.moved();
+  }
+
+  /** A request ended: after how many ms, and how many of its attempts were throttled. */
+  countAnswer(tookMs: number, throttled: number): void {
+    this.#delivery.answered(tookMs, throttled, Date.now());
   }
 
   /** Events were skipped that were resolved at a time, or between two times, in ms since the epoch. */
@@ -125,12 +141,16 @@ export class HealthKeeper {
     const nowMs = Date.now();
     const { minutes } = this.#window.minutesFrom(this.#pastUntil, nowMs);
     // What leaves the minutes of the recent entry is in the hours of the past by then.
-    if (minutes.length > recentMinutesMax || this.#window.hoursUntil > this.#pastUntil) {
+    const isPastDue = minutes.length > recentMinutesMax || this.#window.hoursUntil > this.#pastUntil;
+    if (isPastDue || this.#delivery.isAllDue(nowMs)) {
       const before = this.#pastUntil;
       this.#pastUntil = minuteOf(nowMs);
+      const all = { ...this.#window.toRecord(nowMs), ...this.#deliveryPart('all') };
+      const undo = this.#delivery.markStored();
       try {
-        await bucket.put(pastHealthKey(this.#key), encodeHealthRecord(this.#window.toRecord(nowMs)));
+        await bucket.put(pastHealthKey(this.#key), encodeHealthRecord(all));
       } catch (error) {
+        undo();
         this.#pastUntil = Math.min(this.#pastUntil, before);
         throw error;
       }
@@ -144,12 +164,21 @@ export class HealthKeeper {
     const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
     const state = this.#options.sending();
     const sending = state === undefined ? {} : { sending: state };
+    const delivery = this.#deliveryPart('changed');
     const place = this.#options.place();
     try {
-      await bucket.put(this.#key, encodeHealthRecord({ ...record, ...refused, ...missed, ...skipped, ...sending }));
+      await bucket.put(
+        this.#key,
+        encodeHealthRecord({ ...record, ...delivery, ...refused, ...missed, ...skipped, ...sending }),
+      );
     } finally {
       await this.#options.storePlace(place);
     }
+  }
+
+  #deliveryPart(which: 'all' | 'changed'): Pick<HealthRecord, 'delivery'> {
+    const delivery = this.#delivery.toCounts(which);
+    return delivery === undefined ? {} : { delivery };
   }
 }
 

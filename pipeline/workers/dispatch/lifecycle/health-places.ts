@@ -1,6 +1,7 @@
 import {
   decodeHealthRecord,
   encodeHealthRecord,
+  healthOfAll,
   recentHealthOfAll,
 } from '../../../../shared/contracts/health-record.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
@@ -30,13 +31,16 @@ export async function readHealthPlaces(
   }
 }
 
-/** Removes the places from the health of a destination that is gone; its counts stay. */
+/**
+ * Removes the place from the health of a destination that is gone, and what was counted by the names of its events. Counts of
+ * attempts stay: they name nothing.
+ */
 export async function forgetHealthPlaces(health: Bucket, destinationId: string): Promise<void> {
-  for (const key of await health.keys(recentHealthOfAll(destinationId))) {
+  for (const key of await health.keys(healthOfAll(destinationId))) {
     const entry = await health.get(key);
     const record = decodeHealthRecord(entry?.value);
-    if (entry === undefined || record?.place === undefined) continue;
-    const { place: _, ...counted } = record;
+    if (entry === undefined || (record?.place === undefined && record?.delivery === undefined)) continue;
+    const { place: _place, delivery: _delivery, ...counted } = record;
     await health.putIfUnchanged(key, encodeHealthRecord(counted), entry.revision);
   }
 }

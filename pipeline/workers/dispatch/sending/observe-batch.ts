@@ -1,4 +1,6 @@
+import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { AnswerTimes } from './answer-times.ts';
+import { attemptOutcome } from './attempt-outcome.ts';
 import type { Delivered } from './deliver.ts';
 import type { DeliveryTimings } from './delivery-timings.ts';
 import type { Batch } from './sending.ts';
@@ -7,24 +9,28 @@ type Observing = {
   readonly timings: DeliveryTimings;
   readonly destinationType: string;
   readonly answerTimes: AnswerTimes;
+  readonly health: Pick<HealthKeeper, 'countAnswer'>;
   readonly counts: Record<'requests', number>;
 };
 
 /** Measures a batch that has ended: its requests, how long they took, and how old the delivered events were. */
 export function observeBatch(
-  { timings, destinationType, answerTimes, counts }: Observing,
+  { timings, destinationType, answerTimes, health, counts }: Observing,
   { items, startedMs }: Batch,
   { requests, attempts }: Delivered,
 ): void {
   const { dispatchDuration, eventAge } = timings.of(destinationType);
   counts.requests += requests;
-  if (requests > 0) {
-    const tookMs = performance.now() - startedMs;
-    dispatchDuration.observe(tookMs / 1_000);
-    answerTimes.observe(tookMs);
-  }
   const nowMs = Date.now();
+  let throttled = 0;
   for (const [index, { head }] of items.entries()) {
-    if (attempts[index]?.outcome.kind === 'delivered') eventAge.observe((nowMs - head.receivedAtMs) / 1_000);
+    const attempt = attempts[index];
+    if (attempt?.outcome.kind === 'delivered') eventAge.observe((nowMs - head.receivedAtMs) / 1_000);
+    else if (attempt !== undefined && attemptOutcome(attempt) === 'throttled') throttled += 1;
   }
+  if (requests === 0) return;
+  const tookMs = performance.now() - startedMs;
+  dispatchDuration.observe(tookMs / 1_000);
+  answerTimes.observe(tookMs);
+  health.countAnswer(tookMs, throttled);
 }

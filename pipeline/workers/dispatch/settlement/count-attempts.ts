@@ -4,11 +4,12 @@ import { attemptOutcome, attemptOutcomes } from '../sending/attempt-outcome.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
+import { countMove } from './count-move.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 type AttemptRecords = {
   readonly counts: Record<'delivered' | 'limited_use' | 'failed_attempts' | `attempts_${AttemptOutcome}`, number>;
-  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'countMove'>;
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   readonly observe: OutcomeObserver;
 };
@@ -42,9 +43,11 @@ export function countAttempts(
       const { sourceId } = item.head;
       if (sourceId !== lastSourceId) sourceActivity.dispatched(sourceId, nowMs);
       lastSourceId = sourceId;
+      countMove(health, item, 'delivered');
       observe(item, 'delivered', item.attempts + 1);
     } else if (attempt.outcome.kind === 'dropped') {
       dropped += 1;
+      countMove(health, item, `stopped platform ${attempt.outcome.reason}`);
       observe(item, 'stopped', item.attempts + 1, attempt.outcome.reason);
     } else {
       failed += 1;

@@ -1,18 +1,20 @@
 import { headOf } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
+import { otherRow } from '../../../../shared/contracts/step-counts.ts';
 import { quarantineReason } from '../../worker/suspicion.ts';
 import { lineOf, readWholeLine } from '../events/read-event.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import { retryLine } from '../sources/dispatch-item.ts';
 import type { Untried } from '../sources/untried.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import { waitingStage } from './count-move.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 import { recordSkipped } from './record-skipped.ts';
 
 export type KeepUntriedOptions = {
   readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
-  readonly health: Pick<HealthKeeper, 'skipped'>;
+  readonly health: Pick<HealthKeeper, 'skipped' | 'countMove'>;
   readonly observe: OutcomeObserver;
   /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
   readonly isErased: (head: EventHead) => boolean;
@@ -21,6 +23,8 @@ export type KeepUntriedOptions = {
     number
   >;
 };
+
+const setAside = 'dead set_aside';
 
 /** Settles once it is a dead letter, or recorded as skipped. Called again with the same, the dead letter is kept once. */
 export type KeepUntried = (untried: Untried) => Promise<void>;
@@ -44,6 +48,8 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
         return;
       case 'gone':
         recordSkipped(options, 'event_removed', untried.receivedAtMs);
+        // Its name went with it.
+        options.health.countMove({ ...nameless, receivedAtMs: untried.receivedAtMs }, 'retrying', 'skipped');
         return;
       case 'quarantined frame':
         return keepFrame(options, untried.message);
@@ -53,6 +59,8 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
   };
 }
 
+const nameless = { name: otherRow, sourceId: otherRow };
+
 type Of<Kind extends Untried['kind']> = Extract<Untried, { readonly kind: Kind }>;
 
 /** Each line of a quarantined frame of the account's log is a dead letter. */
@@ -60,7 +68,7 @@ async function keepFrame(
   options: KeepUntriedOptions,
   { seq, data, storedAtMs }: Of<'quarantined frame'>['message'],
 ): Promise<void> {
-  const { counts, deadLetters, isErased } = options;
+  const { counts, deadLetters, isErased, health } = options;
   const times = { firstAttemptAt: storedAtMs, lastAttemptAt: Date.now() };
   const frame = ResolvedFrame.open(data);
   const count = (): void => {
@@ -81,6 +89,7 @@ async function keepFrame(
     }
     count();
     if (event === undefined) return deadLetters.addUnreadable(Buffer.from(frame.textAt(index)), quarantineReason);
+    health.countMove(headOf(event), 'log', setAside);
     const origin = { seq, line: index };
     const letter = { attempts: 0, ...times, reason: quarantineReason, origin, event: frame.lineAt(index) };
     return deadLetters.add(letter, event.event.id, `events ${seq}.${index}`);
@@ -90,7 +99,7 @@ async function keepFrame(
 }
 
 async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quarantined event'>): Promise<void> {
-  const { counts, deadLetters, observe, isErased } = options;
+  const { counts, deadLetters, observe, isErased, health } = options;
   const { readFrom, attempted, lastAttemptAt = Date.now(), request, origin } = about;
   const { head } = event;
   if (isErased(head)) {
@@ -99,6 +108,7 @@ async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quar
   }
   counts.dead_letters += 1;
   counts.dead_letters_set_aside += 1;
+  health.countMove(head, waitingStage(attempted.attempts), setAside);
   observe({ head }, 'rejected', attempted.attempts, quarantineReason);
   const { attempts, firstAttemptAtMs: firstAttemptAt = lastAttemptAt } = attempted;
   const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };

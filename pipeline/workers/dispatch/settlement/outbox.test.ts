@@ -15,6 +15,7 @@ import { createRetryPolicy } from './retry-policy.ts';
 import type { ReadEvent } from '../events/read-event.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import { Outbox } from './outbox.ts';
+import type { CountedHead } from '../health/delivery-tables.ts';
 import type { Skipped } from '../health/health-keeper.ts';
 import { HeldReferences } from '../events/held-references.ts';
 import { notAttempted } from '../events/attempted.ts';
@@ -56,11 +57,13 @@ function open({
   const retries: { tier: number; record: RetryRecord }[] = [];
   const letters: (Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string })[] = [];
   const health: string[] = [];
+  const moves: string[] = [];
   const counts = createDispatcherCounts();
   const records = {
     isErased: () => false,
     health: {
       record: (count: string, events: number) => void health.push(`${count} ${events}`),
+      countMove: (_: CountedHead, from: string, to: string) => void moves.push(`${from} > ${to}`),
       skipped: (_: string, { fromMs, events, toMs }: Skipped) => void skipped.push([fromMs, events, toMs]),
     },
     deadLetters: {
@@ -88,7 +91,7 @@ function open({
     sourceActivity: { dispatched: () => undefined },
     order,
   });
-  return { outbox, retries, letters, health, skipped, counts };
+  return { outbox, retries, letters, health, moves, skipped, counts };
 }
 
 async function stored(whereabouts: readonly Whereabouts[]): Promise<void> {
@@ -101,7 +104,7 @@ const answered = (outcome: Attempt['outcome']): Attempt => ({
 });
 
 test('outbox: each event of a batch goes where its outcome says, and is counted', async () => {
-  const { outbox, retries, letters, health, counts } = open();
+  const { outbox, retries, letters, health, moves, counts } = open();
   const outcomes = [
     answered({ kind: 'delivered' }),
     answered({ kind: 'retry', reason: 'busy' }),
@@ -117,6 +120,7 @@ test('outbox: each event of a batch goes where its outcome says, and is counted'
   expect(retries.map(({ record }) => [record.eventId, record.attempts, record.reason])).toEqual([['b', 1, 'busy']]);
   expect(letters.map(({ event, reason }) => [parseResolved(event).event.id, reason])).toEqual([['c', 'no']]);
   expect(health).toEqual(['succeeded 1', 'failed 2']);
+  expect(moves).toEqual(['waiting > delivered', 'waiting > dead refused', 'waiting > retrying']);
   expect(counts).toMatchObject({ delivered: 1, failed_attempts: 2, retries: 1, dead_letters_refused: 1 });
 });
 
@@ -138,13 +142,14 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
 });
 
 test('outbox: an event that the retry log has no room for is a dead letter, attempts and reason included', async () => {
-  const { outbox, letters, counts, skipped } = open({ retriesFull: true });
+  const { outbox, letters, moves, counts, skipped } = open({ retriesFull: true });
   await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
   expect(letters.map(({ event, attempts, reason }) => [parseResolved(event).event.id, attempts, reason])).toEqual([
     ['a', 1, 'no room in the retry log: busy'],
   ]);
   expect(counts).toMatchObject({ retries: 0, dead_letters: 1, dead_letters_no_room: 1, missed_events: 0 });
   expect(skipped).toEqual([]);
+  expect(moves).toEqual(['waiting > dead no_room']);
 });
 
 test('outbox: an event that the dead letters have no room for either is recorded as skipped, with the time it was resolved', async () => {

@@ -14,6 +14,7 @@ import type { RetryWriter } from './retry-writer.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import { countAttempts } from './count-attempts.ts';
+import { countMove, waitingStage } from './count-move.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { KeepUntried } from './keep-untried.ts';
 import { attemptsOf, originOf, retryRecordOf } from './retry-record-of.ts';
@@ -23,7 +24,7 @@ import { recordStop } from './record-stop.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 export type OutboxOptions = {
-  readonly health: Pick<HealthKeeper, 'record' | 'skipped'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'skipped' | 'countMove'>;
   readonly retryWriter: Pick<RetryWriter, 'add'>;
   readonly deadLetters: Pick<DeadLetterWriter, 'add'>;
   readonly keepUntried: KeepUntried;
@@ -160,13 +161,16 @@ export class Outbox {
       order.unpark(follower);
       return this.#keepLine(item);
     }
-    const { retryWriter, observe } = this.#options;
+    const { retryWriter, observe, health } = this.#options;
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
     // What was parked before is known from the index: the log must never take this for it.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
-      if (at !== undefined) return order.parked(follower, at);
+      if (at !== undefined) {
+        countMove(health, item, 'waiting');
+        return order.parked(follower, at);
+      }
       order.unpark(follower);
       return this.#deadLetterNoRoom(item, record);
     });
@@ -233,13 +237,14 @@ export class Outbox {
     nowMs: number,
     { exchange, onStored }: { readonly exchange?: Attempt['exchange']; onStored?(): void } = {},
   ): Promise<unknown> {
-    const { order, retryWriter, keepFrame } = this.#options;
+    const { order, retryWriter, keepFrame, health } = this.#options;
     const { frameRead, origin } = item;
     if (frameRead !== undefined && origin !== undefined) keepFrame(origin.seq, frameRead);
     const record = retryRecordOf(item, wait, nowMs);
     const stored = retryWriter.add(tier, record, item.lane === 'retried').then((at) => {
       if (at === undefined) return this.#deadLetterNoRoom(item, record, exchange);
       onStored?.();
+      countMove(health, item, waitingStage(wait.attempted.attempts));
       return order?.placed(item, { tier, seq: at.seq });
     });
     order?.storing(item, stored);
@@ -273,7 +278,8 @@ export class Outbox {
     about: AboutLetter,
     exchange?: Attempt['exchange'],
   ): Promise<void> {
-    const { order, counts, deadLetters, observe } = this.#options;
+    const { order, counts, deadLetters, observe, health } = this.#options;
+    countMove(health, item, `dead ${why}`);
     counts.dead_letters += 1;
     counts[`dead_letters_${why}`] += 1;
     observe(item, 'rejected', about.attempts, about.reason, { exchange });
@@ -286,6 +292,7 @@ export class Outbox {
   }
 
   #keepLine(item: DispatchItem): Promise<void> {
+    countMove(this.#options.health, item, 'dead unreadable');
     return this.#options.keepUntried({ kind: 'unreadable line', data: item.line });
   }
 

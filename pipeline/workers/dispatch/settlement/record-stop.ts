@@ -3,6 +3,7 @@ import type { Exclusion } from '../admission/decide-attempt.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 import { countConsentStop } from './consent-stops.ts';
+import { countMove } from './count-move.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 /** Why no attempt is made of an event that is for the destination. */
@@ -10,7 +11,7 @@ export type Stop = Extract<Exclusion, { readonly kind: 'stop' | 'global-stop' | 
 
 export type StopRecords = {
   readonly counts: Record<'stopped' | 'global_stopped' | 'consent_stopped' | 'erased', number>;
-  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'countMove'>;
   readonly observe: OutcomeObserver;
 };
 
@@ -20,18 +21,22 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
   switch (stop.kind) {
     case 'stop':
       counts.stopped += 1;
+      countMove(health, item, `stopped mapping ${stop.ruleId}`);
       observe(item, 'stopped', item.attempts, `mapping ${stop.ruleId}`);
       return;
     case 'global-stop':
       counts.global_stopped += 1;
+      countMove(health, item, `stopped category ${stop.category}`);
       observe(item, 'globalStop', item.attempts, stop.category);
       return;
     case 'no-consent':
       countConsentStop(counts, stop.purpose);
+      countMove(health, item, `stopped consent ${stop.purpose}`);
       observe(item, 'stopped', item.attempts, `consent: ${stop.purpose}`, { consent: answersOf(stop) });
       return;
     case 'erased':
       counts.erased += 1;
+      countMove(health, item, 'stopped erased');
       observe(item, 'stopped', item.attempts, 'erased');
   }
 }

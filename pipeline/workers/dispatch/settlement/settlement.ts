@@ -11,6 +11,7 @@ import { paced } from '../sources/pacing.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { UntriedEvents } from '../sources/untried.ts';
 import type { VisitorOrder } from '../waiting/visitor-order.ts';
+import { countMove } from './count-move.ts';
 import type { KeepUntried } from './keep-untried.ts';
 import type { Outbox } from './outbox.ts';
 import type { PendingWrites } from './pending-writes.ts';
@@ -27,7 +28,7 @@ export type SettlementOptions = {
   readonly sources: Pick<Sources, 'remove'>;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly order: VisitorOrder | undefined;
-  readonly health: Pick<HealthKeeper, 'record' | 'setAccessRefused'>;
+  readonly health: Pick<HealthKeeper, 'record' | 'setAccessRefused' | 'countMove'>;
   readonly writes: PendingWrites;
   readonly keepUntried: KeepUntried;
   readonly observe: StopRecords['observe'];
@@ -110,7 +111,7 @@ export class Settlement {
 
   /** Settles an event that is not sent. */
   exclude(item: DispatchItem, decision: Exclusion): void {
-    const { inbox, outbox, order, counts, writes } = this.#options;
+    const { inbox, outbox, order, counts, writes, health } = this.#options;
     switch (decision.kind) {
       case 'over-budget':
         writes.after(outbox.deadLetterOverBudget(item, decision.reason), () => inbox.settle(item));
@@ -124,6 +125,7 @@ export class Settlement {
         break;
       case 'skip':
         counts.skipped += 1;
+        countMove(health, item, 'skipped');
     }
     if (item.lane === 'retried') order?.done(item, item.follower);
     inbox.skip(item);
@@ -137,7 +139,8 @@ export class Settlement {
 
   /** Keeps an event whose line cannot be read after its head. */
   keepUnreadable(item: DispatchItem): void {
-    const { inbox, order } = this.#options;
+    const { inbox, order, health } = this.#options;
+    countMove(health, item, 'dead unreadable');
     const finish = (): void => {
       if (item.lane === 'retried') order?.done(item, item.follower);
       inbox.settle(item);

@@ -48,7 +48,9 @@ import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
 import { decodePosition, positionKey } from '../../../../shared/contracts/destination-position.ts';
 import type { DestinationPosition } from '../../../../shared/contracts/destination-position.ts';
+import { decodeHealthRecord, pastHealthKey, recentHealthKey } from '../../../../shared/contracts/health-record.ts';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
+import { joinStepCounts } from '../../../../shared/contracts/step-counts.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
@@ -259,6 +261,19 @@ export async function createDispatcherRig(
     async health(instanceId = 'test'): Promise<HealthRecord | undefined> {
       const entry = await health.get(`destination.${destinationId}.${instanceId}`);
       return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
+    },
+    /** How events moved on, by name, as instances have stored it. */
+    async moves(...instanceIds: readonly string[]): Promise<Record<string, number>> {
+      const sums: Record<string, number> = {};
+      for (const key of instanceIds.map((id) => recentHealthKey(destinationId, id))) {
+        const entries = await Promise.all([health.get(pastHealthKey(key)), health.get(key)]);
+        const parts = entries.map((entry) => decodeHealthRecord(entry?.value)?.delivery?.names);
+        for (const { row, column, count } of joinStepCounts(parts)?.cells ?? []) {
+          const name = `${row}: ${column}`;
+          sums[name] = (sums[name] ?? 0) + count;
+        }
+      }
+      return sums;
     },
     /** Where the destination stands, as it is stored. */
     async position(): Promise<DestinationPosition | undefined> {

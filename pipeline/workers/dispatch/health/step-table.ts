@@ -1,0 +1,266 @@
+import { fineStepMs, hourMs, joinStepCounts, otherRow } from '../../../../shared/contracts/step-counts.ts';
+import type { StepCounts } from '../../../../shared/contracts/step-counts.ts';
+
+/** Counts of one step, by cell. */
+type Step = { readonly step: number; readonly cells: Map<number, Counter>; isChanged: boolean };
+type Counter = { count: number };
+
+export type StepTableOptions = {
+  readonly hoursKept: number;
+  /** More become part of the row `otherRow`. */
+  readonly rowsMax: number;
+  /** The column that is counted in where there is no room for a new one; of few that there are. */
+  spareOf(column: string): string;
+  /** More cells are not kept: the oldest fine steps become hours sooner, then the oldest hours go. */
+  readonly cellsMax: number;
+};
+
+const columnsMax = 128;
+/** Hours kept in fine steps. */
+const fineHours = 24;
+/** What is left of the cells where there are too many, so that this is not done again soon. */
+const keptOfFull = 3 / 4;
+/** Changed cells before all of the table is written. */
+const changedMin = 64;
+
+/**
+ * Counts by step of time, row and column: five minutes a step for a day, then an hour a step. A count belongs to the step of
+ * the time it is given, which may be long ago.
+ */
+export class StepTable {
+  readonly #options: StepTableOptions;
+  readonly #rows: Names;
+  readonly #columns = new Names();
+  readonly #fine = new Map<number, Step>();
+  readonly #hours = new Map<number, Step>();
+  #hoursUntil: number;
+  #since: number;
+  #cells = 0;
+  /** What was counted last: the next event is nearly always of the same step, and often of the same row. */
+  #last: Last = nothing;
+  #tidyAtMs = 0;
+  #isMoved = false;
+
+  /** Begins with what was stored: all of it, and what had changed since. */
+  constructor(options: StepTableOptions, nowMs: number, stored?: StepCounts, changed?: StepCounts) {
+    const joined = joinStepCounts([stored, changed]);
+    this.#options = options;
+    this.#rows = new Names();
+    this.#rows.indexOf(otherRow);
+    this.#since = joined?.since ?? nowMs;
+    this.#hoursUntil = joined?.hoursUntil ?? hourOf(nowMs) - fineHours;
+    for (const { step, isHour, row, column, count } of joined?.cells ?? []) {
+      const cells = this.#stepOf(isHour ? this.#hours : this.#fine, step).cells;
+      const cell = this.#rows.indexOf(row) * columnsMax + this.#columns.indexOf(column);
+      this.#counterOf(cells, cell).count += count;
+    }
+    const isChanged = (steps: StepCounts['fine'] = [], step: number): boolean => steps.some(([one]) => one === step);
+    for (const one of this.#fine.values()) one.isChanged = isChanged(changed?.fine, one.step);
+    for (const one of this.#hours.values()) one.isChanged = isChanged(changed?.hours, one.step);
+  }
+
+  /** Counts `count` at `atMs`. */
+  record(row: string, column: string, atMs: number, nowMs: number, count = 1): void {
+    if (nowMs >= this.#tidyAtMs) this.#tidy(nowMs);
+    const number = Math.floor(Math.min(atMs, nowMs) / fineStepMs);
+    const { step: last, counter } = this.#last;
+    if (last.step === number && this.#last.column === column && this.#last.row === row) {
+      last.isChanged = true;
+      counter.count += count;
+      return;
+    }
+    const step = last.step === number ? last : this.#find(number, nowMs);
+    if (step === undefined) return;
+    step.isChanged = true;
+    const rowIndex = this.#rows.find(row, this.#options.rowsMax) ?? 0;
+    const columnIndex =
+      this.#columns.find(column, columnsMax - reservedColumns) ?? this.#columns.indexOf(this.#options.spareOf(column));
+    const counted = this.#counterOf(step.cells, rowIndex * columnsMax + columnIndex);
+    counted.count += count;
+    if (step.step === number) this.#last = { step, row, column, counter: counted };
+  }
+
+  /** The step of a time, an hour where the time is long ago; undefined where it is too long ago. */
+  #find(number: number, nowMs: number): Step | undefined {
+    const hour = Math.floor((number * fineStepMs) / hourMs);
+    if (hour <= hourOf(nowMs) - this.#options.hoursKept) return undefined;
+    return hour >= this.#hoursUntil ? this.#stepOf(this.#fine, number) : this.#stepOf(this.#hours, hour);
+  }
+
+  #counterOf(cells: Map<number, Counter>, cell: number): Counter {
+    const known = cells.get(cell);
+    if (known !== undefined) return known;
+    const made = { count: 0 };
+    cells.set(cell, made);
+    this.#cells += 1;
+    if (this.#cells > this.#options.cellsMax) this.#tidyAtMs = 0;
+    return made;
+  }
+
+  /** Whether so much has changed since `markStored` that all of it is to be written. */
+  isAllDue(nowMs: number): boolean {
+    if (nowMs >= this.#tidyAtMs) this.#tidy(nowMs);
+    if (this.#isMoved) return true;
+    let changed = 0;
+    for (const { isChanged, cells } of this.#all()) if (isChanged) changed += cells.size;
+    return changed > Math.max(changedMin, this.#cells / 4);
+  }
+
+  /** All of it is about to be written: returns how to take that back. */
+  markStored(): () => void {
+    const changed = this.#all().filter(({ isChanged }) => isChanged);
+    const wasMoved = this.#isMoved;
+    for (const one of changed) one.isChanged = false;
+    this.#isMoved = false;
+    return () => {
+      for (const one of changed) one.isChanged = true;
+      this.#isMoved ||= wasMoved;
+    };
+  }
+
+  /** All of it, or the steps that have changed since `markStored`; undefined where there are none. */
+  toCounts(which: 'all' | 'changed'): StepCounts | undefined {
+    const fits = ({ isChanged }: Step): boolean => which === 'all' || isChanged;
+    const [fine, hours] = [[...this.#fine.values()].filter(fits), [...this.#hours.values()].filter(fits)];
+    if (fine.length + hours.length === 0) return undefined;
+    const [rows, columns] = [new Names(), new Names()];
+    const pairsOf = ({ step, cells }: Step): number[][] => [
+      [step],
+      ...[...cells].map(([cell, { count }]) => [
+        rows.indexOf(this.#rows.nameOf(Math.floor(cell / columnsMax))),
+        columns.indexOf(this.#columns.nameOf(cell % columnsMax)),
+        count,
+      ]),
+    ];
+    const byStep = (a: Step, b: Step): number => a.step - b.step;
+    const found = [fine.toSorted(byStep).map(pairsOf), hours.toSorted(byStep).map(pairsOf)] as const;
+    const width = columns.names.length;
+    const write = ([[step = 0] = [], ...cells]: number[][]): number[] => [
+      step,
+      ...cells.flatMap(([row = 0, column = 0, count = 0]) => [row * width + column, count]),
+    ];
+    return {
+      since: this.#since,
+      rows: rows.names,
+      columns: columns.names,
+      fine: found[0].map(write),
+      hours: found[1].map(write),
+      hoursUntil: this.#hoursUntil,
+    };
+  }
+
+  #all(): Step[] {
+    return [...this.#fine.values(), ...this.#hours.values()];
+  }
+
+  #stepOf(steps: Map<number, Step>, number: number): Step {
+    const known = steps.get(number);
+    if (known !== undefined) return known;
+    const made: Step = { step: number, cells: new Map(), isChanged: true };
+    steps.set(number, made);
+    return made;
+  }
+
+  /** Once an hour, and where there are too many cells: what is a day old becomes hours, and the oldest hours go. */
+  #tidy(nowMs: number): void {
+    const nowHour = hourOf(nowMs);
+    this.#foldUntil(nowHour - fineHours);
+    this.#dropUntil(nowHour - this.#options.hoursKept + 1);
+    if (this.#cells > this.#options.cellsMax) {
+      const wanted = this.#options.cellsMax * keptOfFull;
+      while (this.#cells > wanted && this.#hoursUntil <= nowHour) this.#foldUntil(this.#hoursUntil + 1);
+      while (this.#cells > wanted && this.#hours.size > 1) this.#dropUntil(Math.min(...this.#hours.keys()) + 1);
+    }
+    this.#forgetNames();
+    this.#last = nothing;
+    this.#tidyAtMs = (nowHour + 1) * hourMs;
+  }
+
+  #foldUntil(hour: number): void {
+    if (hour <= this.#hoursUntil) return;
+    for (const [number, { cells }] of this.#fine) {
+      const into = Math.floor((number * fineStepMs) / hourMs);
+      if (into >= hour) continue;
+      this.#fine.delete(number);
+      this.#cells -= cells.size;
+      const sums = this.#stepOf(this.#hours, into);
+      sums.isChanged = true;
+      for (const [cell, { count }] of cells) this.#counterOf(sums.cells, cell).count += count;
+      this.#isMoved = true;
+    }
+    this.#hoursUntil = hour;
+  }
+
+  #dropUntil(hour: number): void {
+    for (const [number, { cells }] of this.#hours) {
+      if (number >= hour) continue;
+      this.#hours.delete(number);
+      this.#cells -= cells.size;
+      this.#since = Math.max(this.#since, (number + 1) * hourMs);
+      this.#isMoved = true;
+    }
+  }
+
+  /** Makes room for other rows and columns than those that no step has any more. */
+  #forgetNames(): void {
+    const used = new Set<number>();
+    for (const { cells } of this.#all()) for (const cell of cells.keys()) used.add(cell);
+    const rows = new Set([...used].map((cell) => Math.floor(cell / columnsMax)));
+    const columns = new Set([...used].map((cell) => cell % columnsMax));
+    this.#rows.keep((index) => index === 0 || rows.has(index));
+    this.#columns.keep((index) => columns.has(index));
+  }
+}
+
+/** Columns that only spare ones get. */
+const reservedColumns = 48;
+
+type Last = { readonly step: Step; readonly row: string; readonly column: string; readonly counter: Counter };
+const nothing: Last = {
+  step: { step: NaN, cells: new Map(), isChanged: true },
+  row: '',
+  column: '',
+  counter: { count: 0 },
+};
+
+const hourOf = (atMs: number): number => Math.floor(atMs / hourMs);
+
+/** Names by number. */
+class Names {
+  readonly #indexes = new Map<string, number>();
+  readonly #names: (string | undefined)[] = [];
+
+  get names(): string[] {
+    return this.#names.map((name) => name ?? '');
+  }
+
+  nameOf(index: number): string {
+    return this.#names[index] ?? '';
+  }
+
+  /** The number of a name; undefined where it is new and there are `max` already. */
+  find(name: string, max: number): number | undefined {
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    return this.#indexes.size >= max ? undefined : this.indexOf(name);
+  }
+
+  /** The number of a name, which is given one where it is new. */
+  indexOf(name: string): number {
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    const free = this.#names.indexOf(undefined);
+    const index = free === -1 ? this.#names.length : free;
+    this.#names[index] = name;
+    this.#indexes.set(name, index);
+    return index;
+  }
+
+  keep(isUsed: (index: number) => boolean): void {
+    for (const [name, index] of this.#indexes) {
+      if (isUsed(index)) continue;
+      this.#indexes.delete(name);
+      this.#names[index] = undefined;
+    }
+  }
+}

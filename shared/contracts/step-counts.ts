@@ -1,0 +1,83 @@
+import { Type } from 'typebox';
+
+/** How long a fine step is. */
+export const fineStepMs = 5 * 60_000;
+export const hourMs = 3_600_000;
+
+/**
+ * Counts by step of time, row and column in the stored form. A step is a list: its number since the epoch, then in turn a
+ * cell and its count; a cell is `row * columns.length + column`. Only what is not zero is there.
+ */
+export type StepCounts = {
+  /** Nothing before this was counted or is kept, in ms since the epoch. */
+  readonly since: number;
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly fine: readonly (readonly number[])[];
+  readonly hours: readonly (readonly number[])[];
+  /** Before this hour (since the epoch) only whole hours are counted. */
+  readonly hoursUntil: number;
+};
+
+/** The row of what has no row of its own: a table has a bounded number of them. */
+export const otherRow = '';
+
+const steps = Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }));
+export const stepCounts = Type.Object({
+  since: Type.Number(),
+  rows: Type.Array(Type.String()),
+  columns: Type.Array(Type.String()),
+  fine: steps,
+  hours: steps,
+  hoursUntil: Type.Integer(),
+});
+
+/** One count: `isHour` says how long its step is. */
+export type StepCell = {
+  readonly step: number;
+  readonly isHour: boolean;
+  readonly row: string;
+  readonly column: string;
+  count: number;
+};
+
+export type JoinedCounts = { readonly since: number; readonly hoursUntil: number; readonly cells: readonly StepCell[] };
+
+/**
+ * What one writer has counted, from the entries that hold parts of it. Its counts only grow: of a cell that several entries
+ * have, the highest count is the newest, in whatever order they were written. Pure.
+ */
+export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): JoinedCounts | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  if (known.length === 0) return undefined;
+  const hoursUntil = Math.max(...known.map((part) => part.hoursUntil));
+  const cells = new Map<string, StepCell>();
+  const add = (cell: StepCell): void => {
+    const key = `${cell.isHour ? 'h' : 'f'}${cell.step} ${JSON.stringify([cell.row, cell.column])}`;
+    const before = cells.get(key);
+    if (before === undefined) cells.set(key, cell);
+    else before.count = Math.max(before.count, cell.count);
+  };
+  for (const part of known) {
+    for (const step of part.fine) {
+      // Those of an entry that was written before they became part of their hour.
+      if (Math.floor(((step[0] ?? 0) * fineStepMs) / hourMs) >= hoursUntil) readStep(part, step, false, add);
+    }
+    for (const step of part.hours) readStep(part, step, true, add);
+  }
+  return { since: Math.max(...known.map((part) => part.since)), hoursUntil, cells: [...cells.values()] };
+}
+
+function readStep(
+  { rows, columns }: StepCounts,
+  [step = 0, ...pairs]: readonly number[],
+  isHour: boolean,
+  add: (cell: StepCell) => void,
+): void {
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const [cell = 0, count = 0] = [pairs[at], pairs[at + 1]];
+    const row = rows[Math.floor(cell / columns.length)];
+    const column = columns[cell % columns.length];
+    if (row !== undefined && column !== undefined) add({ step, isHour, row, column, count });
+  }
+}
