@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { encodeHealthRecord, pastHealthKey, recentHealthKey } from '../../shared/contracts/health-record.ts';
 import { encodeReport, leaseKey } from '../../shared/contracts/process-report.ts';
 import { encodeLagRecord, lagKey } from '../../shared/contracts/resolve-lag.ts';
 import { encodeSourceRecord, pastSourceKey, sourceKey } from '../../shared/contracts/source-activity.ts';
@@ -91,6 +92,54 @@ test('activity: counts events by source as gateways report them, those of the te
   expect(body.problems[0]).toMatchObject({ level: 'bad', kind: 'process' });
   expect((await client.get('/activity?range=24h')).body.sources[0].events).toHaveLength(24);
   expect((await client.get('/activity?range=1y')).status).toBe(400);
+});
+
+test('delivery: what became of events by name, rule and source, as several pipelines have stored it', async () => {
+  const { body: shop } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
+  const { body: partner } = await client.post('/sources', { name: 'Partner', type: 'NodejsApi' });
+  const settings = { httpDestinationUrl: 'https://example.com/hook' };
+  const limited = { type: 'HTTPDestination', settings, limitedToSourceIds: [shop.id] };
+  const { body: to } = await client.post('/destinations', limited);
+  const rule = { destinationId: to.id, name: 'No refunds', action: 'stop', eventName: null, mappings: [], logic: null };
+  const { body: mapping } = await client.post('/collections/mappings', { ...rule, priority: 1 });
+  await client.publish();
+  const { health } = await openBuckets(plane.log, 1);
+  const nowMs = Date.now();
+  const [fine, hour] = [Math.floor(nowMs / 300_000), Math.floor(nowMs / 3_600_000)];
+  const tableOf = (row: string, column: string, counts: readonly number[], hours: readonly number[][] = []) => ({
+    since: nowMs - 40 * 3_600_000,
+    rows: [row],
+    columns: [column],
+    fine: counts.map((count) => [fine, 0, count]),
+    hours: hours.map((one) => [...one]),
+    hoursUntil: hour - 24,
+  });
+  const record = (delivery: object) => encodeHealthRecord({ v: 1, minutes: [], lastDispatchedAt: nowMs, delivery });
+  const key = recentHealthKey(to.id, 'one');
+  const before = tableOf('Order', 'log>delivered', [4], [[hour - 30, 0, 7]]);
+  await health.put(pastHealthKey(key), record({ names: before, sources: tableOf(shop.id, 'log>delivered', [5]) }));
+  await health.put(key, record({ names: tableOf('Order', 'log>delivered', [5]) }));
+  const stopped = tableOf('Refund', `log>stopped mapping ${mapping.id}`, [2]);
+  await health.put(recentHealthKey(to.id, 'two'), record({ names: stopped }));
+  const path = `/destinations/${to.id}/delivery`;
+  await expect.poll(async () => (await client.get(path)).body.total.received).toBe(7);
+  const { body: day } = await client.get(path);
+  expect(day.names).toMatchObject([
+    { event: 'Order', received: 5, delivered: 5 },
+    { event: 'Refund', received: 2, filtered: 2 },
+  ]);
+  expect(day.filtered).toEqual([{ kind: 'mapping', rule: mapping.id, name: 'No refunds', events: 2 }]);
+  const from = new Date(nowMs - 40 * 3_600_000).toISOString();
+  const { body: longer } = await client.get(`${path}?from=${from}&event=Order`);
+  expect(longer).toMatchObject({ stepMs: 3_600_000, total: { received: 12 } });
+  expect((await client.get(`${path}?from=2020-01-01T00:00:00Z`)).body.error).toContain('at most 7 days');
+  expect((await client.get(`${path}?from=${from}&to=${from}`)).body.error).toContain('from must be before to');
+  const { body: map } = await client.get('/activity/connections');
+  expect(map.connections).toMatchObject([{ sourceId: shop.id, destinationId: to.id, isAllowed: true, delivered: 5 }]);
+  expect(new Set(map.sources.map(({ id }: { id: string }) => id))).toEqual(new Set([shop.id, partner.id]));
+  const other = await plane.newAccount();
+  expect((await other.get(path)).status).toBe(404);
+  expect((await other.get('/activity/connections')).body).toMatchObject({ sources: [], connections: [] });
 });
 
 test('activity: another account sees nothing of it', async () => {

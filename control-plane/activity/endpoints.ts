@@ -4,10 +4,12 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import { defineService } from '../api/services.ts';
 import { liveValues } from '../health/live-values.ts';
 import { logFigures } from '../health/log-figures.ts';
+import { funnelFields } from '../health/funnel-fields.ts';
 import { healthReply } from '../health/summarize-health.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { leases } from '../publishing/publishing-service.ts';
 import { versionReply } from '../versions/version-view.ts';
+import { connectionsMax, readConnections } from './read-connections.ts';
 import { activityRanges, readActivity } from './read-activity.ts';
 import type { ActivityRange } from './read-activity.ts';
 
@@ -84,6 +86,36 @@ const activityReply = Type.Object({
   draftChanges: count,
 });
 
+const entityFields = { id: Type.String(), name: Type.String(), type: Type.String(), isEnabled: Type.Boolean() };
+
+const connectionsReply = Type.Object({
+  since: { ...instant, description: 'Events received at this time or later are counted.' },
+  sources: Type.Array(
+    Type.Object({ ...entityFields, events: { ...count, description: 'Events that gateways stored in 24 hours.' } }),
+  ),
+  destinations: Type.Array(
+    Type.Object({
+      ...entityFields,
+      health: { ...healthReply.properties.status, description: 'Of the last 24 hours.' },
+    }),
+  ),
+  connections: Type.Array(
+    Type.Object({
+      sourceId: Type.String(),
+      destinationId: Type.String(),
+      isAllowed: Type.Boolean({
+        description:
+          'Whether the live destination accepts events of the source. Others are listed while their events are counted.',
+      }),
+      ...funnelFields,
+    }),
+    {
+      description: `By destination, at most ${connectionsMax}. A pipeline counts 20 sources of a destination by source.`,
+    },
+  ),
+  isComplete: Type.Boolean({ description: 'Whether that is all of them.' }),
+});
+
 const range = Type.Optional(
   Type.Enum(Object.keys(activityRanges) as ActivityRange[], { default: '15m', description: 'How far back.' }),
 );
@@ -105,6 +137,17 @@ export const activityEndpoints = [
     query: Type.Object({ range }),
     reply: activityReply,
     handle: ({ query, principal }, services) => readActivity(services, principal.accountId, query.range ?? '15m'),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/activity/connections',
+    scope: 'activity:find',
+    id: 'listConnections',
+    uses: { liveValues },
+    tag: 'Activity',
+    summary: 'Which live source feeds which live destination, and what became of its events in 24 hours',
+    reply: connectionsReply,
+    handle: ({ principal }, services) => readConnections(services, principal.accountId),
   }),
   defineEndpoint({
     method: 'GET',

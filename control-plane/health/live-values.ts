@@ -13,6 +13,7 @@ import {
 import type { SourceRecord } from '../../shared/contracts/source-activity.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { defineService } from '../api/services.ts';
+import type { DeliveryParts } from './delivery-report.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
 
 /** What gateways and pipelines report of sources and destinations, as of now. */
@@ -22,6 +23,8 @@ export type LiveValues = {
   /** Most recent event of a source that reached a destination, ms since the epoch. */
   lastDispatchedAt(sourceId: string): number | null;
   healthReports(destinationId: string): readonly HealthRecord[];
+  /** How events of a destination moved on, as each pipeline has stored it: all of it, and what changed since. */
+  deliveryReports(destinationId: string): readonly DeliveryParts[];
   /** What each gateway has counted of a source. */
   sourceReports(sourceId: string): readonly SourceRecord[];
   /** How long events waited to be resolved, as each pipeline that looked has seen it. */
@@ -43,6 +46,7 @@ export function createLiveValues(): LiveValues {
     lastTriggeredAt: (sourceId) => latest(sources.valuesOf(sourceId).map(({ lastTriggeredAt }) => lastTriggeredAt)),
     lastDispatchedAt: (sourceId) => latest(dispatched.valuesOf(sourceId)),
     healthReports: (destinationId) => joined(health.entriesOf(destinationId), pastHealthKey, joinHealth),
+    deliveryReports: (destinationId) => partsOf(health.entriesOf(destinationId)),
     sourceReports: (sourceId) => joined(sources.entriesOf(sourceId), pastSourceKey, joinSourceRecords),
     lagReports: () => [...lags.entries.values()].map(({ value }) => value),
     async follow(bucket) {
@@ -62,6 +66,13 @@ function joined<Record>(
 ): Record[] {
   const pasts = new Set([...entries.keys()].map(pastKey));
   return [...entries].flatMap(([key, record]) => (pasts.has(key) ? [] : [join(entries.get(pastKey(key)), record)]));
+}
+
+function partsOf(entries: ReadonlyMap<string, HealthRecord>): DeliveryParts[] {
+  const pasts = new Set([...entries.keys()].map(pastHealthKey));
+  return [...entries]
+    .filter(([key]) => !pasts.has(key))
+    .map(([key, { delivery }]) => [entries.get(pastHealthKey(key))?.delivery, delivery]);
 }
 
 function latest(times: readonly (number | null)[]): number | null {

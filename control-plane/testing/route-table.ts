@@ -27,6 +27,7 @@ PATCH  /destinations/{destination}                          destination:update
 DELETE /destinations/{destination}                          destination:delete
 GET    /destinations/{destination}/health                   destination:find
 GET    /destinations/{destination}/health/series            destination:find
+GET    /destinations/{destination}/delivery                 destination:find
 GET    /destinations/{destination}/backlog                  destination:find
 GET    /destinations/{destination}/sending                  destination:find
 GET    /destinations/{destination}/failures                 destination:find
@@ -138,6 +139,7 @@ DELETE /users/{user}        user:delete
 DELETE /users/{user}/sessions   user:update
 GET    /audit               audit:list
 GET    /activity            activity:find
+GET    /activity/connections   activity:find
 GET    /activity/stream     activity:find   @streams
 GET    /system/processes    system:find
 GET    /system/partitions   system:find

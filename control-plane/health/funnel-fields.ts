@@ -1,0 +1,18 @@
+import { Type } from 'typebox';
+
+const count = Type.Integer({ minimum: 0 });
+
+/** What became of events that were received in a range, as the interface shows it. */
+export const funnelFields = {
+  received: { ...count, description: 'Events that the destination has read from the log of the account.' },
+  replayed: { ...count, description: 'Events that came in once more with a replay.' },
+  filtered: { ...count, description: 'Stopped by a mapping, a dispatch rule, consent, an erasure or the platform.' },
+  waiting: {
+    ...count,
+    description: 'Wait after an earlier event of their visitor, or while the destination is paused.',
+  },
+  retrying: { ...count, description: 'Failed, and wait for their next attempt.' },
+  deadLetters: { ...count, description: 'Became dead letters, whether or not they were replayed or deleted since.' },
+  delivered: count,
+  deliveredLate: { ...count, description: 'Those of delivered that had failed before.' },
+};
