@@ -6,11 +6,7 @@ import type { Results } from './experiment.ts';
 const stepsWanted = 5;
 
 /** The rate of each variant and the interval it lies in, below each other on one axis. The table below says it in numbers. */
-export function IntervalChart({
-  results: { variants, confidencePercent },
-}: {
-  readonly results: Results;
-}): ReactElement {
+export function IntervalChart({ results: { variants } }: { readonly results: Results }): ReactElement {
   const highest = Math.max(0.01, ...variants.map(({ confidenceInterval }) => confidenceInterval?.high ?? 0));
   const step = roundStep(highest / stepsWanted);
   const end = Math.min(1, Math.ceil(highest / step) * step);
@@ -61,8 +57,7 @@ export function IntervalChart({
         </div>
       </div>
       <figcaption className="hint">
-        The dot is the rate so far; the true one lies within the line with {confidencePercent} % confidence (Wilson).
-        The shaded band is the control’s interval.
+        The dot is the rate so far, the line its interval (Wilson), the shaded band the interval of the control.
       </figcaption>
     </figure>
   );

@@ -53,9 +53,52 @@ export function ResultsCard({ id }: { readonly id: string }): ReactElement {
             </>
           )}
           <Figures results={results} />
+          <Explanation results={results} />
         </>
       )}
     </Card>
+  );
+}
+
+/** What the figures mean, in words. */
+function Explanation({
+  results: { confidencePercent, sampleRatio, primaryMetric },
+}: {
+  readonly results: Results;
+}): ReactElement {
+  return (
+    <details>
+      <summary>How to read these results</summary>
+      <dl className="facts">
+        {primaryMetric === null ? null : (
+          <>
+            <dt>Rate</dt>
+            <dd>
+              Visitors who converted, of all visitors who saw the variant. It is an estimate: more visitors change it.
+            </dd>
+            <dt>Interval</dt>
+            <dd>
+              The rates that fit what was seen. {confidencePercent} % of such intervals hold the true rate. Few visitors
+              make it wide; a higher confidence makes it wider.
+            </dd>
+            <dt>Against control</dt>
+            <dd>
+              “Above” or “below the control” means that the two intervals do not overlap: chance alone hardly explains
+              the difference. “No difference shown yet” does not mean that there is none. Decide how many visitors you
+              want before you start: an experiment that is stopped at its first good moment shows differences that are
+              chance.
+            </dd>
+          </>
+        )}
+        <dt>Split</dt>
+        <dd>
+          The sample ratio check compares how many visitors each variant has with its weight. p is the probability of a
+          difference at least as large if the split works as set; below 0.001 (a sample ratio mismatch, SRM) the groups
+          differ in more than their variant, and no result can be trusted.
+          {sampleRatio === null ? ' It needs at least five expected visitors in each variant.' : ''}
+        </dd>
+      </dl>
+    </details>
   );
 }
 
