@@ -13,34 +13,47 @@ export type TableProps<Row> = {
   readonly keyOf: (row: Row) => string;
 };
 
-/** A table, which scrolls in itself where it is wider than the screen. */
+/**
+ * A table, which scrolls in itself where it is wider than its place. On a narrow screen each row is a card: the first cell is its
+ * title, and the others carry their column's. Roles are written out, as such a layout takes a table its own.
+ */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>): ReactElement {
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label={label}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" className={isNumber === true ? 'number' : undefined}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
+      <table className="cards" role="table">
+        <TableHead columns={columns} />
+        <tbody role="rowgroup">
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, isNumber, cell }) => (
-                <td key={title} className={isNumber === true ? 'number' : undefined}>
-                  {cell(row)}
-                </td>
-              ))}
+            <tr key={keyOf(row)} role="row">
+              <Cells row={row} columns={columns} />
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+export function TableHead<Row>({ columns }: Pick<TableProps<Row>, 'columns'>): ReactElement {
+  return (
+    <thead role="rowgroup">
+      <tr role="row">
+        {columns.map(({ title, isNumber }) => (
+          <th key={title} scope="col" role="columnheader" className={isNumber === true ? 'number' : undefined}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+export function Cells<Row>({ row, columns }: Pick<TableProps<Row>, 'columns'> & { readonly row: Row }): ReactElement[] {
+  return columns.map(({ title, isNumber, cell }) => (
+    <td key={title} role="cell" data-title={title} className={isNumber === true ? 'number' : undefined}>
+      {cell(row)}
+    </td>
+  ));
 }
 
 /** Brings the next page of a list. */

@@ -1,5 +1,3 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef } from 'react';
 import type { ReactElement } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
@@ -9,7 +7,9 @@ import { State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { HealthState } from '../design/health-state.tsx';
 import { countOf, showCount } from '../design/numbers.ts';
+import { LongTable } from '../design/long-table.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
+import type { Column } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 
 const states = { all: 'All', live: 'Live', failing: 'Failing or with a backlog', off: 'Not live' } as const;
@@ -76,7 +76,11 @@ export function DestinationsPage(): ReactElement {
             </p>
           </form>
           <Card isFlush>
-            {shown.length === 0 ? <Empty title="No destinations match." /> : <LongTable rows={shown} />}
+            {shown.length === 0 ? (
+              <Empty title="No destinations match." />
+            ) : (
+              <LongTable label="Destinations" rows={shown} keyOf={({ id }) => id} columns={columns} />
+            )}
           </Card>
         </>
       )}
@@ -84,83 +88,29 @@ export function DestinationsPage(): ReactElement {
   );
 }
 
-const rowPx = 58;
-
-/** Only what is on the screen is drawn, so that a thousand rows scroll as ten do. */
-function LongTable({ rows }: { readonly rows: readonly ActivityDestination[] }): ReactElement {
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowPx,
-    overscan: 8,
-  });
-  const items = virtual.getVirtualItems();
-  const before = items[0]?.start ?? 0;
-  const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
-  return (
-    <div ref={scroller} className="scroll tall" tabIndex={0} role="group" aria-label="Destinations">
-      <table aria-rowcount={rows.length + 1}>
-        <thead>
-          <tr>
-            <th scope="col">Destination</th>
-            <th scope="col">24 hours</th>
-            <th scope="col" className="number">
-              Delivered
-            </th>
-            <th scope="col" className="number">
-              Failed
-            </th>
-            <th scope="col" className="number">
-              Waiting
-            </th>
-            <th scope="col" className="number">
-              Retrying
-            </th>
-            <th scope="col" className="number">
-              Dead letters
-            </th>
-            <th scope="col">Last attempt</th>
-          </tr>
-        </thead>
-        <tbody>
-          {before > 0 ? <Space px={before} /> : null}
-          {items.map(({ index, key }) => {
-            const row = rows[index];
-            return row === undefined ? null : (
-              <tr key={key} aria-rowindex={index + 2}>
-                <td>
-                  <Link className="clip" dir="auto" to={`/destinations/${row.id}`}>
-                    {row.name}
-                  </Link>
-                  <span className="hint">{row.type}</span>
-                </td>
-                <td>{row.isLive ? <HealthState health={row.health} /> : <State tone="off">Not live</State>}</td>
-                <td className="number">{showCount(row.health.successCount)}</td>
-                <td className="number">{showCount(row.health.failureCount)}</td>
-                <td className="number">{showCount(row.backlog.waitingFrames)}</td>
-                <td className="number">{showCount(row.backlog.retryingFrames)}</td>
-                <td className="number">{showCount(row.backlog.deadLetters)}</td>
-                <td>
-                  <Ago at={row.health.lastDispatchedAt} />
-                </td>
-              </tr>
-            );
-          })}
-          {after > 0 ? <Space px={after} /> : null}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Space({ px }: { readonly px: number }): ReactElement {
-  return (
-    <tr aria-hidden="true">
-      <td colSpan={8} style={{ height: px, padding: 0, border: 0 }} />
-    </tr>
-  );
-}
+const columns: readonly Column<ActivityDestination>[] = [
+  {
+    title: 'Destination',
+    cell: ({ id, name, type }) => (
+      <>
+        <Link className="clip" dir="auto" to={`/destinations/${id}`}>
+          {name}
+        </Link>
+        <span className="hint">{type}</span>
+      </>
+    ),
+  },
+  {
+    title: '24 hours',
+    cell: ({ isLive, health }) => (isLive ? <HealthState health={health} /> : <State tone="off">Not live</State>),
+  },
+  { title: 'Delivered', isNumber: true, cell: ({ health }) => showCount(health.successCount) },
+  { title: 'Failed', isNumber: true, cell: ({ health }) => showCount(health.failureCount) },
+  { title: 'Waiting', isNumber: true, cell: ({ backlog }) => showCount(backlog.waitingFrames) },
+  { title: 'Retrying', isNumber: true, cell: ({ backlog }) => showCount(backlog.retryingFrames) },
+  { title: 'Dead letters', isNumber: true, cell: ({ backlog }) => showCount(backlog.deadLetters) },
+  { title: 'Last attempt', cell: ({ health }) => <Ago at={health.lastDispatchedAt} /> },
+];
 
 function stateOf(text: string | null): StateFilter {
   return text !== null && text in states ? (text as StateFilter) : 'all';

@@ -10,6 +10,7 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
 import { At } from '../design/time.tsx';
 import { EventOutcome } from './event-outcome.tsx';
+import { visitorName } from './event-table.tsx';
 import { ConsentAnswers } from './consent-answers.tsx';
 import { PlanState } from './outcomes.tsx';
 import { WayState } from './way-state.tsx';
@@ -72,7 +73,10 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
           <div className="stack tight">
             {event.visitorId === '' ? null : (
               <span>
-                as <Link to={`/visitors/${encodeURIComponent(event.visitorId)}`}>visitor {event.visitorId}</Link>
+                as{' '}
+                <Link to={`/visitors/${encodeURIComponent(event.visitorId)}`}>
+                  {visitorName(event.visitor) ?? `visitor ${event.visitorId}`}
+                </Link>
               </span>
             )}
             {event.plan === null ? null : (

@@ -2,7 +2,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { RecentEvent } from '../api/types.ts';
 import { Empty } from '../design/page.tsx';
-import { Table } from '../design/table.tsx';
+import { LongTable } from '../design/long-table.tsx';
 import { Ago } from '../design/time.tsx';
 import { Outcomes } from './outcomes.tsx';
 
@@ -12,12 +12,14 @@ type EventTableProps = {
   readonly isLive?: boolean;
   /** Chooses rows, where something can be done with them. */
   readonly choice?: EventChoice | undefined;
+  /** Called when the last events are near the screen. */
+  readonly onEnd?: () => void;
 };
 
 export type EventChoice = { readonly chosen: ReadonlySet<string>; toggle(id: string): void };
 
 /** Events with their outcomes, source and visitor. */
-export function EventTable({ events, nameOf, isLive = false, choice }: EventTableProps): ReactElement {
+export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: EventTableProps): ReactElement {
   if (events.length === 0) {
     return (
       <Empty title={isLive ? 'No events in the last few minutes.' : 'No events match.'}>
@@ -31,10 +33,11 @@ export function EventTable({ events, nameOf, isLive = false, choice }: EventTabl
     );
   }
   return (
-    <Table
+    <LongTable
       label="Events"
       rows={events}
-      keyOf={({ id }) => id}
+      keyOf={({ id, sourceId, visitorId }) => `${id} ${sourceId} ${visitorId}`}
+      onEnd={onEnd}
       columns={[
         ...(choice === undefined ? [] : [choiceColumn(choice)]),
         {
@@ -61,13 +64,19 @@ export function EventTable({ events, nameOf, isLive = false, choice }: EventTabl
           cell: ({ visitorId, visitor }) =>
             visitorId === '' ? null : (
               <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>
-                {typeof visitor['email'] === 'string' ? visitor['email'] : visitorId}
+                {visitorName(visitor) ?? visitorId}
               </Link>
             ),
         },
       ]}
     />
   );
+}
+
+/** As the customer knows the person: by e-mail address, else by external id; undefined for one who is not known. */
+export function visitorName({ email, external_id: externalId }: RecentEvent['visitor']): string | undefined {
+  if (typeof email === 'string' && email !== '') return email;
+  return typeof externalId === 'string' && externalId !== '' ? externalId : undefined;
 }
 
 function choiceColumn({ chosen, toggle }: EventChoice): {

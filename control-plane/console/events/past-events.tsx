@@ -27,7 +27,7 @@ export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
   const nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs;
   const query = queryOf(filters, nowMs);
   const join = query === '' ? '' : `&${query}`;
-  const events = useList<RecentEvent>(`/events?limit=50${join}`);
+  const events = useList<RecentEvent>(`/events?limit=100${join}`);
   const summary = useRead<EventSummary>(`/events/summary${query === '' ? '' : `?${query}`}`);
   const [progress, setProgress] = useState<number>();
   const exported = useChange((format: 'csv' | 'json') =>
@@ -79,7 +79,14 @@ export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
       </div>
       <Waiting query={events} />
       {events.isSuccess ? (
-        <EventTable events={events.entities} nameOf={nameOf} choice={mayRetry ? retry : undefined} />
+        <EventTable
+          events={events.entities}
+          nameOf={nameOf}
+          choice={mayRetry ? retry : undefined}
+          onEnd={() => {
+            if (events.hasNextPage && !events.isFetchingNextPage) void events.fetchNextPage();
+          }}
+        />
       ) : null}
       <More query={events} />
     </Card>

@@ -1,0 +1,71 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { ReactElement } from 'react';
+import { Cells, TableHead } from './table.tsx';
+import type { TableProps } from './table.tsx';
+
+type LongTableProps<Row> = TableProps<Row> & {
+  /** Called when the last rows are near the screen. */
+  readonly onEnd?: (() => void) | undefined;
+};
+
+/** About how tall a row is before it was drawn. */
+const rowPx = 48;
+const drawnBeyond = 8;
+
+/** A table of any length, which scrolls with the page: only what is about on the screen is drawn. */
+export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTableProps<Row>): ReactElement {
+  const place = useRef<HTMLDivElement>(null);
+  const [scrollMargin, setScrollMargin] = useState(0);
+  useLayoutEffect(() => {
+    const top = place.current?.getBoundingClientRect().top ?? 0;
+    setScrollMargin(Math.round(top + window.scrollY));
+  }, [rows.length]);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowPx,
+    overscan: drawnBeyond,
+    scrollMargin,
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : keyOf(row);
+    },
+  });
+  const items = virtual.getVirtualItems();
+  const lastDrawn = items.at(-1)?.index ?? -1;
+  const isAtEnd = rows.length > 0 && lastDrawn >= rows.length - drawnBeyond;
+  useEffect(() => {
+    if (isAtEnd) onEnd?.();
+    // Once for each time that the end comes near.
+  }, [isAtEnd, rows.length]);
+  const before = Math.max(0, (items[0]?.start ?? scrollMargin) - scrollMargin);
+  const after = Math.max(0, virtual.getTotalSize() - ((items.at(-1)?.end ?? scrollMargin) - scrollMargin));
+  return (
+    <div ref={place} className="scroll" tabIndex={0} role="group" aria-label={label}>
+      <table className="cards" role="table" aria-rowcount={rows.length + 1}>
+        <TableHead columns={columns} />
+        <tbody role="rowgroup">
+          {before > 0 ? <Space px={before} columns={columns.length} /> : null}
+          {items.map(({ index, key }) => {
+            const row = rows[index];
+            return row === undefined ? null : (
+              <tr key={key} ref={virtual.measureElement} data-index={index} role="row" aria-rowindex={index + 2}>
+                <Cells row={row} columns={columns} />
+              </tr>
+            );
+          })}
+          {after > 0 ? <Space px={after} columns={columns.length} /> : null}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Stands for rows that are not drawn. */
+function Space({ px, columns }: { readonly px: number; readonly columns: number }): ReactElement {
+  return (
+    <tr aria-hidden="true" className="space">
+      <td colSpan={columns} style={{ height: px }} />
+    </tr>
+  );
+}
