@@ -28,6 +28,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['events/search', page(async () => (await import('./events/search-page.tsx')).SearchPage)],
   ['events', page(async () => (await import('./events/events-page.tsx')).EventsPage)],
   ['events/:id', page(async () => (await import('./events/event-page.tsx')).EventPage)],
+  ['map', page(async () => (await import('./map/map-page.tsx')).MapPage)],
   ['visitors', page(async () => (await import('./visitors/visitors-page.tsx')).VisitorsPage)],
   ['visitors/:id', page(async () => (await import('./visitors/visitor-page.tsx')).VisitorPage)],
   ['erasures', page(async () => (await import('./visitors/erasures-page.tsx')).ErasuresPage)],

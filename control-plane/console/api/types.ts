@@ -25,6 +25,10 @@ export type Health = Of<'getDestinationHealth'>;
 export type HealthStatus = Health['status'];
 export type HealthSeries = Of<'getDestinationHealthSeries'>;
 export type Backlog = Of<'getDestinationBacklog'>;
+export type Delivery = Of<'getDestinationDelivery'>;
+export type Funnel = Delivery['total'];
+export type Connections = Of<'listConnections'>;
+export type Connection = Connections['connections'][number];
 export type Sending = Of<'getDestinationSending'>;
 export type Failure = OneOf<Of<'listDestinationFailures'>>;
 

@@ -21,3 +21,9 @@ export function HealthState({ health }: { readonly health: Health }): ReactEleme
     </State>
   );
 }
+
+/** The same in one word. */
+export function HealthWord({ status }: { readonly status: HealthStatus }): ReactElement {
+  const [tone, word] = words[status];
+  return <State tone={tone}>{word}</State>;
+}

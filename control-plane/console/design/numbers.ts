@@ -13,8 +13,8 @@ export function showShare(value: number | null): string {
 }
 
 /** `1 event`, `2 events`. */
-export function countOf(count: number, noun: string): string {
-  return `${showCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function countOf(count: number, noun: string, plural = `${noun}s`): string {
+  return `${showCount(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** A length of time in ms, in the unit in which it is easily read. */

@@ -13,11 +13,14 @@ import { DeadLettersTab } from './dead-letters-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 
+// What is drawn there is looked at on this tab only.
+const DeliveryTab = lazy(async () => ({ default: (await import('./delivery-tab.tsx')).DeliveryTab }));
 // The library for forms is larger than all the rest of this page.
 const SettingsTab = lazy(async () => ({ default: (await import('./settings-tab.tsx')).SettingsTab }));
 
 const tabs = [
   ['', 'Health'],
+  ['delivery', 'Delivery'],
   ['settings', 'Settings'],
   ['test', 'Test'],
   ['dead-letters', 'Dead letters and replays'],
@@ -48,6 +51,7 @@ export function DestinationPage(): ReactElement {
           <Suspense fallback={<Loading />}>
             <Routes>
               <Route index element={<HealthTab destination={destination} />} />
+              <Route path="delivery" element={<DeliveryTab destination={destination} />} />
               <Route path="settings" element={<SettingsTab destination={destination} />} />
               <Route path="test" element={<TestTab destination={destination} />} />
               <Route path="dead-letters" element={<DeadLettersTab destination={destination} />} />

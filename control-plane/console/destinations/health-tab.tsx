@@ -165,7 +165,7 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
   const sending = query.data;
   return (
     <Card
-      title="Delivery"
+      title="Sending"
       aside={
         sending === undefined || sending.at === null ? null : (
           <span className="hint">

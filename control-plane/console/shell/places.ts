@@ -7,6 +7,7 @@ export const places: readonly { readonly title: string; readonly places: readonl
     title: 'Monitor',
     places: [
       { to: '/', label: 'Overview', scope: 'activity:find' },
+      { to: '/map', label: 'Map', scope: 'activity:find' },
       { to: '/events', label: 'Events', scope: 'event:list' },
       { to: '/visitors', label: 'Visitors', scope: 'visitor:find' },
       { to: '/erasures', label: 'Erasures', scope: 'erasure:list' },

@@ -110,6 +110,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'rules',
     'tracking-plan',
     'experiments',
+    'map',
     'account',
     'keys',
     'users',

@@ -23,6 +23,7 @@ type Shot = { readonly name: string; readonly path: string; readonly until: stri
 const destinationShots = ({ healthyId, failingId, refusingId, letterSeq }: FilledAccount): readonly Shot[] => [
   { name: 'destination', path: `/destinations/${refusingId}`, until: 'status 400' },
   { name: 'destination-failing', path: `/destinations/${failingId}?step=1`, until: 'status 503' },
+  { name: 'destination-delivery', path: `/destinations/${refusingId}/delivery`, until: 'Over time' },
   { name: 'destination-settings', path: `/destinations/${healthyId}/settings`, until: 'Save in the draft' },
   { name: 'destination-test', path: `/destinations/${healthyId}/test`, until: 'Send' },
   { name: 'destination-dead-letters', path: `/destinations/${refusingId}/dead-letters`, until: 'status 400' },
@@ -50,6 +51,7 @@ const shots = ({
 }: FilledAccount): readonly Shot[] => [
   { name: 'overview', path: '/', until: 'at most in this range' },
   { name: 'overview-week', path: '/?range=7d', until: 'at most in this range' },
+  { name: 'map', path: '/map', until: 'Warehouse loader' },
   { name: 'destinations', path: '/destinations', until: 'Warehouse loader' },
   { name: 'destination-new', path: '/destinations/new', until: 'Needs' },
   { name: 'events', path: '/events', until: 'Order Completed' },

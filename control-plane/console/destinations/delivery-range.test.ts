@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { eventsLink, localTime, readRange } from './delivery-range.ts';
+
+const nowMs = new Date(2026, 10, 27, 16, 30, 20).getTime();
+const read = (query: string) => readRange(new URLSearchParams(query), nowMs);
+
+test('delivery range: offered ones end with the minute, and one of the viewer has their zone', () => {
+  const endMs = new Date(2026, 10, 27, 16, 31).getTime();
+  expect(read('')).toEqual({ fromMs: endMs - 86_400_000, toMs: endMs });
+  expect(read('range=10m')).toEqual({ fromMs: endMs - 600_000, toMs: endMs });
+  expect(read('range=custom&from=2026-11-26T20:00&to=2026-11-27T06:00')).toEqual({
+    fromMs: new Date(2026, 10, 26, 20).getTime(),
+    toMs: new Date(2026, 10, 27, 6).getTime(),
+  });
+  expect(read('range=custom&from=2026-11-27T06:00')).toEqual({
+    fromMs: new Date(2026, 10, 27, 6).getTime(),
+    toMs: endMs,
+  });
+  expect(read('range=custom&from=2026-11-27T06:00&to=2026-11-27T05:00')).toBeUndefined();
+  expect(read('range=custom&from=nonsense')).toBeUndefined();
+});
+
+test('delivery range: a link names the events in the fields of their page', () => {
+  const [fromMs, toMs] = [new Date(2026, 0, 2, 3, 4).getTime(), new Date(2026, 0, 2, 5).getTime()];
+  const [, query] = eventsLink({ destinationId: 'd', outcome: 'rejected', name: 'A & B', fromMs, toMs }).split('?');
+  const search = new URLSearchParams(query);
+  expect(Object.fromEntries(search)).toMatchObject({ destinationId: 'd', outcome: 'rejected', name: 'A & B' });
+  expect(search.get('from')).toBe(localTime(fromMs));
+  expect(search.get('to')).toBe('2026-01-02T05:00');
+});

@@ -1,0 +1,56 @@
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** The ranges that are offered, beside one of the viewer's own. */
+export const deliveryRanges: Readonly<Record<string, readonly [label: string, ms: number]>> = {
+  '10m': ['Last 10 minutes', 10 * minuteMs],
+  '1h': ['Last hour', hourMs],
+  '24h': ['Last 24 hours', dayMs],
+  '7d': ['Last 7 days', 7 * dayMs],
+};
+export const usualRange = '24h';
+
+export type RangeMs = { readonly fromMs: number; readonly toMs: number };
+
+/**
+ * The range that the address of the page names, in the viewer's zone. Of one of their own, a missing begin is a day before
+ * the end and a missing end is now; undefined while it is not one. To the minute: it would be another one with each render.
+ */
+export function readRange(search: URLSearchParams, nowMs: number): RangeMs | undefined {
+  const endMs = Math.ceil(nowMs / minuteMs) * minuteMs;
+  const range = search.get('range') ?? usualRange;
+  if (range !== 'custom') {
+    const [, lengthMs] = deliveryRanges[range] ?? ['', dayMs];
+    return { fromMs: endMs - lengthMs, toMs: endMs };
+  }
+  const [from, to] = [search.get('from') ?? '', search.get('to') ?? ''];
+  const toMs = to === '' ? endMs : Date.parse(to);
+  const fromMs = from === '' ? toMs - dayMs : Date.parse(from);
+  return fromMs < toMs ? { fromMs, toMs } : undefined;
+}
+
+/** A time as a field for local times has it. */
+export function localTime(atMs: number): string {
+  const date = new Date(atMs);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+export type EventsOf = RangeMs & {
+  readonly destinationId: string;
+  readonly outcome?: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop' | undefined;
+  readonly name?: string | undefined;
+};
+
+/** The page of the events that a number stands for. */
+export function eventsLink({ destinationId, outcome, name, fromMs, toMs }: EventsOf): string {
+  const query = new URLSearchParams({ view: 'before', destinationId });
+  if (outcome !== undefined) query.set('outcome', outcome);
+  if (name !== undefined) query.set('name', name);
+  query.set('range', 'custom');
+  query.set('from', localTime(fromMs));
+  query.set('to', localTime(toMs));
+  return `/events?${query.toString()}`;
+}

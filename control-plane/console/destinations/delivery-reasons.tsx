@@ -1,0 +1,111 @@
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import type { Delivery } from '../api/types.ts';
+import { showCount } from '../design/numbers.ts';
+import { Card } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { eventsLink } from './delivery-range.ts';
+import type { EventsOf } from './delivery-range.ts';
+
+type ReasonsProps = {
+  readonly delivery: Delivery;
+  readonly link: Pick<EventsOf, 'destinationId' | 'fromMs' | 'toMs'>;
+  readonly event: string;
+};
+
+const letterWords: Readonly<Record<string, string>> = {
+  refused: 'The platform rejected them',
+  exhausted: 'No attempt was left',
+  no_room: 'The retry log had no room',
+  unreadable: 'They could not be read',
+  over_budget: 'Their rules cost too much work',
+  set_aside: 'Threads died while they worked on them',
+};
+
+/** Which rules filtered events, and why others became dead letters. */
+export function DeliveryReasons({
+  delivery: { filtered, deadLetters },
+  link,
+  event,
+}: ReasonsProps): ReactElement | null {
+  if (filtered.length + deadLetters.length === 0) return null;
+  const name = event === '' ? {} : { name: event };
+  return (
+    <div className="columns" id="filtered">
+      {filtered.length === 0 ? null : (
+        <Card title="Filtered" isFlush>
+          <Table
+            label="Filtered"
+            rows={filtered}
+            keyOf={({ kind, rule }) => `${kind} ${rule ?? ''}`}
+            columns={[
+              { title: 'By', cell: (reason) => <Rule reason={reason} /> },
+              {
+                title: 'Events',
+                isNumber: true,
+                cell: ({ kind, events }) => (
+                  <Link to={eventsLink({ ...link, ...name, outcome: kind === 'category' ? 'globalStop' : 'stopped' })}>
+                    {showCount(events)}
+                  </Link>
+                ),
+              },
+            ]}
+          />
+        </Card>
+      )}
+      {deadLetters.length === 0 ? null : (
+        <Card title="Dead letters" isFlush>
+          <Table
+            label="Dead letters"
+            rows={deadLetters}
+            keyOf={({ reason }) => reason}
+            columns={[
+              { title: 'Because', cell: ({ reason }) => letterWords[reason] ?? reason },
+              {
+                title: 'Events',
+                isNumber: true,
+                cell: ({ events }) => (
+                  <Link to={eventsLink({ ...link, ...name, outcome: 'rejected' })}>{showCount(events)}</Link>
+                ),
+              },
+            ]}
+          />
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function Rule({ reason: { kind, rule, name } }: { readonly reason: Delivery['filtered'][number] }): ReactElement {
+  switch (kind) {
+    case 'mapping':
+      return (
+        <>
+          Mapping{' '}
+          <Link dir="auto" to={`/rules/mappings/${encodeURIComponent(rule ?? '')}`}>
+            {name ?? rule}
+          </Link>
+        </>
+      );
+    case 'category':
+      return (
+        <>
+          Dispatch rule <Link to="/rules/dispatch">{rule}</Link>
+        </>
+      );
+    case 'consent':
+      return (
+        <>
+          Consent: <Link to={`/rules/purposes/${encodeURIComponent(rule ?? '')}`}>{rule}</Link> is not allowed
+        </>
+      );
+    case 'erased':
+      return <>The visitor was erased</>;
+    case 'platform':
+      return <span dir="auto">The platform discarded them: {rule}</span>;
+    case 'skipped':
+      return <>They waited, and the destination has no more use for them</>;
+    case 'other':
+      return <>Other reasons</>;
+  }
+}
