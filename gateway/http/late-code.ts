@@ -4,6 +4,9 @@ import { busy } from './reply.ts';
 /** Requests that wait while the code is loaded, which takes some hundredths of a second once in a process. */
 const waitingMax = 32;
 
+/** A request that goes on with the code, or is answered without it. */
+type Waiting = Pick<Exchange, 'send' | 'attempt' | 'fail'>;
+
 /**
  * Code that many gateways never need, loaded by the first request that does: the others start sooner and stay smaller.
  *
@@ -26,7 +29,7 @@ export class LateCode<Code> {
   }
 
   /** Goes on with the request at once where the code is loaded, else when it is; 503 while too many wait. */
-  use(exchange: Exchange, goOn: (code: Code) => void): void {
+  use(exchange: Waiting, goOn: (code: Code) => void): void {
     if (this.#loaded !== undefined) return goOn(this.#loaded);
     if (this.#waiting >= waitingMax) return exchange.send(busy);
     this.#waiting += 1;

@@ -121,7 +121,7 @@ export async function openPullConsumer(connection: LogConnection, options: PullC
 /** Messages that are to be skipped with the next rewind. */
 type Skip = { readonly upTo: number; resolve(messages: number): void };
 
-// Large: not divided yet into ownership, rewinding and its buffer, which change together.
+// Large: one state machine. Each message, status and reconnect decides on ownership, buffer and rewinding at once.
 class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
   readonly #connection: LogConnection;
