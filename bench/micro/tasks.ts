@@ -22,6 +22,7 @@ import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-wind
 import { IdentityFigures } from '../../pipeline/workers/resolve/identity-figures.ts';
 import { createPlanFigures } from '../../pipeline/workers/resolve/plan-figures.ts';
 import { admitEvent } from '../../pipeline/workers/resolve/admit-event.ts';
+import { PersonalData, samplePersonalData } from '../../pipeline/workers/resolve/personal-data.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
 import { encodeEvent } from '../../pipeline/workers/resolve/encode-event.ts';
 import { readEvent } from '../../pipeline/workers/resolve/read-event.ts';
@@ -58,7 +59,15 @@ function inTurn<Value>(make: (index: number) => Value): () => Value {
 
 /** The pieces, in the order in which an event passes them. */
 export function microTasks(): readonly MicroTask[] {
-  return [...validationTasks(), ...compatTasks(), ...codecTasks(), ...admitTasks(), ...windowTasks(), ...ruleTasks()];
+  return [
+    ...validationTasks(),
+    ...compatTasks(),
+    ...codecTasks(),
+    ...admitTasks(),
+    ...samplingTasks(),
+    ...windowTasks(),
+    ...ruleTasks(),
+  ];
 }
 
 function filled(body: string, index = 1): Buffer {
@@ -192,6 +201,31 @@ function admitTasks(): MicroTask[] {
         return writer.length;
       },
     },
+  ];
+}
+
+/** What the search for personal data costs of an event that is looked at, and of one beyond those of a second. */
+function samplingTasks(): MicroTask[] {
+  const event = inTurn((index) => {
+    const { event: own, visitor } = resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs + index);
+    const bytes = Buffer.from(JSON.stringify(own));
+    const claim = { userId: visitor.id, externalIds: [], emails: [], anonymousId: undefined };
+    const touch = { accountId: benchAccountId, claim, receivedAtMs: nowMs, given: [], sentWith: 'server' } as const;
+    return { touch, json: { bytes, start: 0, end: bytes.length } };
+  });
+  class Unbounded extends PersonalData {
+    override takes(): boolean {
+      return true;
+    }
+  }
+  const sampling = (personalData: PersonalData) => (): number => {
+    const { touch, json } = event();
+    samplePersonalData(personalData, touch, json);
+    return personalData.skipped;
+  };
+  return [
+    { name: 'resolve: look at an event for personal data', events: 1, run: sampling(new Unbounded()) },
+    { name: 'resolve: pass an event beyond those looked at', events: 1, run: sampling(new PersonalData()) },
   ];
 }
 

@@ -60,6 +60,15 @@ test('personal data: what was found is listed with its proposal, of this account
       lastAt: '2026-11-02T00:00:00.000Z',
     },
   ]);
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  await client.post('/destinations', { type: 'HTTPDestination', name: 'Own', settings });
+  const { id } = await client.publish();
+  const report = (await client.get(`/versions/${id}/privacy-report`)).body.rows as Record<string, unknown>[];
+  expect(report.map(({ event, property, personal }) => [event, property, personal])).toEqual([
+    ['*', '*', null],
+    ['Signup', 'contact', 'email'],
+    ['Signup', '*', null],
+  ]);
   const csv = await fetch(`${plane.baseUrl}/rest/v1/personal-data?format=csv`, {
     headers: { authorization: `Bearer ${client.key}` },
   });

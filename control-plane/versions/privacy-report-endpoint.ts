@@ -3,12 +3,17 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { TextAnswer } from '../api/text-answer.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
+import { personalKinds } from '../../shared/routing/personal-data/personal-kinds.ts';
+import { readPersonalKinds } from './personal-kinds-found.ts';
 import { compareReports, privacyReport, reportCsv, treatments } from './privacy-report.ts';
 import type { ReportRow } from './privacy-report.ts';
 import { findPreviousVersion, requireVersion, versionContent } from './version-store.ts';
 
 const row = Type.Object({
-  event: Type.String({ description: '`*`: every event that the destination gets and that has no row of its own.' }),
+  event: Type.String({
+    description:
+      '`*`: every event that the destination gets and that has no row of its own. `$*`: every such event of the service.',
+  }),
   property: Type.String({ description: '`*`: every property without a row of its own.' }),
   destinationId: Type.String(),
   destination: Type.String(),
@@ -16,6 +21,12 @@ const row = Type.Object({
   treatment: Type.Enum([...treatments], { description: 'reduced: cut or replaced, such as an IP address or a URL.' }),
   by: nullable(Type.String({ description: 'The modification, mapping, rule or list that decides; null: none.' })),
   isConditional: Type.Boolean({ description: 'Whether it depends on the condition of a mapping.' }),
+  personal: nullable(
+    Type.Enum([...personalKinds], {
+      description:
+        'What its values look like, where the sample of what arrives found personal data; null: nothing found.',
+    }),
+  ),
   purposes: Type.Array(Type.String()),
   onOptOut: Type.Enum(['stop', 'limitedUse'], {
     description: 'What becomes of events of visitors who opted out by a signal.',
@@ -25,9 +36,10 @@ const row = Type.Object({
   destinationRegion: nullable(Type.String({ description: 'The region that the settings of the destination name.' })),
 });
 
-const view = ({ by, destinationRegion, purposes, regions, ...rest }: ReportRow) => ({
+const view = ({ by, personal, destinationRegion, purposes, regions, ...rest }: ReportRow) => ({
   ...rest,
   by: by ?? null,
+  personal: personalKinds.find((kind) => kind === personal) ?? null,
   purposes: [...purposes],
   regions: [...regions],
   destinationRegion: destinationRegion ?? null,
@@ -41,7 +53,7 @@ export const privacyReportEndpoint = defineEndpoint({
   tag: 'Versions',
   summary:
     'What leaves to whom by a version: each property of each event at each enabled destination, how it is changed, for which ' +
-    'purposes and where, and what changed since the version before. It reads rules, not events. `format=csv` answers text/csv',
+    'purposes and where, and what changed since the version before. It reads rules, and of events the names of properties that look personal. `format=csv` answers text/csv',
   query: Type.Object({
     against: Type.Optional(
       Type.String({ format: 'uuid', description: 'The version to compare with; otherwise the one before.' }),
@@ -55,7 +67,7 @@ export const privacyReportEndpoint = defineEndpoint({
     added: Type.Array(row),
     removed: Type.Array(row),
   }),
-  async handle({ params, query, principal }, { storage }) {
+  async handle({ params, query, principal }, { storage, pool }) {
     const em = storage.fork();
     const { accountId } = principal;
     const version = await requireVersion(em, accountId, params.id);
@@ -65,8 +77,9 @@ export const privacyReportEndpoint = defineEndpoint({
         : await requireVersion(em, accountId, query.against);
     const content = (await versionContent(em, accountId, version.id)) ?? emptySnapshot;
     const before = (against && (await versionContent(em, accountId, against.id))) ?? emptySnapshot;
-    const rows = privacyReport(content);
-    const changes = compareReports(privacyReport(before), rows);
+    const seen = await readPersonalKinds(pool, accountId);
+    const rows = privacyReport(content, seen);
+    const changes = compareReports(privacyReport(before, seen), rows);
     if (query.format === 'csv') return new TextAnswer('text/csv; charset=utf-8', reportCsv(rows, changes));
     return {
       versionNumber: version.versionNumber,

@@ -76,6 +76,12 @@ test('privacy report: says of each property how it leaves, for which purposes an
     'Lead name redacted Redacted',
     'Lead plan plain LowerCase',
     'Lead * omitted mapping Leads',
+    '$* em hashed HashedNormalized',
+    '$* ssn encrypted Encrypted',
+    '$* ip reduced RegionalIP',
+    '$* name redacted Redacted',
+    '$* plan plain LowerCase',
+    '$* * omitted mapping Leads',
   ]);
   expect(report[0]).toMatchObject({
     destinationId: 'd1',
@@ -124,10 +130,42 @@ test('privacy report: without a rule that always applies the default payload lea
   const limited = { ...given, mappings: [], externalAllowedEventData: [{ name: 'Lead', properties: ['plan'] }] };
   expect(short(privacyReport(snapshot(limited)))).toEqual([
     '* * omitted allow-list',
+    '$* * plain -',
     'Lead ssn omitted rule no ssn',
     'Lead email omitted allow-list',
     'Lead plan plain -',
     'Lead * omitted allow-list',
+  ]);
+});
+
+test('privacy report: an event that only a rule, an allow-list or the sample names has rows of its own', () => {
+  const rule = { name: 'no pin', isEnabled: true, type: 'Forbidden', action: 'Omit', property: 'event_properties.pin' };
+  const seen = [
+    { event: 'Signup', property: 'event_properties.contact', kind: 'email' },
+    { event: 'Paid', property: 'event_properties.pin', kind: 'national_id' },
+    { event: '*', property: 'default_properties.ip', kind: 'ip' },
+  ];
+  const given = { destinations: [destination()], dataGovernanceRules: [{ ...rule, eventName: 'paid' }] };
+  const report = privacyReport(snapshot(given), seen);
+  expect(short(report)).toEqual([
+    '* * plain -',
+    'Signup contact plain -',
+    'Signup * plain -',
+    'paid pin omitted rule no pin',
+    'paid * plain -',
+  ]);
+  expect(report.map(({ personal }) => personal ?? '-')).toEqual(['-', 'email', '-', 'national_id', '-']);
+  const externalAllowedEventData = [
+    { name: '*', properties: ['currency'] },
+    { name: 'Ordered', properties: ['total'] },
+  ];
+  expect(short(privacyReport(snapshot({ destinations: [destination()], externalAllowedEventData })))).toEqual([
+    '* currency plain -',
+    '* * omitted allow-list',
+    '$* * plain -',
+    'Ordered currency plain -',
+    'Ordered total plain -',
+    'Ordered * omitted allow-list',
   ]);
 });
 

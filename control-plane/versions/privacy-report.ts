@@ -9,7 +9,7 @@ export type Treatment = (typeof treatments)[number];
 
 /** One property of one event at one destination. */
 export type ReportRow = {
-  /** `*`: every event that the destination gets and that has no row of its own. */
+  /** `*`: every event that the destination gets and that has no row of its own; `$*`: every such event of the service. */
   readonly event: string;
   /** `*`: every property without a row of its own. */
   readonly property: string;
@@ -21,6 +21,8 @@ export type ReportRow = {
   readonly by: string | undefined;
   /** Whether it depends on the condition of a mapping. */
   readonly isConditional: boolean;
+  /** The kind of personal data that its values were found to look like; undefined: none. */
+  readonly personal: string | undefined;
   /** Purposes that the visitor must allow, and which of them. */
   readonly purposes: readonly string[];
   readonly consentRule: 'all' | 'any';
@@ -34,27 +36,43 @@ export type ReportRow = {
 /** Rows of one report: a bound for configurations made by machine. */
 export const reportRowsMax = 20_000;
 
+/** A property that looks personal, by the sample of what arrives. */
+export type SeenProperty = { readonly event: string; readonly property: string; readonly kind: string };
+
 /**
  * What leaves to whom by a version: what its rules say, without reading an event. Only enabled destinations are listed. A
- * default payload has the event's properties and, where the kind uses them, the visitor's.
+ * default payload has the event's properties and, where the kind uses them, the visitor's. Properties that were seen and
+ * look personal have rows though no rule names them.
  */
-export function privacyReport(snapshot: Snapshot): readonly ReportRow[] {
+export function privacyReport(snapshot: Snapshot, seen: readonly SeenProperty[] = []): readonly ReportRow[] {
   const { destinations } = snapshot;
   return destinations
     .map((destination) => destination as unknown as JsonObject)
     .filter((destination) => destination['status'] === 'Enabled')
-    .flatMap((destination) => rowsOfDestination(snapshot, destination))
+    .flatMap((destination) => rowsOfDestination(snapshot, destination, seen))
     .slice(0, reportRowsMax);
 }
 
-type Place = Omit<ReportRow, 'event' | 'property' | 'treatment' | 'by' | 'isConditional'>;
+type Place = Omit<ReportRow, 'event' | 'personal' | keyof Property>;
+/** A version, with the properties of an event that were seen. */
+type Known = Snapshot & { readonly seen: readonly string[] };
 type Property = Pick<ReportRow, 'property' | 'treatment' | 'by' | 'isConditional'>;
 
-function rowsOfDestination(snapshot: Snapshot, destination: JsonObject): readonly ReportRow[] {
+function rowsOfDestination(
+  snapshot: Snapshot,
+  destination: JsonObject,
+  seen: readonly SeenProperty[],
+): readonly ReportRow[] {
   const place = placeOf(snapshot, destination);
-  return eventsOf(snapshot, place.destinationId).flatMap((event) => {
-    const rows = [...mappedProperties(snapshot, place.destinationId, event)];
-    return distinct(rows).map((row) => ({ event, ...row, ...place }));
+  return eventsOf(snapshot, place.destinationId, seen).flatMap((event) => {
+    const found = new Map(
+      seen.flatMap((one) => {
+        const own = /^event_properties\.(.+)$/.exec(one.property)?.[1];
+        return own !== undefined && isSameName(one.event, event) ? [[own, one.kind] as const] : [];
+      }),
+    );
+    const rows = distinct(mappedProperties({ ...snapshot, seen: [...found.keys()] }, place.destinationId, event));
+    return rows.map((row) => ({ event, ...row, personal: found.get(row.property), ...place }));
   });
 }
 
@@ -80,18 +98,33 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   };
 }
 
-/** Names of the events that the destination may get, as the allowed events and the tracking plan know them. */
-function eventsOf({ allowedEvents, dataGovernanceEvents }: Snapshot, destinationId: string): readonly string[] {
+/** Events of the service, such as `$identify`: no allowed events and no allow-list hold them. */
+const ofService = '$*';
+
+/** Names of the events that the destination may get, as the rules of the version and the sample know them. */
+function eventsOf(snapshot: Snapshot, destinationId: string, seen: readonly SeenProperty[]): readonly string[] {
+  const { allowedEvents, externalAllowedEventData, dataGovernanceEvents, dataGovernanceRules } = snapshot;
   const allowed = listOf(allowedEvents);
+  const namesOf = (list: readonly unknown[], member: string): readonly string[] =>
+    listOf(list).flatMap((one) => textOf(one[member]) ?? []);
   if (allowed.length > 0) {
     const own = allowed.filter((event) => textsOf(event['destinationIds']).includes(destinationId));
-    return own.map((event) => String(event['name'])).toSorted();
+    return [...namesOf(own, 'name').toSorted(), ofService];
   }
-  return ['*', ...listOf(dataGovernanceEvents).map((event) => String(event['name']))].toSorted();
+  const known = [
+    ...namesOf(dataGovernanceEvents, 'name'),
+    ...namesOf(dataGovernanceRules, 'eventName'),
+    ...namesOf(externalAllowedEventData, 'name'),
+    ...seen.map(({ event }) => event),
+  ];
+  const byName = new Map(known.toReversed().map((name) => [name.toLowerCase(), name]));
+  for (const every of ['*', ofService]) byName.delete(every);
+  const hasAllowList = listOf(externalAllowedEventData).length > 0;
+  return ['*', ...(hasAllowList ? [ofService] : []), ...[...byName.values()].toSorted()];
 }
 
 /** What the mappings of a destination make of an event, then its default payload where none always applies. */
-function mappedProperties(snapshot: Snapshot, destinationId: string, event: string): readonly Property[] {
+function mappedProperties(snapshot: Known, destinationId: string, event: string): readonly Property[] {
   const rules = listOf(snapshot.mappings)
     .filter((rule) => rule['destinationId'] === destinationId && rule['isEnabled'] !== false)
     .toSorted((a, b) => Number(a['priority']) - Number(b['priority']));
@@ -104,12 +137,7 @@ function mappedProperties(snapshot: Snapshot, destinationId: string, event: stri
   return [...found, ...ownProperties(snapshot, event, rules.length > 0)];
 }
 
-function ruleProperties(
-  snapshot: Snapshot,
-  rule: JsonObject,
-  event: string,
-  isConditional: boolean,
-): readonly Property[] {
+function ruleProperties(snapshot: Known, rule: JsonObject, event: string, isConditional: boolean): readonly Property[] {
   const by = `mapping ${textOf(rule['name']) ?? String(rule['id'])}`;
   if (rule['action'] === 'stop') return [{ property: '*', treatment: 'stopped', by, isConditional }];
   const rows = listOf(rule['mappings']);
@@ -128,14 +156,14 @@ function ruleProperties(
 }
 
 /** The event's own properties, as the allow-list and the tracking plan let them out. */
-function ownProperties(snapshot: Snapshot, event: string, isConditional: boolean): readonly Property[] {
+function ownProperties(snapshot: Known, event: string, isConditional: boolean): readonly Property[] {
   const plan = planProperties(snapshot, event, isConditional);
   const planned = new Set(plan.map(({ property }) => property));
   const allowed = allowedProperties(snapshot, event);
   const known = listOf(snapshot.dataGovernanceEvents)
     .filter((one) => isSameName(one['name'], event))
     .flatMap((one) => listOf(one['properties']).map((property) => String(property['name'])));
-  const names = [...new Set([...known, ...(allowed ?? [])])].filter((name) => !planned.has(name));
+  const names = [...new Set([...known, ...(allowed ?? []), ...snapshot.seen])].filter((name) => !planned.has(name));
   const own = names.map((property): Property => {
     const isOut = allowed === undefined || isAllowed(allowed, property);
     return { property, treatment: isOut ? 'plain' : 'omitted', by: isOut ? undefined : 'allow-list', isConditional };
@@ -226,6 +254,7 @@ const columns = [
   'treatment',
   'by',
   'isConditional',
+  'personal',
   'purposes',
   'consentRule',
   'onOptOut',

@@ -23,6 +23,9 @@ type PageOptions = {
   /** Whether page views are sent by themselves. */
   readonly pages?: boolean;
   readonly prerendering?: boolean;
+  /** `data-signals`, and what the page's consent platform defines. */
+  readonly signals?: string;
+  readonly platform?: object;
   /** How a fetch of events ends. */
   readonly post?: () => Promise<Response>;
 };
@@ -30,6 +33,7 @@ type PageOptions = {
 /** A page with the script as it is served, which keeps what the script sends. */
 function openPage(options: PageOptions = {}) {
   const { cookie = '', href = 'https://shop.test/', queue = [], pages = false, prerendering = false, post } = options;
+  const { signals, platform = {} } = options;
   const sent: Row[] = [];
   const bodies: string[] = [];
   const beacons: string[] = [];
@@ -50,7 +54,11 @@ function openPage(options: PageOptions = {}) {
     document: {
       currentScript: {
         src: 'https://in.test/sluice.js',
-        dataset: { key: 'src_live_web', ...(pages ? {} : { pages: 'off' }) },
+        dataset: {
+          key: 'src_live_web',
+          ...(pages ? {} : { pages: 'off' }),
+          ...(signals === undefined ? {} : { signals }),
+        },
       },
       referrer: '',
       title: 'Shop',
@@ -92,6 +100,7 @@ function openPage(options: PageOptions = {}) {
     setTimeout: (call: () => void, ms: number) => setTimeout(call, ms),
     crypto,
     URL,
+    ...platform,
   };
   const go = (to: string): void => {
     page.location.href = to;
@@ -326,4 +335,47 @@ test('page script: a fetch that a tracer broke is tried again', async () => {
   await names();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await names()).toEqual(['Seen']);
+});
+
+test('signals: events carry what the consent platforms that data-signals names say when they are sent, and nothing else', async () => {
+  let answer: (data: object, isDone: boolean) => void = () => undefined;
+  const platform = {
+    __tcfapi: (_command: string, _version: number, listen: typeof answer) => (answer = listen),
+    __gpp: (_command: string, listen: (event: object) => void) =>
+      listen({ pingData: { signalStatus: 'ready', gppString: 'DBABrw', applicableSections: [7, 8] } }),
+    OptanonActiveGroups: ',C0001,',
+  };
+  const cookie = 'CookieConsent={marketing:true}; usprivacy=1YYN';
+  const page = openPage({ platform, cookie, signals: 'tcf, gpp optanon cookieconsent' });
+  page.call('track', 'Early');
+  answer({ tcString: 'CP', gdprApplies: true }, true);
+  await page.names();
+  answer({ tcString: 'changed', gdprApplies: false }, false);
+  page.call('track', 'Late');
+  await page.names();
+  const said = {
+    tcf: 'CP',
+    gdpr_applies: true,
+    gpp: 'DBABrw',
+    gpp_sid: '7_8',
+    optanon: ',C0001,',
+    cookieconsent: '{marketing:true}',
+  };
+  expect(page.sent.map(({ defaultProperties }) => defaultProperties)).toMatchObject([{ host: 'shop.test' }, said]);
+  expect(page.sent[1]?.defaultProperties).not.toHaveProperty('us_privacy');
+  const quiet = openPage({ platform, cookie });
+  quiet.call('track', 'Quiet');
+  await quiet.names();
+  for (const name of [...Object.keys(said), 'us_privacy'])
+    expect(quiet.sent[0]?.defaultProperties).not.toHaveProperty(name);
+  const broken = openPage({
+    platform: {
+      __tcfapi: () => {
+        throw new Error('no');
+      },
+    },
+    signals: 'tcf',
+  });
+  broken.call('track', 'Broken');
+  expect(await broken.names()).toEqual(['Broken']);
 });

@@ -7,6 +7,7 @@
  *
  * it offers sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId, properties, {userHash}),
  * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
+ * Large: one script that imports nothing.
  */
 
 import type { Handover } from './tag-script.ts';
@@ -49,7 +50,17 @@ type Page = {
     ): { createScriptURL(url: string): string };
   };
   readonly history: { pushState(...given: unknown[]): void; replaceState(...given: unknown[]): void };
+  /** Of the page's consent platform, as the IAB has it. */
+  __tcfapi?(command: 'addEventListener', version: 2, listen: (data: TcfData | null, isDone: boolean) => void): void;
+  __gpp?(command: 'addEventListener', listen: (event: { readonly pingData?: GppData } | null) => void): void;
+  readonly OptanonActiveGroups?: unknown;
   addEventListener(type: string, listen: (event: { readonly persisted?: boolean }) => void): void;
+};
+type TcfData = { readonly tcString?: string; readonly gdprApplies?: boolean };
+type GppData = {
+  readonly signalStatus?: string;
+  readonly gppString?: string;
+  readonly applicableSections?: readonly number[];
 };
 type Purpose = { readonly name: string; readonly granted: boolean };
 type Settings = {
@@ -79,6 +90,13 @@ const idCookie = 'sluice_visitor_id';
 /** What ad platforms add to addresses, and the cookies of theirs that a page has: names as in shared/contracts/events/click-ids.ts. */
 const clickParameters =
   /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref|_?ef_transaction_id|postback_?id|(bw_)?auction_id|rokt_tracking_id|ttd_click_id|(impact|outbrain|taboola)_cid)$/i;
+/** Cookies of consent platforms, by the word of `data-signals`, under which their events carry them. */
+const consentCookies = {
+  optanon: 'OptanonConsent',
+  cookieconsent: 'CookieConsent',
+  didomi: 'didomi_token',
+  us_privacy: 'usprivacy',
+} as const;
 const platformCookies = '_fbc _fbp _ttp _epik _scid _uetvid _uetmsclkid _rdt_uuid _qclid _ndclid'.split(' ');
 
 // Large: one closure, sent to browsers as it stands.
@@ -99,6 +117,8 @@ function start(script: Element): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let tries = 0;
   const early: (readonly [name: string, properties: Fields])[] = [];
+
+  const signals = createSignals(script.dataset['signals'] ?? '');
 
   const consent = (): Record<string, boolean> =>
     Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, decided[name] ?? granted]));
@@ -175,7 +195,12 @@ function start(script: Element): void {
   /** The next rows as they are sent: who they are of is known by now. */
   const take = (): Fields[] => {
     const userId = visitorId();
-    const taken = rows.splice(0, batchMax).map((row) => Object.assign(row, { userId }));
+    // What a consent platform says may have come after the event.
+    const taken = rows.splice(0, batchMax).map(({ defaultProperties, ...row }) => ({
+      ...row,
+      defaultProperties: { ...(defaultProperties as Fields), ...signals() },
+      userId,
+    })) as Fields[];
     const [first] = taken;
     if (first !== undefined && consentToSend && (purposes ?? []).length > 0) {
       first['userProperties'] = { ...(first['userProperties'] as Fields | undefined), consent: consent() };
@@ -400,6 +425,44 @@ function surroundings(): Fields {
     if (typeof value === 'string') fields[name] = value.slice(0, textCharactersMax);
   }
   return plain(fields);
+}
+
+/** Reads what the page's consent platform says, of the signals that `data-signals` names; they are asked for once they are there. */
+function createSignals(words: string): () => Fields {
+  const wanted = words.split(/[\s,]+/);
+  const said: Fields = {};
+  let isAsked = { tcf: !wanted.includes('tcf'), gpp: !wanted.includes('gpp') };
+  const listen = (): void => {
+    if (!isAsked.tcf && page.__tcfapi) {
+      isAsked = { ...isAsked, tcf: true };
+      page.__tcfapi('addEventListener', 2, (data, isDone) => {
+        if (isDone && data) Object.assign(said, plain({ tcf: data.tcString, gdpr_applies: data.gdprApplies }));
+      });
+    }
+    if (!isAsked.gpp && page.__gpp) {
+      isAsked = { ...isAsked, gpp: true };
+      page.__gpp('addEventListener', (event) => {
+        const { signalStatus, gppString, applicableSections = [] } = event?.pingData ?? {};
+        if (signalStatus === 'ready') {
+          Object.assign(said, plain({ gpp: gppString, gpp_sid: applicableSections.join('_') }));
+        }
+      });
+    }
+  };
+  const read = (): Fields => {
+    try {
+      listen();
+    } catch (error) {
+      warn('a consent platform', error);
+    }
+    for (const [word, cookie] of Object.entries(consentCookies)) {
+      if (!wanted.includes(word)) continue;
+      said[word] = readCookie(cookie) ?? (word === 'optanon' ? page.OptanonActiveGroups : undefined);
+    }
+    return plain(said);
+  };
+  read();
+  return read;
 }
 
 /** The answer; undefined where fetch rejects or throws. */

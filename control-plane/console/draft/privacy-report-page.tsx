@@ -42,6 +42,8 @@ export function PrivacyReportPage(): ReactElement {
   );
 }
 
+const eventWords: Readonly<Record<string, string>> = { '*': 'any', '$*': 'any of the service' };
+
 function Rows({ title, rows }: { readonly title: string; readonly rows: PrivacyReport['rows'] }): ReactElement {
   return (
     <Card title={title} isFlush>
@@ -53,8 +55,9 @@ function Rows({ title, rows }: { readonly title: string; readonly rows: PrivacyR
           rows={rows.slice(0, shownMax)}
           keyOf={(row) => JSON.stringify(row)}
           columns={[
-            { title: 'Event', cell: ({ event }) => (event === '*' ? 'any' : event) },
+            { title: 'Event', cell: ({ event }) => eventWords[event] ?? event },
             { title: 'Property', cell: ({ property }) => (property === '*' ? 'all others' : property) },
+            { title: 'Looks like', cell: ({ personal }) => (personal === null ? '–' : personal.replace('_', ' ')) },
             { title: 'Destination', cell: ({ destination }) => destination },
             {
               title: 'Leaves',

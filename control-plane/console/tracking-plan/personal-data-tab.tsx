@@ -2,14 +2,14 @@ import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useRead } from '../api/queries.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
 import { open, request } from '../api/request.ts';
-import type { PersonalFinding } from '../api/types.ts';
+import type { Destination, PersonalFinding } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty } from '../design/page.tsx';
-import { Table } from '../design/table.tsx';
+import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 
 type Finding = PersonalFinding;
@@ -140,7 +140,9 @@ function FindingState({ finding }: { readonly finding: Finding }): ReactElement 
   const { event, property, state, proposal } = finding;
   const mayPropose = useScope('dataGovernanceRules:create');
   const mayDismiss = useScope('dataGovernanceRules:update');
-  const propose = useChange((_none: undefined) => request('POST', '/personal-data/propose', { event, property }));
+  const propose = useChange((more: ProposalAt | undefined) =>
+    request('POST', '/personal-data/propose', { event, property, ...more }),
+  );
   const dismiss = useChange((isPersonal: boolean) =>
     request('PATCH', '/personal-data', { event, property, isPersonal }),
   );
@@ -148,11 +150,16 @@ function FindingState({ finding }: { readonly finding: Finding }): ReactElement 
   return (
     <div className="stack tight">
       <State tone={tone}>{word}</State>
-      {state === 'drafted' ? <Link to="/draft">View the draft</Link> : null}
+      {state === 'drafted' || propose.isSuccess ? <Link to="/draft">View the draft</Link> : null}
       {state === 'open' && mayPropose ? (
-        <button type="button" disabled={propose.isPending} onClick={() => propose.mutate(undefined)}>
-          {proposal === 'Omit' ? 'Omit it in the draft' : 'Redact it in the draft'}
-        </button>
+        <>
+          <button type="button" disabled={propose.isPending} onClick={() => propose.mutate(undefined)}>
+            {proposal === 'Omit' ? 'Omit it in the draft' : 'Redact it in the draft'}
+          </button>
+          {/^event_properties\.[^.]+$/.test(property) ? (
+            <ProposeAt isPending={propose.isPending} onPropose={(more) => propose.mutate(more)} />
+          ) : null}
+        </>
       ) : null}
       {mayDismiss && (state === 'open' || state === 'dismissed') ? (
         <button
@@ -165,6 +172,58 @@ function FindingState({ finding }: { readonly finding: Finding }): ReactElement 
         </button>
       ) : null}
       <ErrorNote error={propose.error ?? dismiss.error} />
+    </div>
+  );
+}
+
+type ProposalAt = { readonly action: 'Hash' | 'Encrypt'; readonly destinationId: string };
+
+/** Hashes or encrypts the property at one destination: a mapping in the draft. The list is read when it is opened. */
+function ProposeAt(props: { readonly isPending: boolean; onPropose(proposal: ProposalAt): void }): ReactElement {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>At one destination</summary>
+      {isOpen ? <DestinationChoice {...props} /> : null}
+    </details>
+  );
+}
+
+function DestinationChoice({
+  isPending,
+  onPropose,
+}: {
+  readonly isPending: boolean;
+  onPropose(proposal: ProposalAt): void;
+}): ReactElement {
+  const destinations = useList<Destination>('/destinations?limit=100');
+  const [chosen, setChosen] = useState('');
+  return (
+    <div className="stack tight">
+      <Field label="Destination">
+        {(ids) => (
+          <select {...ids} value={chosen} onChange={(event) => setChosen(event.target.value)}>
+            <option value="">Choose one</option>
+            {destinations.entities.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name ?? one.type}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Waiting query={destinations} />
+      <More query={destinations} />
+      {(['Hash', 'Encrypt'] as const).map((action) => (
+        <button
+          key={action}
+          type="button"
+          disabled={isPending || chosen === ''}
+          onClick={() => onPropose({ action, destinationId: chosen })}
+        >
+          {`${action} it in the draft`}
+        </button>
+      ))}
     </div>
   );
 }

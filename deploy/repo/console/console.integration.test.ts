@@ -781,6 +781,15 @@ test('tracking plan: the draft is tried on recent events, and what a rule holds 
   expect(await showsText(page, 'Payment Failed')).toBe(true);
 });
 
+test('personal data: one click hashes a property at a destination, in the draft', async () => {
+  await open('/tracking-plan/personal-data', 'At one destination');
+  await page.getByText('At one destination').first().click();
+  await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Next quarter' });
+  await press('Hash it in the draft');
+  await waitForText(page, 'View the draft');
+  await open('/draft', 'Personal data: contact_email');
+});
+
 test('tracking plan: a planned event is written with its properties, tried, and refused where a value is of another type', async () => {
   const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
   await open('/tracking-plan/new-event', 'Add a property');
@@ -811,11 +820,13 @@ test('rules: a purpose keeps the signals that speak for it, and an allowed event
   await page.getByLabel('Cookiebot categories').fill('marketing, statistics');
   await page.getByLabel('TCF purposes').fill('1, 3');
   await page.getByLabel('Global Privacy Control of the browser').selectOption('deny');
+  await page.getByLabel('Google and Microsoft as ad_user_data').check();
   await press('Save in the draft');
   await waitForText(page, 'Saved in the draft.');
   await open('/rules/purposes/personalisation', 'Signals of consent platforms');
   expect(await page.getByLabel('Cookiebot categories').inputValue()).toBe('marketing, statistics');
   expect(await page.getByLabel('TCF purposes').inputValue()).toBe('1, 3');
+  expect(await page.getByLabel('Google and Microsoft as ad_user_data').isChecked()).toBe(true);
   expect(await page.getByLabel('Global Privacy Control of the browser').inputValue()).toBe('deny');
   await open('/rules/new-event', 'Destinations for this event');
   await page.getByLabel('Event name', { exact: true }).fill('Nothing Else');

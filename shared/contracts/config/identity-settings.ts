@@ -28,7 +28,7 @@ export const identitySettings = Type.Object(
       maxItems: blockedValuesMax,
       description:
         'Values that are not identifiers, beside the built-in ones (undefined, null, none, nan, true, false, 0, -1, unknown, anonymous, ' +
-        'guest, [object Object], zeros, xxxxx and the like). Upper and lower case, and spaces, brackets and quotes around a value ' +
+        'guest, test, [object Object], zeros, xxxxx, templates that were not filled in such as {{user.id}}, and the like). Upper and lower case, and spaces, brackets and quotes around a value ' +
         'make no difference. Events are accepted without them. Visitors that have one already keep it. Default: none.',
     }),
     publicKeysOverwrite: Type.Boolean({

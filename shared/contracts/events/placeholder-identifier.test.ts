@@ -21,6 +21,11 @@ const written = [
   'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx',
   'not set',
   'user_id',
+  'test',
+  '{{ customer.key }}',
+  '${profile}',
+  '%%EMAIL%%',
+  '<%= person %>',
 ];
 
 const spaces = fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0'), maxLength: 3 });
@@ -73,7 +78,11 @@ test('placeholder identifiers: what tells people apart is none, also where it be
     'xx',
     'id-1',
     'ada',
-    'test',
+    'tester',
+    '{ada}',
+    '{{a}}b',
+    '$ada',
+    '100%%',
     'Nulla',
     'Guestrin',
     'ö',

@@ -2,8 +2,7 @@
  * Texts that programs send where they have no identifier: an unset variable, the name of the field, a default user. All
  * visitors with one of them would be one visitor, so events are accepted without it.
  *
- * Compared in lower case, without the spaces, brackets and quotes around them. "test" is not among them: it is the first id
- * that many people try.
+ * Compared in lower case, without the spaces, brackets and quotes around them.
  */
 const placeholders: ReadonlySet<string> = new Set([
   'undefined',
@@ -22,6 +21,7 @@ const placeholders: ReadonlySet<string> = new Set([
   'unknown',
   'anonymous',
   'guest',
+  'test',
   'not_authenticated',
   'id',
   'email',
@@ -41,6 +41,8 @@ const charactersMax = 64;
 
 /** Nothing but zeros, or three or more x, in groups (`00000000-0000-…`), or no letter and no digit of ASCII at all. */
 const filler = /^(?:[-_.:/ ]*0[-0_.:/ ]*|[-_.:/ ]*(?:x[-_.:/ ]*){3,}|[^a-z0-9\u0080-\uffff]*)$/;
+/** A place of a template that nothing was put into: `{{customer.id}}`, `${userId}`, `%%email%%`, `<%= id %>`. */
+const template = /^[\s()[\]{}<>"'`]*(?:\{\{.*\}\}|\$\{.*\}|%%.*%%|<%.*%>)[\s()[\]{}<>"'`]*$/s;
 const around = /^[\s()[\]{}<>"'`$%]+|[\s()[\]{}<>"'`$%]+$/g;
 
 /** Whether a text that was sent as an identifier (userId, externalId or e-mail address) identifies no visitor. */
@@ -49,7 +51,7 @@ export function isPlaceholder(text: string): boolean {
   if (text.length > charactersMax || !mayStandAround(text.charCodeAt(0), text.charCodeAt(text.length - 1)))
     return false;
   const bare = bareIdentifier(text);
-  return placeholders.has(bare) || filler.test(bare);
+  return placeholders.has(bare) || filler.test(bare) || template.test(text);
 }
 
 /** How an identifier is compared with blocked ones: in lower case, without what stands around it. */
