@@ -7,9 +7,9 @@
  *
  * it offers sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId, properties, {userHash}),
  * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
- * Large: one script that imports nothing.
  */
 
+// Large: one script, which imports nothing.
 import type { Handover } from './tag-script.ts';
 
 type Fields = Record<string, unknown>;
