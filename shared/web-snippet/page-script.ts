@@ -1,3 +1,4 @@
+// Large: one script, which imports nothing.
 /*
  * What `/sluice.js` is: the script of a page that tracks. It is minified on its own by the build, so it imports types alone, and
  * what it uses of a browser is declared here. Loaded as
@@ -9,7 +10,6 @@
  * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
  */
 
-// Large: one script, which imports nothing.
 import type { Handover } from './tag-script.ts';
 
 type Fields = Record<string, unknown>;
