@@ -131,7 +131,12 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     await sleep(seconds * 1_000 * beforeShare);
     await withheld?.begin();
     const beganMs = performance.now();
+    let isOver = false;
+    // What is destroyed may be a withdrawal.
+    const during = fault.destroys === true ? undefined : withheld;
+    const withdrawn = Promise.allSettled([during?.during(() => isOver)]);
     await fault.run(context);
+    isOver = true;
     const overMs = performance.now();
     await sleep(seconds * 1_000 * (1 - beforeShare));
     await untilAcknowledged(load, overMs);
@@ -151,7 +156,8 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     });
     const drainMs = await drain(evidence);
     await sleep(settleMs);
-    const problem = await fault.check?.(context, judge(evidence()));
+    for (const one of await withdrawn) if (one.status === 'rejected') throw one.reason;
+    const problem = (await during?.finish()) ?? (await fault.check?.(context, judge(evidence())));
     const missing = countLost(evidence());
     if (missing > 0) {
       say(`${missing} have not come: every process is ended and started again, to see whether they are stored`);

@@ -320,6 +320,23 @@ test('erase visitor: until it is committed it is announced for a time ahead, the
   }
 });
 
+test('erase visitor: where the clock of the services was set back, what was received before is erased all the same', async () => {
+  const account = randomUUID();
+  await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
+  const beganMs = Date.now();
+  for (const [id, backMs, isErased] of [
+    ['u', 3_600_000, true],
+    // The database's clock is the wrong one.
+    ['v', 48 * 3_600_000, false],
+  ] as const) {
+    await createVisitorStore(pool).resolve([touch(account, { claim: { userId: id } })]);
+    const times: number[] = [];
+    const announce = async ({ atMs }: AnnouncedErasure): Promise<void> => void times.push(atMs);
+    await eraseFor(pool, { accountId: account, id }, { announce, now: () => Date.now() - backMs });
+    expect(times.map((atMs) => atMs >= beganMs)).toEqual([isErased, isErased]);
+  }
+});
+
 test('erase visitor: one that cannot be announced is not done', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);

@@ -98,7 +98,7 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
   const { erasureId, ids } = erased;
   try {
     await untilMemoriesKnow();
-    const atMs = now();
+    const atMs = await latestTime(pool, now);
     await moveErasures(pool, accountId, erased.atMs, atMs);
     await moveErasureRecord(pool, erasureId, atMs);
     await announce({ ids, identifiers: [], atMs, isAhead: false });
@@ -116,7 +116,7 @@ async function eraseAhead(
   { now, announce, audit, forward }: EraseOptions,
 ): Promise<Erased> {
   await holdForErasure(client, accountId);
-  const requestedAtMs = now();
+  const requestedAtMs = await latestTime(client, now);
   const atMs = requestedAtMs + aheadMs;
   const erasureId = uuidv7();
   const { cluster, identities, profiles } = await deleteVisitor(client, accountId, id);
@@ -138,6 +138,21 @@ async function eraseAhead(
   await audit(client, erasureId);
   await announce({ ids, identifiers, atMs, isAhead: true });
   return { erasureId, ids, counts, atMs };
+}
+
+/** A database whose clock is further ahead is wrong itself, in ms. */
+const databaseAheadMaxMs = 24 * 3_600_000;
+
+/**
+ * Ms since the epoch by the clock of the services, or of the database where that is later: what was received before the
+ * clock of the services was set back is erased as well.
+ */
+async function latestTime(db: Queryable, now: () => number): Promise<number> {
+  const { rows } = await db.query<{ ms: string }>(
+    'select floor(extract(epoch from clock_timestamp()) * 1000)::int8 as ms',
+  );
+  const [ownMs, databaseMs] = [now(), Number(rows[0]?.ms)];
+  return databaseMs > ownMs && databaseMs - ownMs <= databaseAheadMaxMs ? databaseMs : ownMs;
 }
 
 async function deleteVisitor(db: Queryable, accountId: string, id: string): Promise<DeletedVisitor> {

@@ -27,8 +27,8 @@ export type Erasure = {
 /** A visitor that withdrew consent to the purpose of one destination, and allowed it no more. */
 export type Withdrawal = {
   readonly visitor: number;
-  /** When the request that says so was answered 200. */
-  readonly answeredMs: number;
+  /** When it was live: an event that was sent after it was delivered elsewhere. */
+  readonly liveMs: number;
   /** At the destination that serves the purpose. */
   readonly arrivals: readonly Arrival[];
 };
@@ -48,6 +48,8 @@ export type Evidence = {
   readonly stops?: readonly Stop[];
   readonly erasures?: readonly Erasure[];
   readonly withdrawals?: readonly Withdrawal[];
+  /** Visitors beside these that are in no ledger. */
+  readonly others?: readonly number[];
 };
 
 /** Results of the acknowledged events at one destination. */
@@ -79,7 +81,7 @@ export type Verdict = {
   readonly afterStop: number;
   /** Events of an erased visitor that left later than a second after the erasure was answered. */
   readonly afterErasure: number;
-  /** Events that left for a purpose later than a second after its withdrawal was answered. */
+  /** Events that left for a purpose later than a second after its withdrawal was live. */
   readonly afterWithdrawal: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
@@ -96,7 +98,7 @@ export type Verdict = {
 const examplesMax = 10;
 /** From the answer of a publish. */
 const stopHoldsWithinMs = 1_000;
-/** From the answer of the request that withdraws. */
+/** From when it is live. */
 const withdrawalHoldsWithinMs = 1_000;
 
 /** Compares events acknowledged to clients with those that destinations received. */
@@ -112,9 +114,10 @@ export function judge(evidence: Evidence): Verdict {
     stops = [],
     erasures = [],
     withdrawals = [],
+    others = [],
   } = evidence;
   // These are in no ledger.
-  const own = new Set([...erasures, ...withdrawals].map(({ visitor }) => visitor));
+  const own = new Set([...[...erasures, ...withdrawals].map(({ visitor }) => visitor), ...others]);
   const arrivals = Object.fromEntries(
     Object.entries(all).map(([name, took]) => [name, took.filter(({ visitor }) => !own.has(visitor))]),
   );
@@ -139,8 +142,8 @@ export function judge(evidence: Evidence): Verdict {
       .filter((ms) => ms > stopHoldsWithinMs).length,
     afterErasure: erasures.reduce((sum, erasure) => sum + countAfter(erasure, all), 0),
     afterWithdrawal: withdrawals
-      .flatMap(({ visitor, answeredMs, arrivals: took }) =>
-        took.filter((arrival) => arrival.visitor === visitor).map(({ atMs }) => atMs - answeredMs),
+      .flatMap(({ visitor, liveMs, arrivals: took }) =>
+        took.filter((arrival) => arrival.visitor === visitor).map(({ atMs }) => atMs - liveMs),
       )
       .filter((ms) => ms > withdrawalHoldsWithinMs).length,
     longestSilenceMs: longestGap([...answers.map(({ atMs }) => atMs), stoppedMs]),

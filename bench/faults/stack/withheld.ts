@@ -1,94 +1,178 @@
 import { request } from 'undici';
-import { waitUntil } from '../../machine/wait-until.ts';
+import { sleep, waitUntil } from '../../machine/wait-until.ts';
 import type { Erasure, Evidence, Stop, Withdrawal } from '../judge/judge.ts';
 import { startFaultDestination } from './destination.ts';
 import type { FaultDestination } from './destination.ts';
 import type { FaultStack } from './stack.ts';
 import { visitorRequest } from './visitor-events.ts';
 
-/** Events that must not leave under any fault: those for a stopped destination, of an erased visitor, and of one who withdrew consent. */
+/** Events that must not leave under any fault: those for a stopped destination, of erased visitors, and of those who withdrew consent. */
 export type Withheld = {
   /**
    * Stops a destination, erases a visitor, and has another withdraw consent to the purpose of a third destination, while events
-   * of all of them wait for a retry. From then on they would be taken.
+   * of all of them wait for a retry. From then on they would be accepted.
    */
   begin(): Promise<void>;
-  evidence(): Required<Pick<Evidence, 'stops' | 'erasures' | 'withdrawals'>>;
+  /** The same with other visitors while the fault lasts: each request is repeated until it is answered. `isOver`: the fault. */
+  during(isOver: () => boolean): Promise<void>;
+  /** Waits for the events of a visitor that did neither, which waited as long; a problem where they do not come. */
+  finish(): Promise<string | undefined>;
+  evidence(): Required<Pick<Evidence, 'stops' | 'erasures' | 'withdrawals' | 'others'>>;
   close(): Promise<void>;
 };
 
 const events = 6;
 const purpose = 'advertising';
 const readyDeadlineMs = 60_000;
+const answerDeadlineMs = 240_000;
+const repeatEveryMs = 250;
+/** When visitors erase and withdraw during a fault, from its beginning; the first of them in any case. */
+const roundsAtMs = [0, 2_000, 6_000] as const;
+/** Visitors before the first round. */
+const visitorsBefore = 2;
 
 /**
- * Makes three destinations that refuse all they are sent until `begin`, and sends events of `visitor` and of the one after,
- * which no other load is.
+ * Makes destinations that refuse all they are sent until `begin`, and one that does until `during` is over, and sends events
+ * of `visitor` and of those after it, which no other load is.
  */
 export async function createWithheld(stack: FaultStack, visitor: number): Promise<Withheld> {
-  const { control } = stack;
-  const names = ['stopped', 'late', 'consented'];
+  const names = ['stopped', 'late', 'consented', 'waiting'];
   const refusing = await Promise.all(names.map((name) => startFaultDestination(name)));
-  const [stopped, late, consented] = refusing as [FaultDestination, FaultDestination, FaultDestination];
-  const withdrawing = visitor + 1;
-  const close = async (): Promise<void> => void (await Promise.all(refusing.map((each) => each.close())));
-  const erasures: Erasure[] = [];
-  const stops: Stop[] = [];
-  const withdrawals: Withdrawal[] = [];
   try {
-    for (const each of refusing) each.behave({ kind: 'refuse', status: 503 });
-    const [stoppedId, , consentedId] = await addDestinations(stack, refusing);
-    await control.call('POST', 'collections/consentSettings', {
-      name: purpose,
-      defaultState: 'Granted',
-      destinationIds: [consentedId],
-    });
-    await control.publish();
-    for (let number = 1; number <= events; number += 1) {
-      await sendEvent(stack, visitor, number);
-      await sendEvent(stack, withdrawing, number);
-    }
-    // Only the first event is asked for: the later ones of its visitor wait for it.
-    await waitUntil('events to wait for a retry', readyDeadlineMs, () =>
-      Promise.resolve(refusing.find(({ asked }) => asked === 0)?.name),
+    return await prepare(
+      stack,
+      visitor,
+      refusing as [FaultDestination, FaultDestination, FaultDestination, FaultDestination],
     );
-    return {
-      async begin() {
-        await control.call('DELETE', `visitors/${deviceOf(visitor)}`);
-        erasures.push({ visitor, erasedMs: performance.now(), arrivals: late.taken });
-        await post(stack, '/api/v1/identify', {
-          token: stack.token,
-          externalId: externalIdOf(withdrawing),
-          userId: deviceOf(withdrawing),
-          userProperties: { consent: { [purpose]: false } },
-        });
-        withdrawals.push({ visitor: withdrawing, answeredMs: performance.now(), arrivals: consented.taken });
-        await control.call('POST', 'collections/mappings', {
-          name: 'stopped',
-          destinationId: stoppedId,
-          action: 'stop',
-          logic: { condition: { property: 'event.event', operator: 'IsTruthy' } },
-        });
-        await control.publish();
-        stops.push({ liveMs: performance.now(), arrivals: stopped.taken });
-        for (const each of refusing) each.behave({ kind: 'take' });
-      },
-      evidence: () => ({ stops, erasures, withdrawals }),
-      close,
-    };
   } catch (error) {
-    await close();
+    await closeAll(refusing);
     throw error;
   }
 }
 
-async function addDestinations({ control }: FaultStack, destinations: readonly FaultDestination[]): Promise<string[]> {
+async function prepare(
+  stack: FaultStack,
+  visitor: number,
+  refusing: readonly [FaultDestination, FaultDestination, FaultDestination, FaultDestination],
+): Promise<Withheld> {
+  const { control } = stack;
+  const [stopped, late, consented, waiting] = refusing;
+  const withdrawing = visitor + 1;
+  const rounds = roundsAtMs.map((atMs, index) => {
+    const first = visitor + visitorsBefore + index * 2;
+    return { atMs, withdraws: first, isErased: first + 1 };
+  });
+  const kept = visitor + visitorsBefore + rounds.length * 2;
+  const ofRounds = rounds.flatMap(({ withdraws, isErased }) => [withdraws, isErased]);
+  const evidence = {
+    erasures: [] as Erasure[],
+    stops: [] as Stop[],
+    withdrawals: [] as Withdrawal[],
+    others: [...ofRounds, kept],
+  };
+  const { erasures, stops, withdrawals } = evidence;
+  for (const each of refusing) each.behave({ kind: 'refuse', status: 503 });
+  // A source of their own, so that the load does not pile up at the destination that refuses for longest.
+  const { sourceId, token } = await addSource(stack);
+  const [stoppedId, , consentedId, waitingId] = await addDestinations(stack, refusing, { waiting: sourceId });
+  await control.call('POST', 'collections/consentSettings', {
+    name: purpose,
+    defaultState: 'Granted',
+    destinationIds: [consentedId, waitingId],
+  });
+  await control.publish();
+  for (let number = 1; number <= events; number += 1) {
+    await sendEvent(stack, visitor, number);
+    await sendEvent(stack, withdrawing, number);
+    for (const each of [...ofRounds, kept]) await sendEvent(stack, each, number, token);
+  }
+  // Only the first event is asked for: the later ones of its visitor wait for it.
+  await waitUntil('events to wait for a retry', readyDeadlineMs, () =>
+    Promise.resolve(refusing.find(({ asked }) => asked === 0)?.name),
+  );
+  return {
+    async begin() {
+      await erase(stack, visitor);
+      erasures.push({ visitor, erasedMs: performance.now(), arrivals: late.taken });
+      await untilLive(stack, withdrawing);
+      withdrawals.push({ visitor: withdrawing, liveMs: performance.now(), arrivals: consented.taken });
+      await control.call('POST', 'collections/mappings', {
+        name: 'stopped',
+        destinationId: stoppedId,
+        action: 'stop',
+        logic: { condition: { property: 'event.event', operator: 'IsTruthy' } },
+      });
+      await control.publish();
+      stops.push({ liveMs: performance.now(), arrivals: stopped.taken });
+      for (const each of [stopped, late, consented]) each.behave({ kind: 'take' });
+    },
+    async during(isOver) {
+      const beganMs = performance.now();
+      for (const [index, { atMs, withdraws, isErased }] of rounds.entries()) {
+        await sleep(Math.max(0, beganMs + atMs - performance.now()));
+        if (index > 0 && isOver()) break;
+        await untilLive(stack, withdraws, token);
+        withdrawals.push({ visitor: withdraws, liveMs: performance.now(), arrivals: waiting.taken });
+        await untilAnswered(() => erase(stack, isErased));
+        erasures.push({ visitor: isErased, erasedMs: performance.now(), arrivals: waiting.taken });
+      }
+      waiting.behave({ kind: 'take' });
+    },
+    async finish() {
+      const numbers = Array.from({ length: events }, (_, index) => index + 1);
+      const missing = (): number => numbers.filter((number) => !isThere(waiting, kept, number)).length;
+      const deadline = performance.now() + answerDeadlineMs;
+      while (missing() > 0 && performance.now() < deadline) await sleep(repeatEveryMs);
+      const lost = missing();
+      return lost === 0
+        ? undefined
+        : `${lost} events of a visitor that allows all did not come to where others withdrew`;
+    },
+    evidence: () => evidence,
+    close: () => closeAll(refusing),
+  };
+}
+
+async function closeAll(destinations: readonly FaultDestination[]): Promise<void> {
+  await Promise.all(destinations.map((each) => each.close()));
+}
+
+const isThere = ({ taken }: FaultDestination, visitor: number, number: number): boolean =>
+  taken.some((arrival) => arrival.visitor === visitor && arrival.number === number);
+
+/** Repeats a request that a fault may leave without an answer. */
+async function untilAnswered(ask: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + answerDeadlineMs;
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(repeatEveryMs);
+    }
+  }
+}
+
+async function addSource({ control }: FaultStack): Promise<{ readonly sourceId: string; readonly token: string }> {
+  const { id } = await control.call('POST', 'sources', { name: 'withheld', type: 'HTTPApiSource' });
+  const { token } = await control.call('GET', `sources/${String(id)}/tokens`);
+  return { sourceId: String(id), token: String(token) };
+}
+
+async function addDestinations(
+  { control }: FaultStack,
+  destinations: readonly FaultDestination[],
+  sourceOf: Readonly<Record<string, string>>,
+): Promise<string[]> {
   const ids: string[] = [];
   for (const { name, url } of destinations) {
+    const sourceId = sourceOf[name];
     const made = await control.call('POST', 'destinations', {
       name,
       type: 'HTTPDestination',
       settings: { httpDestinationUrl: url },
+      ...(sourceId === undefined ? {} : { limitedToSourceIds: [sourceId] }),
     });
     ids.push(String(made['id']));
   }
@@ -100,8 +184,37 @@ const deviceOf = (visitor: number): string => `erased-${visitor}`;
 
 const externalIdOf = (visitor: number): string => `visitor-${visitor}`;
 
-async function sendEvent(stack: FaultStack, visitor: number, number: number): Promise<void> {
-  const { token } = stack;
+/** One whose answer was lost may be erased already. */
+async function erase({ control }: FaultStack, visitor: number): Promise<void> {
+  try {
+    await control.call('DELETE', `visitors/${deviceOf(visitor)}`);
+  } catch (error) {
+    if (!String(error).includes(': 404 ')) throw error;
+  }
+}
+
+/**
+ * Withdraws consent. The gateway answers when the request is stored; it is live when the resolver has announced it: that is
+ * before an event that was sent after it is delivered anywhere.
+ */
+async function untilLive(stack: FaultStack, visitor: number, token = stack.token): Promise<void> {
+  await untilAnswered(() => withdraw(stack, visitor, token));
+  await untilAnswered(() => sendEvent(stack, visitor, events + 1, token));
+  await waitUntil('a withdrawal to be live', answerDeadlineMs, () =>
+    Promise.resolve(isThere(stack.steady, visitor, events + 1) ? undefined : 'an event after it was not delivered'),
+  );
+}
+
+async function withdraw(stack: FaultStack, visitor: number, token: string): Promise<void> {
+  await post(stack, '/api/v1/identify', {
+    token,
+    externalId: externalIdOf(visitor),
+    userId: deviceOf(visitor),
+    userProperties: { consent: { [purpose]: false } },
+  });
+}
+
+async function sendEvent(stack: FaultStack, visitor: number, number: number, token = stack.token): Promise<void> {
   const { path, body } = visitorRequest({ token, seed: 0, route: 'track', visitor, numbers: [number], isNamed: true });
   await post(stack, path, { ...(JSON.parse(body ?? '{}') as object), userId: deviceOf(visitor) });
 }
@@ -111,6 +224,8 @@ async function post({ url }: FaultStack, path: string, body: object): Promise<vo
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
+    headersTimeout: readyDeadlineMs,
+    bodyTimeout: readyDeadlineMs,
   });
   await answer.body.dump();
   if (answer.statusCode !== 200)
