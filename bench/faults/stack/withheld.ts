@@ -24,7 +24,7 @@ export type Withheld = {
 const events = 6;
 const purpose = 'advertising';
 const readyDeadlineMs = 60_000;
-const answerDeadlineMs = 240_000;
+const answerDeadlineMs = 600_000;
 const repeatEveryMs = 250;
 /** When visitors erase and withdraw during a fault, from its beginning; the first of them in any case. */
 const roundsAtMs = [0, 2_000, 6_000] as const;
