@@ -132,7 +132,6 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     await withheld?.begin();
     const beganMs = performance.now();
     let isOver = false;
-    // What is destroyed may be a withdrawal.
     const during = fault.destroys === true ? undefined : withheld;
     const withdrawn = Promise.allSettled([during?.during(() => isOver)]);
     await fault.run(context);
