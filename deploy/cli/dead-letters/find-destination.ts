@@ -23,10 +23,20 @@ export async function findDestination(connection: LogConnection, of: string): Pr
   }
   if (only !== undefined) return only.id;
   if (isId(of) && (await countBySubject(connection, streams.deadLetters, deadLetterSubject(of))).size > 0) return of;
-  const meant = didYouMean(of, [...live.map(({ name }) => name), 'ingest']);
+  const names = [...new Set(live.map(({ name }) => name))];
+  const hint = didYouMean(of, [...names, 'ingest']) || listed(names);
   throw new CommandError(
-    `no live destination has the id or the name ${of}, and the log has no dead letters of it${meant}`,
+    `no live destination has the id or the name ${of}, and the log has no dead letters of it${hint}`,
   );
+}
+
+const namesShown = 5;
+
+/** The first names that there are, for who does not know one. */
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const more = names.length > namesShown ? ', …' : '';
+  return `; there are: ${names.slice(0, namesShown).join(', ')}${more}`;
 }
 
 const isId = (text: string): boolean => /^[A-Za-z0-9_-]+$/.test(text);
