@@ -270,3 +270,40 @@ test('browser: without consent our own script sends nothing and leaves no id; wi
   await client.api('DELETE', `collections/consentSettings/${String(id)}`);
   await client.publish('asks no more');
 });
+
+test('browser: posthog gets a running experiment as a flag, and its exposure is counted once', async () => {
+  await client.api('POST', 'collections/experimentSettings', {});
+  const { id } = await client.api('POST', 'collections/experiments', { name: 'Checkout', key: 'checkout' });
+  for (const name of ['Plain', 'Express']) {
+    const variant = { experimentId: id, name, weight: 50, isControl: name === 'Plain' };
+    await client.api('POST', 'collections/experimentVariants', variant);
+  }
+  await client.api('POST', `collections/experiments/${String(id)}/start`);
+  await client.publish('starts an experiment');
+  const assignment = async (visitorId: string): Promise<unknown> => {
+    const answer = await fetch(`${stack.credentials.gateway}/api/v1/experiments/assignments/checkout`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: stack.credentials.webToken, visitor_id: visitorId, track_impression: false }),
+    });
+    const { variant_name: name } = (await answer.json()) as { readonly variant_name?: string };
+    return name;
+  };
+  await expect.poll(() => assignment('probe'), settle).toMatch(/Plain|Express/);
+  const { page, problems } = await visit('posthog', 'flagged-posthog');
+  const asked = `new Promise((resolve) => posthog.onFeatureFlags(() => {
+    const value = posthog.getFeatureFlag('checkout');
+    resolve([value, posthog.getFeatureFlag('checkout'), posthog.get_distinct_id()]);
+  }))`;
+  const [value, again, visitorId] = await page.evaluate<readonly string[]>(asked);
+  expect([value, again]).toEqual([await assignment(String(visitorId)), value]);
+  const exposed = async (): Promise<number> => {
+    // It sends every few seconds.
+    await page.clock.runFor(5_000);
+    const { variants } = await client.api('GET', `experiments/${String(id)}/results`);
+    return (variants as readonly { readonly visitors: number }[]).reduce((sum, { visitors }) => sum + visitors, 0);
+  };
+  await expect.poll(exposed, settle).toBe(1);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
