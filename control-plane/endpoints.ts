@@ -20,6 +20,7 @@ import { replayEndpoints } from './replays/endpoints.ts';
 import { ruleEndpoints } from './rules/endpoints.ts';
 import { operateEndpoints } from './operate/endpoints.ts';
 import { sessionEndpoints } from './sessions/endpoints.ts';
+import { singleSignOnOperations } from './single-sign-on/single-sign-on-routes.ts';
 import { sessionOperations } from './sessions/session-routes.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
@@ -72,7 +73,11 @@ export const documents: readonly Described[] = [
     description:
       'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
     endpoints: ownEndpoints,
-    publicOperations: [{ tag: 'Experiment assignments', paths: assignmentPaths }, sessionOperations],
+    publicOperations: [
+      { tag: 'Experiment assignments', paths: assignmentPaths },
+      sessionOperations,
+      singleSignOnOperations,
+    ],
   },
   {
     name: 'platform-library',

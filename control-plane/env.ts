@@ -28,7 +28,7 @@ import { publishingEnv } from './publishing/publishing-service.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { accountLimitsEnv } from './store/account-limits.ts';
 import { databasesEnv } from './store/databases-settings.ts';
-import { sessionEnv } from './sessions/session-settings.ts';
+import { signInEnv, signInProblems } from './sessions/sign-in-settings.ts';
 
 /** Every variable of the control plane. */
 export const controlPlaneEnv = {
@@ -58,7 +58,7 @@ export const controlPlaneEnv = {
   ...experimentLimitsEnv,
   ...accountLimitsEnv,
   ...databaseRolesEnv,
-  ...sessionEnv,
+  ...signInEnv,
   ...bootstrapEnv,
 };
 
@@ -75,7 +75,11 @@ export function readControlPlaneEnv(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): ControlPlaneEnv {
   const env = readEnv(schema, source, readFile, rules);
-  const problems = [...proxyProblems(env.TRUSTED_PROXIES), ...rangeProblems(env)];
+  const problems = [
+    ...proxyProblems(env.TRUSTED_PROXIES),
+    ...rangeProblems(env),
+    ...signInProblems(env.CONSOLE_SIGN_IN),
+  ];
   if (problems.length > 0) throw new EnvError(problems);
   return env;
 }

@@ -20,7 +20,7 @@ import { serveExperiments } from './experiments/assignment/serve-experiments.ts'
 import { grantingScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import { openLogins } from './sessions/open-logins.ts';
-import { addSessionRoutes } from './sessions/session-routes.ts';
+import { addSignInRoutes } from './sign-in-routes.ts';
 import type { MetricsSources } from './show-metrics.ts';
 import type { Databases } from './store/open-databases.ts';
 
@@ -66,8 +66,9 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
     counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, documents);
-      addSessionRoutes(instance, {
-        ...logins,
+      addSignInRoutes(instance, env, {
+        logins,
+        logger,
         recheckStreams: (accountId) => eventStreams.recheck(accountId),
       });
       addPages(instance);

@@ -19,10 +19,11 @@ import type { BrowserSessions } from './browser-sessions.ts';
 import { principalOfHolder, principalOfSession } from './live-sessions.ts';
 import type { Holder, SessionId } from './live-sessions.ts';
 import { sessionOf } from './session-cookie.ts';
+import { readSignInSettings } from './sign-in-settings.ts';
 
 type LoginVariables = Parameters<typeof readRefusalLimits>[0] & {
   readonly SYSTEM_FIND_WITH_ALL: boolean;
-  readonly CONSOLE_SESSION_MS: number;
+  readonly CONSOLE_SIGN_IN?: string;
 };
 
 export type LoginParts = {
@@ -75,7 +76,7 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
   const sessions = createBrowserSessions({
     secretBox,
     principalOfSession: ofSession,
-    sessionMs: env.CONSOLE_SESSION_MS,
+    sessionMs: readSignInSettings(env).sessionMs,
     isTls: parts.isTls,
   });
   return {

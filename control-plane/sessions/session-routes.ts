@@ -16,6 +16,8 @@ export type SessionRoutesOptions = Pick<
   Logins,
   'storage' | 'now' | 'logIn' | 'amongLogins' | 'principalOfHolder' | 'sessions'
 > & {
+  /** What the button for single sign-on says; null: there is none. */
+  readonly singleSignOn: string | null;
   /** Ends the live streams of an account whose sign-in has ended. */
   recheckStreams(accountId: string): Promise<void>;
 };
@@ -37,13 +39,13 @@ const codeBody = Type.Object(
 
 /** Signs browsers in and out. */
 export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
-  const { storage, sessions, logIn, principalOfHolder, now, amongLogins } = options;
+  const { storage, sessions, singleSignOn, logIn, principalOfHolder, now, amongLogins } = options;
   const checkKey = compileCheck(keyBody);
   const checkCode = compileCheck(codeBody);
   const answer = async (reply: FastifyReply, em: EntityManager, session: Session | undefined) =>
     reply
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify({ accounts: await sessions.view(em, session, now()) }));
+      .send(JSON.stringify({ accounts: await sessions.view(em, session, now()), singleSignOn }));
   const signIn = async (request: FastifyRequest, reply: FastifyReply, em: EntityManager, principal: Principal) => {
     const { cookie, session } = await sessions.begin(em, request, [principal], now());
     void reply.header('set-cookie', cookie);

@@ -109,7 +109,7 @@ test('session: a sign-out ends it in every control plane, also for a copied cook
   expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
   expect(await worksFor(elsewhere, client.accountId)).toEqual([true, true]);
   const listed = await send('GET', '/session', { headers: { ...fromConsole, cookie } });
-  expect(await listed.json()).toEqual({ accounts: [] });
+  expect(await listed.json()).toEqual({ accounts: [], singleSignOn: null });
   // Signing in to another account with the old cookie does not bring it back.
   const third = await plane.newAccount();
   const later = cookieOf(await signIn(third.key, { cookie }));

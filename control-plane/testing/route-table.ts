@@ -283,6 +283,8 @@ export const publicRoutes: readonly string[] = [
   'POST /rest/v1/session',
   'POST /rest/v1/session/redeem',
   'DELETE /rest/v1/session/{}',
+  'POST /rest/v1/session/single-sign-on',
+  'GET /rest/v1/session/single-sign-on/callback',
   'POST /experiments/assignments/{}',
   'POST /experiments/personalization',
   'POST /experiments/flags',

@@ -156,6 +156,5 @@ function testEnv(): ControlPlaneEnv {
     DESTINATION_TEST_TIMEOUT_MS: 10_000,
     // What an account may take of a machine says nothing where all of the suite shares it.
     ACCOUNT_COSTLY_PERCENT: 100,
-    CONSOLE_SESSION_MS: 3_600_000,
   };
 }

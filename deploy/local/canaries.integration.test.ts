@@ -251,6 +251,12 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
   await asStranger(credentials.apiKey, `destinations/${made['good']}/test`, { event: personOf(refused) });
   expect((await asStranger(credentials.apiKey, 'session', { key: credentials.apiKey })).status).toBe(200);
 
+  const { id: userId } = await client.api('POST', 'users', { email: 'invited@example.com', role: 'viewer' });
+  const invite = async (): Promise<string> => String((await client.api('POST', 'sign-in-links', { userId }))['code']);
+  const [usedInvitation, invitation] = [await invite(), await invite()];
+  const signedIn = await asStranger(credentials.apiKey, 'session/redeem', { code: usedInvitation });
+  const cookie = /^sluice_session=([^;]+)/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? '';
+
   await sendRefused(credentials.sourceToken);
   expect(
     await send(`/webhook/${String(signedToken)}`, { note: refused }, { ...json, 'calendly-webhook-signature': secret }),
@@ -299,6 +305,9 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
     String(signedToken),
     String(secondKey),
     String(code),
+    usedInvitation,
+    invitation,
+    cookie,
     (await readFile(join(folder, 'secrets.key'), 'utf8')).trim(),
     ...(await readFile(join(folder, 'config-signing-key.pem'), 'utf8'))
       .split('\n')

@@ -22,6 +22,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   COMPAT_BATCH_ROWS_MAX: 'a request of a library of another service has up to 10,000 messages',
   CONSOLE_ACTIVITY_EVERY_MS: 'the overview is read every 2 seconds',
   CONSOLE_EVENTS_EVERY_MS: 'new events are read every second',
+  CONSOLE_SESSION_MS: 'CONSOLE_SIGN_IN={"sessionHours": …} is how long a browser stays signed in, 168 by default',
   CONSOLE_SIGN_IN_LINK_MS: 'a sign-in link works for an hour',
   CONTROL_PLANE_ADDRESS_CONNECTIONS_MAX: 'an address has a tenth of CONTROL_PLANE_CONNECTIONS_MAX',
   CONTROL_PLANE_KEY: 'give compare-counts --key-file',

@@ -6,11 +6,13 @@ export type Accounts = {
   /** Undefined until the browser's session was asked for. */
   readonly all: readonly SignedIn[] | undefined;
   readonly current: SignedIn | undefined;
+  /** What the button for single sign-on says; null: there is none. */
+  readonly singleSignOn: string | null;
 };
 
 const chosenKey = 'sluice.account';
 
-let accounts: Accounts = { all: undefined, current: undefined };
+let accounts: Accounts = { all: undefined, current: undefined, singleSignOn: null };
 const listeners = new Set<() => void>();
 
 export function readAccounts(): Accounts {
@@ -51,12 +53,16 @@ export function addAccounts(added: readonly SignedIn[]): void {
   set([...(accounts.all ?? []).filter(({ accountId }) => !ids.has(accountId)), ...added]);
 }
 
+export function offerSingleSignOn(singleSignOn: string | null): void {
+  accounts = { ...accounts, singleSignOn };
+}
+
 export function removeAccount(accountId: string): void {
   set((accounts.all ?? []).filter((account) => account.accountId !== accountId));
 }
 
 function set(all: readonly SignedIn[]): void {
   const chosen = localStorage.getItem(chosenKey);
-  accounts = { all, current: all.find(({ accountId }) => accountId === chosen) ?? all[0] };
+  accounts = { ...accounts, all, current: all.find(({ accountId }) => accountId === chosen) ?? all[0] };
   for (const listener of listeners) listener();
 }

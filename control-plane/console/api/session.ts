@@ -1,17 +1,25 @@
-import { addAccounts, removeAccount } from './accounts.ts';
+import { addAccounts, offerSingleSignOn, removeAccount } from './accounts.ts';
 import { request } from './request.ts';
 import type { SignedIn } from './types.ts';
 
-type Session = { readonly accounts: readonly SignedIn[] };
+type Session = { readonly accounts: readonly SignedIn[]; readonly singleSignOn: string | null };
 
 /** Takes up the session this browser has, if it has one. */
 export async function resumeSession(): Promise<void> {
-  addAccounts((await request<Session>('GET', '/session')).accounts);
+  const { accounts, singleSignOn } = await request<Session>('GET', '/session');
+  offerSingleSignOn(singleSignOn);
+  addAccounts(accounts);
 }
 
 /** Signs this browser in with a key, until it signs out or the session ends. */
 export async function signIn(key: string): Promise<void> {
   addAccounts((await request<Session>('POST', '/session', { key })).accounts);
+}
+
+/** Goes to the provider of single sign-on, which sends the browser back. */
+export async function goToSingleSignOn(): Promise<void> {
+  const { url } = await request<{ readonly url: string }>('POST', '/session/single-sign-on');
+  location.assign(url);
 }
 
 /** Signs in with the code of a link, which then works no more. */

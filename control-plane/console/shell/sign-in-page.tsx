@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
-import { signIn } from '../api/session.ts';
+import { useAccounts } from '../api/accounts.ts';
+import { goToSingleSignOn, signIn } from '../api/session.ts';
 import { ErrorNote } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Logo } from './logo.tsx';
@@ -23,6 +24,7 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
           <Logo />
           <h1>Sign in</h1>
           <ErrorNote error={failed} />
+          <SingleSignOn />
           <SignInForm />
           <p className="hint">
             No key at hand? <code>npm run sign-in-link</code>, beside the running stack, prints a link that signs in. An
@@ -30,6 +32,35 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
           </p>
         </div>
       </main>
+    </div>
+  );
+}
+
+/** Why the provider's sign-in did not sign in here. */
+const failures: Readonly<Record<string, string>> = {
+  over: 'The sign-in took more than ten minutes, or was begun in another browser. Try again.',
+  provider: 'The provider did not confirm the sign-in. Try again; the log of the control plane says why.',
+  'no-email': 'The provider gave no confirmed e-mail address.',
+  'no-user': 'You have no access yet: ask an admin for an invitation to this e-mail address.',
+  'other-person': 'Another person of the provider has signed in with this e-mail address before: ask an admin.',
+};
+
+function SingleSignOn(): ReactElement | null {
+  const { singleSignOn } = useAccounts();
+  const [failure, setFailure] = useState<unknown>();
+  const code = new URLSearchParams(location.search).get('failed');
+  if (singleSignOn === null) return null;
+  return (
+    <div className="stack">
+      {code === null ? null : (
+        <p className="note bad" role="alert">
+          {failures[code] ?? failures['provider']}
+        </p>
+      )}
+      <ErrorNote error={failure} />
+      <button type="button" className="primary" onClick={() => void goToSingleSignOn().catch(setFailure)}>
+        Sign in with {singleSignOn}
+      </button>
     </div>
   );
 }

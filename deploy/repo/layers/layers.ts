@@ -200,6 +200,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     rotation: ['publishing'],
     rules: ['collections', 'events', 'keys', 'versions'],
     sessions: ['keys'],
+    'single-sign-on': ['keys', 'sessions', 'users'],
     sources: ['collections', 'health', 'publishing'],
     'tracking-plan': ['events', 'versions'],
     users: ['keys', 'sessions'],

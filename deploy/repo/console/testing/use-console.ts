@@ -7,7 +7,7 @@ const timeoutMs = 45_000;
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/');
   await page.getByLabel('API key').fill(key, { timeout: timeoutMs });
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   // On a narrow screen it is there, in a menu that is closed.
   await page.getByText('Sign out', { exact: true }).waitFor({ state: 'attached', timeout: timeoutMs });
 }

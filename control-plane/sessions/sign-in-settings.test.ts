@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { readSignInSettings, signInProblems } from './sign-in-settings.ts';
+
+const given = {
+  issuer: 'https://id.example.com',
+  clientId: 'sluice',
+  clientSecret: 'canary-secret',
+  consoleUrl: 'https://sluice.example.com',
+};
+const provider = (changes: object) => ({ singleSignOn: { ...given, ...changes } });
+
+test.each([
+  ['{', 'must be JSON'],
+  [{ sessionHours: 0 }, 'sessionHours must be'],
+  [provider({ clientId: undefined }), 'clientId'],
+  [provider({ issuer: 'http://id.example.com' }), 'issuer must be an https://'],
+  [provider({ consoleUrl: 'sluice.example.com' }), 'consoleUrl must be an https://'],
+  [provider({ defaultRole: 'owner' }), 'defaultRole must be one of'],
+  [provider({ roles: [{ claim: 'groups', role: 'viewer' }] }), 'roles[0] must have claim and value'],
+  [provider({ rolls: [] }), 'rolls'],
+])('sign-in settings: %j is a problem that names the field and shows no secret', (wrong, expected) => {
+  const problems = signInProblems(typeof wrong === 'string' ? wrong : JSON.stringify(wrong)).join('; ');
+  expect(problems).toContain(expected);
+  expect(problems).toContain('CONSOLE_SIGN_IN');
+  expect(problems).not.toContain('canary');
+});
+
+test('sign-in settings: whole ones are accepted, on this machine without TLS; a browser stays signed in for a week', () => {
+  const local = provider({ issuer: 'http://127.0.0.1:9/', consoleUrl: 'http://localhost:8081' });
+  for (const one of [provider({}), local]) expect(signInProblems(JSON.stringify(one))).toEqual([]);
+  expect(readSignInSettings({})).toEqual({ sessionMs: 7 * 86_400_000, singleSignOn: undefined });
+  const twelve = { CONSOLE_SIGN_IN: JSON.stringify({ sessionHours: 12, ...provider({}) }) };
+  expect(readSignInSettings(twelve)).toEqual({ sessionMs: 12 * 3_600_000, singleSignOn: given });
+});

@@ -1,0 +1,117 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Value } from 'typebox/value';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
+import { optionalSecret } from '../../shared/runtime/variables.ts';
+import { explain } from '../api/explain.ts';
+import { roleNames } from '../keys/roles.ts';
+
+const role = Type.Enum([...roleNames]);
+const text = Type.String({ minLength: 1, maxLength: 1_000 });
+const closed = { additionalProperties: false } as const;
+
+const singleSignOn = Type.Object(
+  {
+    issuer: text,
+    clientId: text,
+    clientSecret: Type.Optional(text),
+    consoleUrl: text,
+    label: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+    scope: Type.Optional(text),
+    accountId: Type.Optional(Type.String({ format: 'uuid' })),
+    roles: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { claim: Type.Optional(text), value: Type.Optional(text), emailDomain: Type.Optional(text), role },
+          closed,
+        ),
+        { maxItems: 100 },
+      ),
+    ),
+    defaultRole: Type.Optional(role),
+  },
+  closed,
+);
+
+const hoursMax = 720;
+const signIn = Type.Object(
+  {
+    sessionHours: Type.Optional(Type.Integer({ minimum: 1, maximum: hoursMax })),
+    singleSignOn: Type.Optional(singleSignOn),
+  },
+  closed,
+);
+
+/** How people sign in with the accounts they have at a provider of OpenID Connect. */
+export type SingleSignOnSettings = Static<typeof singleSignOn>;
+
+/** A role for who has a claim, or an address of a domain. */
+export type RoleRule = NonNullable<SingleSignOnSettings['roles']>[number];
+
+const hourMs = 3_600_000;
+const usualHours = 168;
+
+const variables = {
+  CONSOLE_SIGN_IN: optionalSecret(
+    'How people sign in to the console, as JSON. `sessionHours`: how long a browser stays signed in, 168 by default. ' +
+      '`singleSignOn`: OpenID Connect, with `issuer`, `clientId`, `clientSecret` and `consoleUrl` (the address of the ' +
+      'console: the provider sends people back to `<consoleUrl>/rest/v1/session/single-sign-on/callback`); optionally ' +
+      '`label` (of the button), `scope` (`openid email profile`), `accountId` (which account, where there are several), ' +
+      '`roles` (a list of `{claim, value, role}`, which decides at each sign-in, and of `{emailDomain, role}`, which as ' +
+      '`defaultRole` decides for new users; without a role only users who were invited sign in)',
+  ),
+};
+
+export const { variables: signInEnv, read: readSignInSettings } = defineSettings({
+  /** How long a browser stays signed in. */
+  sessionMs: fromEnv(variables, (env) => (readChecked(env.CONSOLE_SIGN_IN).sessionHours ?? usualHours) * hourMs),
+  singleSignOn: fromEnv(variables, (env) => readChecked(env.CONSOLE_SIGN_IN).singleSignOn),
+});
+
+function readChecked(given: string | undefined): Static<typeof signIn> {
+  if (given === undefined) return {};
+  const [problem] = signInProblems(given);
+  if (problem !== undefined) throw new Error(problem);
+  return JSON.parse(given) as Static<typeof signIn>;
+}
+
+/** What is wrong with the variable; never its values, which hold a secret. */
+export function signInProblems(given: string | undefined): readonly string[] {
+  if (given === undefined) return [];
+  const parsed = parse(given);
+  if (parsed === undefined) return ['CONSOLE_SIGN_IN must be JSON'];
+  if (!Value.Check(signIn, parsed)) return explain(signIn, parsed).map((one) => `CONSOLE_SIGN_IN: ${one}`);
+  return parsed.singleSignOn === undefined ? [] : providerProblems(parsed.singleSignOn);
+}
+
+function providerProblems(settings: SingleSignOnSettings): readonly string[] {
+  const at = 'CONSOLE_SIGN_IN: singleSignOn';
+  const problems = [];
+  for (const name of ['issuer', 'consoleUrl'] as const) {
+    if (!isTrustworthy(settings[name])) {
+      problems.push(`${at}.${name} must be an https:// address; http:// only on this machine`);
+    }
+  }
+  for (const [index, { claim, value, emailDomain }] of (settings.roles ?? []).entries()) {
+    const isClaim = claim !== undefined && value !== undefined && emailDomain === undefined;
+    const isDomain = claim === undefined && value === undefined && emailDomain !== undefined;
+    if (!isClaim && !isDomain) problems.push(`${at}.roles[${index}] must have claim and value, or emailDomain`);
+  }
+  return problems;
+}
+
+function parse(given: string): unknown {
+  try {
+    return JSON.parse(given);
+  } catch {
+    return undefined;
+  }
+}
+
+const ownHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function isTrustworthy(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || (protocol === 'http:' && ownHosts.has(hostname));
+}

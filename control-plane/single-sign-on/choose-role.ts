@@ -1,0 +1,22 @@
+import type { RoleName } from '../keys/roles.ts';
+import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
+
+/** What the provider says of a person, by name. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+type Rules = Pick<SingleSignOnSettings, 'roles' | 'defaultRole'>;
+
+/** The role that a claim gives, at each sign-in; undefined where none does. The first rule that fits decides. */
+export function roleOfClaims({ roles = [] }: Rules, claims: Claims): RoleName | undefined {
+  return roles.find(({ claim, value }) => {
+    if (claim === undefined || value === undefined || !Object.hasOwn(claims, claim)) return false;
+    return [claims[claim]].flat().includes(value);
+  })?.role;
+}
+
+/** The role of a person who is no user yet; undefined: it takes an invitation. */
+export function roleOfNewcomer(rules: Rules, claims: Claims, email: string): RoleName | undefined {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const ofDomain = rules.roles?.find(({ emailDomain }) => emailDomain?.toLowerCase() === domain);
+  return roleOfClaims(rules, claims) ?? ofDomain?.role ?? rules.defaultRole;
+}

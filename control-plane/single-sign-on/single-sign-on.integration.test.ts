@@ -1,0 +1,171 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { callbackPath } from './openid-login.ts';
+import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
+import { startOpenIdProvider, testClient } from './testing/openid-provider.ts';
+import type { OpenIdProvider, Person } from './testing/openid-provider.ts';
+
+let plane: TestControlPlane;
+let provider: OpenIdProvider;
+let owner: Client;
+/** Of a control plane with single sign-on. */
+let baseUrl: string;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  owner = await plane.newAccount();
+  // An account elsewhere, whose people the provider may sign in as well.
+  const port = await freePort();
+  baseUrl = `http://127.0.0.1:${port}`;
+  provider = await startOpenIdProvider(`${baseUrl}${callbackPath}`);
+  const settings: SingleSignOnSettings = {
+    ...testClient,
+    issuer: provider.issuer,
+    consoleUrl: baseUrl,
+    scope: 'openid email groups',
+    label: 'Example ID',
+    roles: [
+      { claim: 'groups', value: 'sluice-admins', role: 'admin' },
+      { claim: 'groups', value: 'sluice-editors', role: 'editor' },
+      { emailDomain: 'Example.com', role: 'viewer' },
+    ],
+  };
+  await plane.startAnother({ CONTROL_PLANE_PORT: port, CONSOLE_SIGN_IN: JSON.stringify({ singleSignOn: settings }) });
+});
+afterAll(async () => {
+  await provider?.stop();
+  await plane?.stop();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const fromConsole = { 'x-sluice-console': '1' };
+
+/** What one browser keeps for each of the two services, apart. */
+type Jar = Map<string, Map<string, string>>;
+
+/** A request of a browser, whose redirects are followed until one leads to the console. */
+async function visit(jar: Jar, url: string, init: RequestInit = {}): Promise<Response> {
+  const { origin } = new URL(url);
+  const cookies = jar.get(origin) ?? new Map<string, string>();
+  jar.set(origin, cookies);
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const answer = await fetch(url, {
+    ...init,
+    redirect: 'manual',
+    headers: { ...(cookie === '' ? {} : { cookie }), ...init.headers },
+  });
+  for (const set of answer.headers.getSetCookie()) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+    if (value === '') cookies.delete(name);
+    else cookies.set(name, value);
+  }
+  return answer;
+}
+
+async function begin(jar: Jar): Promise<string> {
+  const begun = await visit(jar, `${baseUrl}/rest/v1/session/single-sign-on`, { method: 'POST', headers: fromConsole });
+  expect(begun.status).toBe(200);
+  expect(begun.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax/);
+  return ((await begun.json()) as { url: string }).url;
+}
+
+/** Goes through the provider as a person; where that ends, at the callback or in an error. */
+async function throughProvider(jar: Jar, person: Person, from: string): Promise<string> {
+  provider.person = person;
+  let at = from;
+  for (let step = 0; step < 10 && !at.startsWith(baseUrl); step += 1) {
+    const answer = await visit(jar, at);
+    const to = answer.headers.get('location');
+    if (to === null) throw new Error(`the provider answered ${answer.status}: ${await answer.text()}`);
+    at = new URL(to, at).href;
+  }
+  return at;
+}
+
+type SignedIn = { readonly to: string; readonly accounts: readonly { accountId: string; user: object }[] };
+
+async function signIn(person: Person): Promise<SignedIn> {
+  const jar: Jar = new Map();
+  const callback = await throughProvider(jar, person, await begin(jar));
+  const answer = await visit(jar, callback);
+  expect(answer.status).toBe(302);
+  const session = await visit(jar, `${baseUrl}/rest/v1/session`, { headers: fromConsole });
+  const { accounts } = (await session.json()) as Pick<SignedIn, 'accounts'>;
+  return { to: (answer.headers.get('location') ?? '').replace(baseUrl, ''), accounts };
+}
+
+test('single sign-on: a new person gets the role of the domain, keeps it, and is one user; a claim decides at each sign-in', async () => {
+  const session = await fetch(`${baseUrl}/rest/v1/session`, { headers: fromConsole });
+  expect(await session.json()).toEqual({ accounts: [], singleSignOn: 'Example ID' });
+  const vera = { sub: 'v-1', email: 'Vera@example.com', email_verified: true };
+  const first = await signIn(vera);
+  expect(first).toMatchObject({ to: '/', accounts: [{ user: { email: 'vera@example.com', role: 'viewer' } }] });
+  expect((await signIn({ ...vera, groups: ['staff', 'sluice-editors'] })).accounts).toMatchObject([
+    { user: { role: 'editor' } },
+  ]);
+  // The subject is who it is; an address may change.
+  const renamed = await signIn({ ...vera, email: 'vera.new@example.com' });
+  expect(renamed.accounts).toMatchObject([{ user: { email: 'vera@example.com', role: 'editor' } }]);
+  const { body: users } = await owner.get('/users');
+  expect(users.entities).toHaveLength(1);
+  const { body: audit } = await owner.get('/audit');
+  const entries = (audit.entities as { action: string; actorKind: string; actorName: string }[]).filter(
+    ({ action }) => action.startsWith('user.') || action === 'session.create',
+  );
+  expect(entries.map(({ action, actorName }) => `${action} ${actorName}`)).toEqual([
+    'session.create vera@example.com',
+    'session.create vera@example.com',
+    'user.update single sign-on',
+    'session.create vera@example.com',
+    'user.create single sign-on',
+  ]);
+});
+
+test('single sign-on: a person who is no user and has no role, has no confirmed address, or has the address of another person is refused', async () => {
+  const stranger = { sub: 's-1', email: 'stranger@elsewhere.example', email_verified: true };
+  expect(await signIn(stranger)).toEqual({ to: '/sign-in?failed=no-user', accounts: [] });
+  await owner.post('/users', { email: stranger.email, role: 'publisher' });
+  expect((await signIn({ ...stranger, email_verified: false })).to).toBe('/sign-in?failed=no-email');
+  expect((await signIn(stranger)).accounts).toMatchObject([{ user: { role: 'publisher' } }]);
+  expect(await signIn({ ...stranger, sub: 's-2' })).toEqual({ to: '/sign-in?failed=other-person', accounts: [] });
+});
+
+test('single sign-on: the last admin stays one, whatever the provider says', async () => {
+  const root = { sub: 'r-1', email: 'root@example.com', email_verified: true };
+  expect((await signIn({ ...root, groups: 'sluice-admins' })).accounts).toMatchObject([{ user: { role: 'admin' } }]);
+  const demoted = await signIn({ ...root, groups: 'sluice-editors' });
+  expect(demoted.accounts).toMatchObject([{ user: { role: 'admin' } }]);
+});
+
+test('single sign-on: the browser that began has to come back, in time, once, with its own state', async () => {
+  const person = { sub: 'v-1', email: 'vera@example.com', email_verified: true };
+  const jar: Jar = new Map();
+  const callback = await throughProvider(jar, person, await begin(jar));
+  const other: Jar = new Map();
+  // A link to a callback signs no other browser in, one that has begun a sign-in of its own included.
+  expect((await visit(other, callback)).headers.get('location')).toBe(`${baseUrl}/sign-in?failed=over`);
+  await begin(other);
+  const forged = await visit(other, callback);
+  expect(forged.headers.get('location')).toBe(`${baseUrl}/sign-in?failed=provider`);
+  expect(forged.headers.getSetCookie().some((set) => set.startsWith('sluice_session='))).toBe(false);
+  expect((await visit(jar, callback)).headers.get('location')).toBe(`${baseUrl}/`);
+  expect((await visit(jar, callback)).headers.get('location')).toBe(`${baseUrl}/sign-in?failed=over`);
+  await begin(jar);
+  const denied = await visit(jar, `${baseUrl}${callbackPath}?error=access_denied&state=x`);
+  expect(denied.headers.get('location')).toBe(`${baseUrl}/sign-in?failed=provider`);
+  const unasked = await fetch(`${baseUrl}/rest/v1/session/single-sign-on`, { method: 'POST' });
+  expect(unasked.status).toBe(403);
+  const none = await fetch(`${plane.baseUrl}/rest/v1/session/single-sign-on`, { method: 'POST', headers: fromConsole });
+  expect(none.status).toBe(404);
+});

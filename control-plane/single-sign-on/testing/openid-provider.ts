@@ -1,0 +1,68 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+/** A person as the provider knows them: claims beside `sub`. */
+export type Person = { readonly sub: string } & Readonly<Record<string, unknown>>;
+
+/** A provider of OpenID Connect, certified software, whose next sign-in is that of `person`. */
+export type OpenIdProvider = {
+  readonly issuer: string;
+  person: Person;
+  stop(): Promise<void>;
+};
+
+export const testClient = { clientId: 'sluice', clientSecret: 'canary-client-secret' } as const;
+
+/** `callback` is where it sends browsers back to. */
+export async function startOpenIdProvider(callback: string): Promise<OpenIdProvider> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const started = {
+    issuer,
+    person: { sub: 'none yet' } as Person,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: testClient.clientId,
+        client_secret: testClient.clientSecret,
+        redirect_uris: [callback],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
+    ],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
+    scopes: ['openid', 'email', 'groups'],
+    cookies: { keys: ['test'] },
+    ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600 },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    findAccount: (_context, id) => ({
+      accountId: id,
+      claims: () => ({ ...started.person, sub: id }),
+    }),
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({
+        accountId: oidc.session?.accountId ?? '',
+        clientId: oidc.client?.clientId ?? '',
+      });
+      grant.addOIDCScope('openid email groups');
+      await grant.save();
+      return grant;
+    },
+  });
+  const answer = provider.callback();
+  server.on('request', (request, response) => {
+    if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response);
+    return void provider.interactionFinished(request, response, { login: { accountId: started.person.sub } });
+  });
+  return started;
+}
