@@ -54,8 +54,10 @@ const fromConsole = { 'x-sluice-console': '1' };
 /** What one browser keeps for each of the two services, apart. */
 type Jar = Map<string, Map<string, string>>;
 
+type Visit = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+
 /** A request of a browser, whose redirects are followed until one leads to the console. */
-async function visit(jar: Jar, url: string, init: RequestInit = {}): Promise<Response> {
+async function visit(jar: Jar, url: string, init: Visit = {}): Promise<Response> {
   const { origin } = new URL(url);
   const cookies = jar.get(origin) ?? new Map<string, string>();
   jar.set(origin, cookies);

@@ -13,8 +13,11 @@ export function LinkCard({ email, link }: { readonly email: string; readonly lin
     <Card title={`Sign-in link for ${email}`}>
       <div className="stack" role="status">
         <p className="note warn">
-          This link signs in as {email}. Send it only to that person. It works once, until <At at={link.expiresAt} />,
-          and is not shown again.
+          <span>
+            {' '}
+            This link signs in as {email}. Send it only to that person. It works once, until <At at={link.expiresAt} />,
+            and is not shown again.
+          </span>
         </p>
         <Code label="Sign-in link" text={url} />
         <p>

@@ -6,10 +6,10 @@ import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Role, SignInLink, User } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
-import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
-import { More, Table } from '../design/table.tsx';
+import { More } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { InviteCard } from './invite-card.tsx';
 import { LinkCard } from './link-card.tsx';
@@ -57,51 +57,43 @@ export function UsersPage(): ReactElement {
           </Empty>
         ) : null}
         {query.entities.length === 0 ? null : (
-          <Table
-            label="Users"
-            rows={query.entities}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                title: 'User',
-                cell: ({ email, id }) => (
-                  <span className="clip" dir="auto">
-                    {email}
-                    {id === current?.user?.id ? ' (you)' : ''}
+          <ul className="plain-list rows" aria-label="Users">
+            {query.entities.map((user) => (
+              <li key={user.id} className="row between">
+                <div className="stack tight">
+                  <span className="clip" dir="auto" title={user.email}>
+                    {user.email}
+                    {user.id === current?.user?.id ? ' (you)' : ''}
                   </span>
-                ),
-              },
-              { title: 'Role', cell: ({ role }) => roleOf(role) },
-              { title: 'Last sign-in', cell: (user) => <LastSignIn user={user} /> },
-              {
-                title: 'Actions',
-                cell: (user) => (
-                  <div className="row">
-                    {mayInvite ? (
-                      <button type="button" disabled={link.isPending} onClick={() => link.mutate(user)}>
-                        New link
-                      </button>
-                    ) : null}
-                    {mayChange ? (
-                      <button type="button" onClick={() => setChanging(user)}>
-                        Change role
-                      </button>
-                    ) : null}
-                    {mayChange && user.sessions > 0 ? (
-                      <button type="button" onClick={() => setEnding({ user, what: 'sign-out' })}>
-                        End sessions
-                      </button>
-                    ) : null}
-                    {mayRemove ? (
-                      <button type="button" className="danger" onClick={() => setEnding({ user, what: 'remove' })}>
-                        Remove
-                      </button>
-                    ) : null}
-                  </div>
-                ),
-              },
-            ]}
-          />
+                  <span className="hint">
+                    {roleOf(user.role)} · <LastSignIn user={user} />
+                  </span>
+                </div>
+                <div className="row">
+                  {mayInvite ? (
+                    <button type="button" disabled={link.isPending} onClick={() => link.mutate(user)}>
+                      New link
+                    </button>
+                  ) : null}
+                  {mayChange ? (
+                    <button type="button" onClick={() => setChanging(user)}>
+                      Change role
+                    </button>
+                  ) : null}
+                  {mayChange && user.sessions > 0 ? (
+                    <button type="button" onClick={() => setEnding({ user, what: 'sign-out' })}>
+                      End sessions
+                    </button>
+                  ) : null}
+                  {mayRemove ? (
+                    <button type="button" className="danger" onClick={() => setEnding({ user, what: 'remove' })}>
+                      Remove
+                    </button>
+                  ) : null}
+                </div>
+              </li>
+            ))}
+          </ul>
         )}
         <More query={query} />
       </Card>
@@ -128,12 +120,11 @@ export function UsersPage(): ReactElement {
 }
 
 function LastSignIn({ user: { signedInAt, sessions } }: { readonly user: User }): ReactElement {
-  if (signedInAt === null) return <State tone="off">Invited</State>;
+  if (signedInAt === null) return <>invited, not signed in yet</>;
   return (
-    <div className="stack tight">
-      <Ago at={signedInAt} />
-      <span className="hint">{sessions === 1 ? '1 session' : `${sessions} sessions`}</span>
-    </div>
+    <>
+      signed in <Ago at={signedInAt} />, {sessions === 1 ? '1 session' : `${sessions} sessions`}
+    </>
   );
 }
 

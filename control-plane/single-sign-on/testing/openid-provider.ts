@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 /** A person as the provider knows them: claims beside `sub`. */
 export type Person = { readonly sub: string } & Readonly<Record<string, unknown>>;
