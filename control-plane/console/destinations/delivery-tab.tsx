@@ -64,7 +64,7 @@ function RangeForm({ search, names, choose }: RangeFormProps): ReactElement {
   const known = names.flatMap((one) => (one.event === null ? [] : [one.event]));
   const isCustom = search.get('range') === 'custom';
   return (
-    <form className="inline" onSubmit={(submitted) => submitted.preventDefault()}>
+    <form className="inline" role="search" onSubmit={(submitted) => submitted.preventDefault()}>
       <Field label="Received">
         {(ids) => (
           <select
