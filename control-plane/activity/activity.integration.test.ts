@@ -337,6 +337,15 @@ test('rules: recent events say which paths lead to values, what a logic matches,
   expect((await matches('free')).events.map(({ id }: { id: string }) => id).toSorted()).toEqual(['m1', 'm2']);
   expect(await matches('paid')).toMatchObject({ matched: 0, events: [] });
   expect((await client.post('/rules/matches', { logic: null })).body.matched).toBe(6);
+
+  await client.patch('/account', { masksPersonalData: true });
+  const masked = await plane.newKey(client, ['version:find', 'event:list']);
+  expect((await masked.get('/rules/paths')).body.paths[0]).toMatchObject({ events: 2, example: 'aaaa' });
+  expect(JSON.stringify((await masked.get('/versions/draft/impact?samples=true')).body)).not.toContain('free');
+  const named = { condition: { property: 'event.event', operator: 'Is', value: 'Signed Up' } };
+  const guessed = { AND: [named, { NOT: { condition: { property: 'visitor.id', operator: 'Is', value: 'v1' } } }] };
+  expect((await masked.post('/rules/matches', { logic: named })).body.matched).toBe(6);
+  expect((await masked.post('/rules/matches', { logic: guessed })).body.error).toContain('pii:read');
 });
 
 test('failures: why recent events did not arrive, by reason', async () => {

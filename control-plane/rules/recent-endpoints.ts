@@ -3,10 +3,14 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 import { checkLogic, compilePredicate } from '../../shared/routing/predicate/predicate.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import { masksValues } from '../account/endpoints.ts';
+import { forbidden } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { refuseProblems } from '../draft/check-together.ts';
 import { compileWays, resolvedOf, wayMembers, wayReply } from '../events/decide-ways.ts';
 import { listForRules } from '../events/recent-events.ts';
+import { hasScope } from '../keys/scopes.ts';
 import { compareSnapshots } from '../versions/version-store.ts';
 import { affectedDestinations, createImpact } from './compare-ways.ts';
 import { findEventPaths } from './event-paths.ts';
@@ -26,6 +30,15 @@ const comparedWithinMs = 5_000;
 
 const { decision, why, eventName, sentName, request } = wayReply.properties;
 const shownWay = nullable(Type.Object({ decision, why, eventName, sentName, request }));
+
+/** Whether a logic asks for more of an event than its name, its source and its time. Pure. */
+function namesValues(logic: unknown): boolean {
+  if (Array.isArray(logic)) return logic.some(namesValues);
+  if (!isJsonObject(logic)) return false;
+  const { property } = logic;
+  if (typeof property === 'string') return !/^\s*\$?event\.(event|id|time|source_id)\s*$/.test(property);
+  return Object.values(logic).some(namesValues);
+}
 
 /** Rules against the account's recent events: what paths lead to, what a logic matches, what a publish would change. */
 export const recentRuleEndpoints = [
@@ -66,7 +79,9 @@ export const recentRuleEndpoints = [
     id: 'matchRecentEvents',
     audits: { action: 'event.list' },
     tag: 'Rules',
-    summary: `How many events of the last day a logic matches, of the newest ${lookedAtMax.matches} that are kept; nothing is stored`,
+    summary:
+      `How many events of the last day a logic matches, of the newest ${lookedAtMax.matches} that are kept; nothing is stored. ` +
+      'Where the account masks personal data, conditions on values need `pii:read`',
     body: Type.Object({ logic: nullable(logicSchema) }, { additionalProperties: false }),
     reply: Type.Object({
       matched: { ...count, description: 'Of a sample, how many events the kept ones stand for.' },
@@ -78,7 +93,12 @@ export const recentRuleEndpoints = [
         description: `Matching events, the newest first, at most ${namedMax}.`,
       }),
     }),
-    async handle({ body: { logic }, principal }, { pool, now }) {
+    async handle({ body: { logic }, principal }, { storage, pool, now }) {
+      // A count says whether any visitor has a value.
+      const mayAskValues = hasScope(principal.scopes, 'pii:read') || !namesValues(logic);
+      if (!mayAskValues && (await masksValues(storage.fork(), principal.accountId))) {
+        throw forbidden('pii:read', principal.kind);
+      }
       if (logic !== null) refuseProblems(checkLogic(logic));
       const matches = logic === null ? () => true : compilePredicate(logic);
       const limit = lookedAtMax.matches;

@@ -757,6 +757,13 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await waitForText(page, 'exactly one of condition');
   await field('As JSON').fill(json.replace('"Is"', '"IsNot"'));
   await waitForText(page, 'No mapping matches');
+  const tab = await visit.openTab();
+  await tab.goto('/account');
+  await tab.getByLabel('Blocked identifiers').fill('test-user');
+  const asked = tab.waitForEvent('dialog');
+  await tab.close({ runBeforeUnload: true });
+  expect((await asked).type()).toBe('beforeunload');
+  await (await asked).accept();
   await field('As JSON').fill('null');
   await press('Save in the draft');
   await page.getByRole('dialog', { name: 'Apply it to every event?' }).waitFor();
