@@ -71,7 +71,9 @@ export const approvalEndpoints = [
       const { limit, after } = paginator.read(query, list);
       const em = storage.fork();
       const rows = await listApprovals(em, accountId, versionId, { limit: limit + 1, after });
-      const present = await readPresent(em, accountId);
+      // The draft can be large: it is read only for requests that it may make void.
+      const isNeeded = rows.some(({ usedAt }) => usedAt === null);
+      const present = isNeeded ? await readPresent(em, accountId) : { liveId: undefined, draftHash: '' };
       return paginator.page(list, limit, rows, approvalPosition, (row) => viewApproval(row, present));
     },
   }),
