@@ -180,12 +180,12 @@ export const additions: readonly Addition[] = [
   },
   {
     entry: 'a counter of a worker',
-    usedIn: 'pipeline/workers/resolve/resolver.ts',
+    usedIn: 'pipeline/workers/resolve/frame-intake.ts',
     async add(copy) {
       const counters = 'pipeline/workers/resolve/resolver-context.ts';
       await copy.insertBefore(counters, "  frames: 'Ingest frames taken',", "  examples: 'Examples of frames',\n");
       await copy.insertBefore(
-        'pipeline/workers/resolve/resolver.ts',
+        'pipeline/workers/resolve/frame-intake.ts',
         '    counts.frames += ',
         '    counts.examples += 1;\n',
       );
