@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ReactElement } from 'react';
 import { Cells, TableHead } from './table.tsx';
 import type { TableProps } from './table.tsx';
@@ -21,15 +21,20 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
     const top = place.current?.getBoundingClientRect().top ?? 0;
     setScrollMargin(Math.round(top + window.scrollY));
   }, [rows.length]);
+  // With another function the places of all rows would be worked out at each step of scrolling.
+  const getItemKey = useCallback(
+    (index: number) => {
+      const row = rows[index];
+      return row === undefined ? index : keyOf(row);
+    },
+    [rows],
+  );
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowPx,
     overscan: drawnBeyond,
     scrollMargin,
-    getItemKey: (index) => {
-      const row = rows[index];
-      return row === undefined ? index : keyOf(row);
-    },
+    getItemKey,
   });
   const items = virtual.getVirtualItems();
   const lastDrawn = items.at(-1)?.index ?? -1;

@@ -361,8 +361,8 @@ test("delivery: did last night's purchases reach the partner? Three steps, its e
     .getByRole('cell')
     .allTextContents();
   expect(Number(received)).toBeGreaterThan(0);
-  expect([filtered, waiting, retrying]).toEqual(['0', '0', '0']);
-  expect(Number(letters) + Number(delivered)).toBe(Number(received));
+  expect([waiting, retrying]).toEqual(['0', '0']);
+  expect(Number(filtered) + Number(letters) + Number(delivered)).toBe(Number(received));
   expect(Number(letters)).toBeGreaterThan(0);
   await waitForText(page, 'The platform rejected them');
   await row
@@ -931,10 +931,12 @@ test('ten thousand destinations: only those on the screen are drawn, and the pag
 });
 
 test('a hundred thousand recent events: more are read as the page is scrolled, and only those on the screen are drawn', async () => {
-  const pages = 10;
+  const pages = 4;
   await page.route(/\/rest\/v1\/events\?limit=/, async (route) => {
     const number = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
-    const entities = Array.from({ length: 100_000 / pages }, (_, index) => madeUpEvent(number * 10_000 + index));
+    const entities = Array.from({ length: 100_000 / pages }, (_, index) =>
+      madeUpEvent((number * 100_000) / pages + index),
+    );
     const nextCursor = number + 1 < pages ? String(number + 1) : null;
     await route.fulfill({ json: { entities, pagination: { nextCursor, hasMore: nextCursor !== null } } });
   });
@@ -963,7 +965,7 @@ const madeUpEvent = (index: number): object => ({
   outcomes: [],
 });
 
-/** Scrolls through the page in 60 steps, a frame each, to its end; says how many rows were drawn at most. */
+/** Scrolls through the page in 20 steps, a frame each, to its end; says how many rows were drawn at most. */
 const scrollingThrough = `new Promise((resolve) => {
   const end = document.documentElement.scrollHeight;
   let frame = 0;
@@ -971,8 +973,8 @@ const scrollingThrough = `new Promise((resolve) => {
   const step = () => {
     most = Math.max(most, document.querySelectorAll('tbody tr').length);
     frame += 1;
-    if (frame > 60) return resolve(most);
-    scrollTo(0, frame === 60 ? document.documentElement.scrollHeight : (end * frame) / 60);
+    if (frame > 20) return resolve(most);
+    scrollTo(0, frame === 20 ? document.documentElement.scrollHeight : (end * frame) / 20);
     requestAnimationFrame(step);
   };
   step();
