@@ -18,7 +18,7 @@ import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { putAccountConfig } from '../../shared/testing/put-account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 
-const capacity = 16 * 1024 ** 2;
+const capacity = 8 * 1024 ** 2;
 const log = { LOG_PARTITIONS: '1', LOG_INGEST_BYTES_MAX: String(capacity) };
 const stuck = { accountId: randomUUID(), token: 'src_live_stuck_account_0123456789' };
 const busy = { accountId: randomUUID(), token: 'src_live_busy_account_01234567890' };
