@@ -39,7 +39,11 @@ export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Pro
     });
 }
 
+/** The same routes as those of a build with documentation. */
 function addMissing(app: FastifyInstance): void {
   const answer = { error: 'this build has no documentation: npm run docs makes it' };
-  for (const path of ['/docs', '/docs/*']) app.get(path, (_request, reply) => reply.status(404).send(answer));
+  for (const url of ['/docs', '/docs/*', '/docs/instance.json']) {
+    const method = url.endsWith('*') ? ['GET', 'HEAD'] : 'GET';
+    app.route({ method, url, handler: (_request, reply) => reply.status(404).send(answer) });
+  }
 }

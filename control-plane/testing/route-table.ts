@@ -294,6 +294,8 @@ export const publicRoutes: readonly string[] = [
   'GET /rest/v1/reference',
   'GET /docs',
   'GET /docs/*',
+  'HEAD /docs/*',
+  'GET /docs/instance.json',
   'GET /assets/*',
   'HEAD /assets/*',
   'GET /*',
