@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
 
 const tests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts';
 const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.integration.test.ts';
@@ -6,11 +8,38 @@ const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/*
 // No duration decides a test: these only end what hangs.
 const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 45_000, interval: 20 } } };
 
+/** Files of half a minute and more, longest first. Started last, one of them would run alone for most of its time. */
+const longFiles = [
+  'deploy/repo/console/console',
+  'deploy/repo/contributing/contributing',
+  'pipeline/pipeline',
+  'deploy/local/full-disk',
+  'pipeline/workers/dispatch/visitor-order',
+  'deploy/local/stack',
+  'pipeline/twin-account',
+  'pipeline/several-pipelines',
+  'pipeline/workers/dispatch/dispatcher',
+  'gateway/commit/quorum',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const others = (await super.sort(files)).filter((file) => placeOf(file) < 0);
+    const first = files.filter((file) => placeOf(file) >= 0).toSorted((a, b) => placeOf(a) - placeOf(b));
+    return [...first, ...others];
+  }
+}
+
+function placeOf({ moduleId }: TestSpecification): number {
+  return longFiles.findIndex((path) => moduleId.endsWith(`/${path}.integration.test.ts`));
+}
+
 export default defineConfig({
   test: {
-    // Files that wait for servers leave room on two cores for a third.
+    // Most files wait for servers and timers half of their time.
     pool: 'forks',
-    maxWorkers: 3,
+    maxWorkers: 5,
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['shared/testing/build.ts'],
     projects: [
       {

@@ -242,7 +242,7 @@ export const eventEndpoints = [
       const known = new Set(record.outcomes.map((outcome) => outcome.destinationId));
       const figures = await logFigures.read().catch(() => undefined);
       const withWaiting = ways.map((way) => {
-        const id = String(way['destinationId']);
+        const id = way['destinationId'];
         if (way['decision'] !== 'send' || known.has(id)) return way;
         const sending = viewSending(liveValues.healthReports(id));
         return { ...way, waiting: whyWaiting({ sending, backlog: figures?.backlogOf(id) }) };

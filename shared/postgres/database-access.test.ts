@@ -66,8 +66,8 @@ test('database: the password may come apart from the address', () => {
 test.each([
   [{ DATABASE_CERT: pem('CERTIFICATE') }, 'DATABASE_KEY is missing: DATABASE_CERT alone does nothing'],
   [{ DATABASE_KEY: pem('PRIVATE KEY') }, 'DATABASE_CERT is missing: DATABASE_KEY alone does nothing'],
-  [{ DATABASE_CA: 'ca.pem' }, 'DATABASE_CA must match pattern "-----BEGIN CERTIFICATE-----"'],
-  [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must match pattern "^postgres(ql)?://"'],
+  [{ DATABASE_CA: 'ca.pem' }, 'DATABASE_CA must match pattern "-----BEGIN CERTIFICATE-----", and is "ca.pem"'],
+  [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL is not a URL that begins with postgres:// or postgresql://'],
   [
     { DATABASE_URL: `${address}?sslmode=prefer` },
     'DATABASE_URL says sslmode=prefer: it must be one of disable, require, verify-ca, verify-full',
