@@ -24,6 +24,7 @@ export type VisitorEvents = {
 
 const prefix = 'visitor-';
 const batchPrefix = 'row';
+const identified = 'identify_';
 
 /** What events of a request say at the destination, beside which ones they are. */
 export function expectedMarks(seed: number, route: Route, visitor: number, number: number): ExpectedMarks {
@@ -66,7 +67,10 @@ export function visitorRequest({ token, seed, route, visitor, numbers, isNamed }
       return { method: 'GET', path: `/pixel/${token}.gif?${query.toString()}` };
     }
     case 'identify':
-      return post('identify', { externalId, userProperties: { custom_properties: { number, ...person } } });
+      return post('identify', {
+        externalId,
+        userProperties: { custom_properties: { [identified + number]: true, ...person } },
+      });
   }
 }
 
@@ -77,21 +81,32 @@ type Payload = {
   };
   readonly visitor?: {
     readonly external_id?: unknown;
-    readonly custom_properties?: { readonly number?: unknown };
+    readonly custom_properties?: Readonly<Record<string, unknown>>;
   };
 };
 
 /** Event and visitor of a delivered body, and digests of both; zeros, which no visitor sends, where they are missing. */
 export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
-  // An identify says it of its visitor, as that was right after it.
-  const number = event?.event === '$identify' ? visitor?.custom_properties?.number : event?.event_properties?.number;
+  const number =
+    event?.event === '$identify' ? newestIdentify(visitor?.custom_properties) : event?.event_properties?.number;
   return {
     visitor: wholeOr0(String(visitor?.external_id).slice(prefix.length)),
     number: wholeOr0(number),
     event: digestOf(event?.event_properties),
     person: digestOf(visitor?.custom_properties),
   };
+}
+
+/**
+ * An identify is known by its visitor, as that was right after it. Each adds a property of its own: one that all of them
+ * wrote would keep its value where a later identify has an earlier time, as after a clock was set back.
+ */
+function newestIdentify(properties: Readonly<Record<string, unknown>> = {}): number {
+  const numbers = Object.keys(properties)
+    .filter((name) => name.startsWith(identified))
+    .map((name) => wholeOr0(name.slice(identified.length)));
+  return Math.max(0, ...numbers);
 }
 
 function wholeOr0(value: unknown): number {
