@@ -19,6 +19,7 @@ const singleSignOn = Type.Object(
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
     scope: Type.Optional(text),
     accountId: Type.Optional(Type.String({ format: 'uuid' })),
+    trustsEmail: Type.Optional(Type.Boolean()),
     roles: Type.Optional(
       Type.Array(
         Type.Object(
@@ -57,6 +58,7 @@ const variables = {
       '`singleSignOn`: OpenID Connect, with `issuer`, `clientId`, `clientSecret` and `consoleUrl` (the address of the ' +
       'console: the provider sends people back to `<consoleUrl>/rest/v1/session/single-sign-on/callback`); optionally ' +
       '`label` (of the button), `scope` (`openid email profile`), `accountId` (which account, where there are several), ' +
+      '`trustsEmail` (`true` for a provider that sends no `email_verified` and whose users cannot choose their address), ' +
       '`roles` (a list of `{claim, value, role}`, which decides at each sign-in, and of `{emailDomain, role}`, which as ' +
       '`defaultRole` decides for new users; without a role only users who were invited sign in)',
   ),

@@ -45,9 +45,9 @@ export async function identifyUsers(
   now: Date,
 ): Promise<readonly UserRow[]> {
   const { sub, email: given, email_verified: isVerified } = claims;
-  if (typeof given !== 'string' || !given.includes('@') || isVerified === false || isVerified === 'false') {
-    throw new RefusedSignIn('no-email');
-  }
+  const isConfirmed =
+    isVerified === true || isVerified === 'true' || (isVerified === undefined && settings.trustsEmail);
+  if (typeof given !== 'string' || !given.includes('@') || isConfirmed !== true) throw new RefusedSignIn('no-email');
   const email = foldEmail(given);
   const subject = `${settings.issuer} ${String(sub)}`;
   const limited = settings.accountId === undefined ? {} : { accountId: settings.accountId };

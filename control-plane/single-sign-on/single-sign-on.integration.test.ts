@@ -139,6 +139,7 @@ test('single sign-on: a person who is no user and has no role, has no confirmed 
   expect(await signIn(stranger)).toEqual({ to: '/sign-in?failed=no-user', accounts: [] });
   await owner.post('/users', { email: stranger.email, role: 'publisher' });
   expect((await signIn({ ...stranger, email_verified: false })).to).toBe('/sign-in?failed=no-email');
+  expect((await signIn({ sub: stranger.sub, email: stranger.email })).to).toBe('/sign-in?failed=no-email');
   expect((await signIn(stranger)).accounts).toMatchObject([{ user: { role: 'publisher' } }]);
   expect(await signIn({ ...stranger, sub: 's-2' })).toEqual({ to: '/sign-in?failed=other-person', accounts: [] });
 });
