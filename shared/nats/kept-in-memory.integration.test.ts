@@ -6,10 +6,11 @@ import { testTopology } from '../testing/test-topology.ts';
 import { client } from './connection/client.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
+import type { ConsumerTrouble } from './consume/consumer-trouble.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { FinishedMessages } from './consume/taken-messages.ts';
-import type { ConsumerTrouble, PullConsumer } from './consume/pull-consumer.ts';
+import type { PullConsumer } from './consume/pull-consumer.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 
 let storeDir: string;

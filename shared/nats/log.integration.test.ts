@@ -10,7 +10,7 @@ import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
-import type { ConsumerTrouble } from './consume/pull-consumer.ts';
+import type { ConsumerTrouble } from './consume/consumer-trouble.ts';
 import type { LogMessage } from './messages/log-message.ts';
 import { publish, publishWithRetry } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/logger.ts';
-import type { ConsumerTrouble } from './pull-consumer.ts';
+import type { ConsumerTrouble } from './consumer-trouble.ts';
 
 /**
  * From here on it is an error, in ms. A consumer has no leader for some seconds while it is just being made on a cluster,

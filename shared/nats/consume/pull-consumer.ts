@@ -1,26 +1,22 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import type { Msg, Subscription } from 'nats';
-import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import {
-  ConsumerTakenError,
-  claimConsumer,
-  claimConsumerAt,
-  confirmConsumer,
-  rewindConsumer,
-  skipConsumer,
-} from './consumers.ts';
-import type { DurableConsumer, FinishedBefore, OwnedConsumer } from './consumers.ts';
-import { readLogMessage } from '../messages/log-message.ts';
 import type { LogMessage, MessageKeeper } from '../messages/log-message.ts';
-import { readPullStatus } from './pull-status.ts';
+import type { LossWatch } from '../messages/predecessors.ts';
+import { controlConsumer, retryDelayMs } from './consumer-control.ts';
+import { ConsumerOwnership } from './consumer-ownership.ts';
+import { TroubleReports } from './consumer-trouble.ts';
+import type { ConsumerTrouble } from './consumer-trouble.ts';
+import { claimConsumer, claimConsumerAt } from './consumers.ts';
+import type { DurableConsumer, FinishedBefore, OwnedConsumer } from './consumers.ts';
+import { PullInbox } from './pull-inbox.ts';
+import { PullRequests } from './pull-requests.ts';
+import type { PullStatus } from './pull-status.ts';
+import { noTurns } from './pull-turns.ts';
+import { PulledMessages } from './pulled-messages.ts';
+import { readersOf } from './readers.ts';
+import { Rewinds } from './rewinds.ts';
+import { RunState } from './run-state.ts';
 import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
-import type { LossWatch } from '../messages/predecessors.ts';
-import { readersOf } from './readers.ts';
-import type { PullTurn } from './pull-turns.ts';
-import { PullRequests } from './pull-requests.ts';
-import type { Reader } from './readers.ts';
 
 /**
  * A durable consumer being read, by its one owner: opening one takes it away from its previous reader.
@@ -90,21 +86,6 @@ export type PullConsumerOptions = {
   readonly losses?: LossWatch;
 };
 
-/** What keeps messages away from their reader, and for how long it has by now: 0 for the first of what belongs together. */
-export type ConsumerTrouble =
-  /** No server answers for the consumer: it has no leader at the moment, or was deleted. The reader looks for it. */
-  | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
-  /** Asking the log failed. It is asked again. */
-  | { readonly kind: 'failed'; readonly error: unknown; readonly lastsMs: number }
-  /** Messages were sent that did not come here. They are asked for again. */
-  | { readonly kind: 'missed' }
-  /** The consumer was gone, and has been created again. */
-  | { readonly kind: 'recreated' };
-
-const retryDelayMs = 250;
-/** Others take a process for dead no sooner. */
-const standstillMs = 1_500;
-
 /** Takes a consumer over, making it when it is missing, and begins to read it. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
   const { consumer, finishedBefore } = options;
@@ -118,75 +99,69 @@ export async function openPullConsumer(connection: LogConnection, options: PullC
   return new DurablePullConsumer(connection, options, owned, taken);
 }
 
-/** Messages that are to be skipped with the next rewind. */
-type Skip = { readonly upTo: number; resolve(messages: number): void };
-
-// Large: one state machine. Each message, status and reconnect decides on ownership, buffer and rewinding at once.
+/** Asks for messages, and puts together what its parts know: ownership, buffer, inbox, requests and rewinds. */
 class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
-  readonly #connection: LogConnection;
   readonly #options: PullConsumerOptions;
-  readonly #group: string;
   readonly #taken: TakenMessages;
-  readonly #keeper: MessageKeeper;
-  readonly #offReconnect: () => void;
-  readonly #reader: Reader;
-  /** Undefined: it takes no turns. */
-  readonly #turn: PullTurn | undefined;
-  #buffer: LogMessage[] = [];
-  #bufferedBytes = 0;
-  #inbox = '';
-  #subscription: Subscription | undefined;
+  readonly #trouble: TroubleReports;
+  readonly #state: RunState;
+  readonly #ownership: ConsumerOwnership;
+  readonly #buffer = new PulledMessages();
+  readonly #inbox: PullInbox;
   readonly #requests: PullRequests;
-  #nextConsumerSeq: number;
-  #lookedAtMs = performance.now();
-  #troubleSinceMs: number | undefined;
-  #waiting: ((value: void) => void) | undefined;
-  #skip: Skip | undefined;
-  #isRewindWanted = false;
-  #rewinding: Promise<void> | undefined;
-  #isConfirmed = true;
-  #confirming: Promise<void> | undefined;
-  #hasBegun = false;
-  #isPaused = false;
-  #isClosed = false;
-  #takenAway: ConsumerTakenError | undefined;
+  readonly #rewinds: Rewinds;
+  readonly #leave: readonly (() => void)[];
 
   constructor(connection: LogConnection, options: PullConsumerOptions, owned: OwnedConsumer, taken: TakenMessages) {
-    this.#connection = connection;
-    this.#options = options;
-    this.#group = owned.group;
-    this.#taken = taken;
-    this.#nextConsumerSeq = owned.nextConsumerSeq;
+    const { consumer, bufferedBytesMax, pullsAhead = true, isOneOfMany = false } = options;
     this.handedOutSeq = owned.handedOutSeq;
-    this.#keeper = {
-      acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
-      finished: ({ seq, storedAtMs }) => this.#taken.finish(seq, storedAtMs),
-      released: ({ seq, storedAtMs }) => {
-        this.#taken.release(seq, storedAtMs);
-        this.#void();
+    this.#options = options;
+    this.#taken = taken;
+    this.#trouble = new TroubleReports(options.onTrouble);
+    this.#state = new RunState(() => this.#end());
+    const control = controlConsumer(connection, consumer, owned.group);
+    this.#ownership = new ConsumerOwnership(control, this.#state);
+    this.#inbox = new PullInbox({
+      connection,
+      consumer,
+      keeper: this.#keeper(),
+      onMessage: (message) => this.#receive(message),
+      onStatus: (status) => this.#readStatus(status),
+      onFailed: (error) => this.#trouble.failed(error),
+    });
+    this.#rewinds = new Rewinds({
+      control,
+      taken,
+      state: this.#state,
+      trouble: this.#trouble,
+      nextConsumerSeq: owned.nextConsumerSeq,
+      isConnected: () => connection.connected,
+      onRewound: () => {
+        this.#inbox.open();
+        this.#pull();
       },
-    };
+    });
     // What the server sent into a connection that broke would come again late, behind newer messages.
-    this.#offReconnect = connection.onReconnect(() => this.#rewind());
+    const offReconnect = connection.onReconnect(() => this.#rewind());
     const readers = readersOf(connection);
-    const { stream, filterSubject } = options.consumer;
-    this.#reader = readers.add(options.isOneOfMany === true, () => this.#look());
-    this.#turn =
-      options.isOneOfMany === true ? readers.takeTurns(stream, filterSubject, () => this.#pull()) : undefined;
-    const { bufferedBytesMax, pullsAhead = true } = options;
+    const reader = readers.add(isOneOfMany, () => this.#look());
+    const { stream, filterSubject } = consumer;
+    const turn = isOneOfMany ? readers.takeTurns(stream, filterSubject, () => this.#pull()) : noTurns;
+    this.#leave = [() => reader.leave(), () => turn.leave(), offReconnect];
     this.#requests = new PullRequests({
       group: owned.group,
       pullsAhead,
       bufferedBytesMax,
       messageBytesMax: connection.messageBytesMax,
-      expiresMs: () => this.#reader.pullExpiresMs,
+      turn,
+      expiresMs: () => reader.pullExpiresMs,
     });
-    this.#subscribe();
+    this.#inbox.open();
   }
 
   get buffered(): number {
-    return this.#buffer.length;
+    return this.#buffer.count;
   }
 
   get finished(): FinishedMessages {
@@ -194,8 +169,7 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   get isCurrent(): boolean {
-    if (performance.now() - this.#lookedAtMs > standstillMs) this.#isConfirmed = false;
-    return this.#isConfirmed && this.#takenAway === undefined;
+    return this.#ownership.isCurrent;
   }
 
   async take(max: number): Promise<LogMessage[]> {
@@ -207,160 +181,116 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   async untilAny(): Promise<boolean> {
-    this.#hasBegun = true;
+    this.#state.begin();
     this.#requests.resumed();
-    while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
-      const woken = new Promise<void>((resolve) => {
-        this.#waiting = resolve;
-      });
+    while (this.#buffer.count === 0 && !this.#state.isClosed) {
+      const woken = this.#buffer.untilWoken();
       this.#pull();
       await woken;
     }
-    if (this.#takenAway !== undefined) throw this.#takenAway;
-    return !this.#isClosed;
+    if (this.#state.takenOver !== undefined) throw this.#state.takenOver;
+    return !this.#state.isClosed;
   }
 
   takeNow(max: number): LogMessage[] {
-    const taken = this.#buffer.splice(0, max);
-    for (const { data } of taken) this.#bufferedBytes -= data.length;
+    const taken = this.#buffer.take(max);
     this.#pull();
     return taken;
   }
 
   confirm(): Promise<void> {
-    if (this.#takenAway !== undefined) return Promise.reject(this.#takenAway);
-    if (this.isCurrent) return Promise.resolve();
-    return (this.#confirming ??= this.#confirm().finally(() => {
-      this.#confirming = undefined;
-    }));
+    return this.#ownership.confirm();
   }
 
   skipTo(upTo: number): Promise<number> {
-    if (this.#isClosed) return Promise.resolve(0);
-    this.#skip?.resolve(0);
-    return new Promise((resolve) => {
-      this.#skip = { upTo, resolve };
-      this.#rewind();
-    });
+    if (this.#state.isClosed) return Promise.resolve(0);
+    const skipped = this.#rewinds.skipTo(upTo);
+    this.#rewind();
+    return skipped;
   }
 
   pause(): void {
-    this.#isPaused = true;
+    this.#state.pause();
   }
 
   resume(): void {
-    this.#hasBegun = true;
-    this.#isPaused = false;
+    this.#state.resume();
     this.#pull();
   }
 
   close(): Promise<void> {
-    this.#end();
+    this.#state.close();
     return Promise.resolve();
   }
 
   #end(): void {
-    this.#isClosed = true;
-    this.#skip?.resolve(0);
-    this.#reader.leave();
-    this.#turn?.leave();
-    this.#offReconnect();
-    this.#subscription?.unsubscribe();
-    this.#emptyBuffer();
-    this.#wake();
+    this.#rewinds.close();
+    for (const leave of this.#leave) leave();
+    this.#inbox.close();
+    this.#buffer.take(Infinity);
+    this.#buffer.wake();
   }
 
-  /** Wakes its reader, which then looks at the buffer. */
-  #wake(): void {
-    const wake = this.#waiting;
-    this.#waiting = undefined;
-    wake?.();
-  }
-
-  #subscribe(): void {
-    this.#inbox = this.#connection[client].createInbox();
-    this.#subscription = this.#connection[client].nc.subscribe(this.#inbox, {
-      callback: (error, message) => {
-        if (error === null) this.#receive(message);
-        else this.#failed(error);
+  #keeper(): MessageKeeper {
+    return {
+      acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
+      finished: ({ seq, storedAtMs }) => this.#taken.finish(seq, storedAtMs),
+      released: ({ seq, storedAtMs }) => {
+        this.#taken.release(seq, storedAtMs);
+        this.#void();
       },
-    });
+    };
   }
 
   #pull(): void {
-    if (!this.#hasBegun) return;
-    if (this.#isClosed || this.#isPaused || this.#requests.isOpen || !this.#connection.connected) return;
-    if (this.#isRewindWanted || this.#rewinding !== undefined) {
-      this.#startRewinding(0);
+    if (!this.#state.isPulling || this.#requests.isOpen || !this.#inbox.isConnected) return;
+    if (this.#rewinds.isPending) {
+      this.#rewinds.start(0);
       return;
     }
     const { consumer, bufferedMax, bufferedBytesMax = Infinity, pullsAhead = true } = this.#options;
-    if (!pullsAhead && this.#waiting === undefined) return;
-    const { stream, name, ackPendingMax } = consumer;
+    if (!pullsAhead && !this.#buffer.isAwaited) return;
     const aheadMax = typeof bufferedMax === 'number' ? bufferedMax : bufferedMax();
-    const room = Math.min(aheadMax - this.#buffer.length, ackPendingMax - this.#taken.size);
-    if (room < 1 || this.#bufferedBytes >= bufferedBytesMax) return;
-    const asking = this.#turn === undefined ? 'free' : this.#turn.begin();
-    if (asking === undefined) return;
-    const request = this.#requests.next(asking, room, this.#bufferedBytes);
-    this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
-      reply: this.#inbox,
-    });
+    const room = Math.min(aheadMax - this.#buffer.count, consumer.ackPendingMax - this.#taken.size);
+    if (room < 1 || this.#buffer.bytes >= bufferedBytesMax) return;
+    const request = this.#requests.next(room, this.#buffer.bytes);
+    if (request !== undefined) this.#inbox.send(request);
   }
 
-  #receive(pulled: Msg): void {
+  #receive(message: LogMessage): void {
     this.#requests.heard();
-    const message = readLogMessage(this.#connection, pulled, this.#keeper);
-    if (message === undefined) {
-      this.#readStatus(pulled);
-      return;
-    }
-    if (message.consumerSeq !== this.#nextConsumerSeq) {
-      this.#options.onTrouble?.({ kind: 'missed' });
+    if (!this.#rewinds.isNext(message.consumerSeq)) {
+      this.#trouble.missed();
       this.#rewind();
       return;
     }
-    this.#nextConsumerSeq += 1;
-    this.#troubleSinceMs = undefined;
+    this.#trouble.over();
     this.#options.losses?.note(message);
-    const isLast = this.#requests.received();
-    this.#turn?.received(message.seq);
-    if (isLast) this.#turn?.end(true);
+    this.#requests.received(message.seq);
     const received = this.#taken.received(message.seq, message.storedAtMs);
-    if (received === 'new') this.#keep(message);
+    if (received === 'new') this.#buffer.push(message);
     else if (received === 'acknowledged') message.ack();
-    this.#wake();
+    this.#buffer.wake();
     this.#pull();
   }
 
-  #keep(message: LogMessage): void {
-    this.#buffer.push(message);
-    this.#bufferedBytes += message.data.length;
-  }
-
-  #emptyBuffer(): void {
-    this.#buffer = [];
-    this.#bufferedBytes = 0;
-  }
-
-  #readStatus(message: Msg): void {
-    if (this.#isClosed) return;
-    const status = readPullStatus(message);
+  #readStatus(status: PullStatus): void {
+    this.#requests.heard();
+    if (this.#state.isClosed) return;
     switch (status.kind) {
       case 'heartbeat':
         return;
       case 'over':
-        this.#troubleSinceMs = undefined;
+        this.#trouble.over();
         this.#requests.ended();
-        this.#turn?.end(false);
         this.#pull();
         return;
       case 'unanswered':
-        this.#options.onTrouble?.({ kind: 'unanswered', reason: status.reason, lastsMs: this.#troubleMs() });
+        this.#trouble.unanswered(status.reason);
         this.#rewind(retryDelayMs);
         return;
       case 'refused':
-        // Who has taken the consumer over is found on the way.
+        // The rewind finds out which reader has taken the consumer over.
         this.#rewind();
         return;
       case 'cut':
@@ -369,108 +299,24 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   #look(): void {
-    const nowMs = performance.now();
-    const isCurrent = this.isCurrent;
-    this.#lookedAtMs = nowMs;
-    if (!isCurrent) this.confirm().catch(() => undefined);
-    if (!this.#connection.connected) return;
-    if (this.#requests.isOverdue(nowMs)) this.#rewind();
+    this.#ownership.look();
+    if (!this.#inbox.isConnected) return;
+    if (this.#requests.isOverdue(performance.now())) this.#rewind();
     else this.#pull();
   }
 
-  async #confirm(): Promise<void> {
-    while (!this.#isClosed) {
-      try {
-        await confirmConsumer(this.#connection, this.#options.consumer, this.#group);
-        this.#lookedAtMs = performance.now();
-        this.#isConfirmed = true;
-        return;
-      } catch (error) {
-        if (error instanceof ConsumerTakenError) {
-          this.#lose(error);
-          throw error;
-        }
-        await wait(retryDelayMs);
-      }
-    }
-  }
-
-  /** What was pulled and not taken is void, and what is on its way. */
+  /** Messages that were pulled and not taken, and those on their way, are wanted again. */
   #void(): void {
-    for (const { seq, storedAtMs } of this.#buffer) this.#taken.release(seq, storedAtMs);
-    this.#emptyBuffer();
-    this.#requests.ended();
-    this.#subscription?.unsubscribe();
-    this.#subscription = undefined;
-    this.#isRewindWanted = true;
-    this.#turn?.reset();
+    for (const { seq, storedAtMs } of this.#buffer.take(Infinity)) this.#taken.release(seq, storedAtMs);
+    this.#inbox.close();
+    this.#rewinds.want();
+    this.#requests.reset();
   }
 
   /** Has the server hand out again what is not acknowledged. */
   #rewind(delayMs = 0): void {
-    if (this.#isClosed) return;
+    if (this.#state.isClosed) return;
     this.#void();
-    this.#startRewinding(delayMs);
-  }
-
-  #startRewinding(delayMs: number): void {
-    this.#rewinding ??= this.#rewindUntilDone(delayMs).finally(() => {
-      this.#rewinding = undefined;
-      if (this.#isRewindWanted || this.#isClosed) return;
-      this.#subscribe();
-      this.#pull();
-    });
-  }
-
-  async #rewindUntilDone(delayMs: number): Promise<void> {
-    if (delayMs > 0) await wait(delayMs);
-    // Without a connection the next one begins it.
-    while (this.#isRewindWanted && !this.#isClosed && this.#connection.connected) {
-      this.#isRewindWanted = false;
-      try {
-        const { consumer } = this.#options;
-        const found = await rewindConsumer(this.#connection, consumer, this.#group, this.#taken.finished);
-        const owned = await this.#skipped(found);
-        if (owned.isNew) this.#options.onTrouble?.({ kind: 'recreated' });
-        this.#taken.rewound(owned.ackedSeq);
-        this.#nextConsumerSeq = owned.nextConsumerSeq;
-      } catch (error) {
-        if (error instanceof ConsumerTakenError) {
-          this.#lose(error);
-          return;
-        }
-        this.#isRewindWanted = true;
-        this.#failed(error);
-        await wait(retryDelayMs);
-      }
-    }
-  }
-
-  /** Behind what is to be skipped. */
-  async #skipped(owned: OwnedConsumer): Promise<OwnedConsumer> {
-    const skip = this.#skip;
-    if (skip === undefined) return owned;
-    const made = await skipConsumer(this.#connection, this.#options.consumer, owned, skip.upTo);
-    // What another process has taken meanwhile, or a new call asks for, is for the next rewind.
-    if (this.#skip === skip) this.#skip = undefined;
-    const known = made === owned ? 0 : this.#taken.skipTo(skip.upTo, Date.now());
-    skip.resolve(made === owned ? 0 : Math.max(0, owned.unfinished - made.unfinished - known));
-    return made;
-  }
-
-  #lose(error: ConsumerTakenError): void {
-    this.#takenAway ??= error;
-    this.#end();
-  }
-
-  #failed(error: unknown): void {
-    this.#options.onTrouble?.({ kind: 'failed', error, lastsMs: this.#troubleMs() });
-  }
-
-  /** Time since trouble began; it begins now where all was well. */
-  #troubleMs(): number {
-    const nowMs = performance.now();
-    this.#troubleSinceMs ??= nowMs;
-    return nowMs - this.#troubleSinceMs;
+    this.#rewinds.start(delayMs);
   }
 }

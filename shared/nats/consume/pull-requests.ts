@@ -1,4 +1,4 @@
-import type { Asking } from './pull-turns.ts';
+import type { PullTurn } from './pull-turns.ts';
 
 /** As the server reads it. */
 export type PullRequest = { readonly batch: number; readonly group: string; readonly max_bytes?: number } & (
@@ -13,6 +13,8 @@ export type PullRequestsOptions = {
   /** Bytes of messages pulled and not taken, give or take a message; undefined for as many as they have. */
   readonly bufferedBytesMax: number | undefined;
   readonly messageBytesMax: number;
+  /** Its turn among the readers of its subject. */
+  readonly turn: PullTurn;
   /** How long a request waits at the server, in ms. */
   expiresMs(): number;
 };
@@ -50,15 +52,24 @@ export class PullRequests {
     this.#heardAtMs = performance.now();
   }
 
-  /** A message came. Returns whether it was the last one of the request. */
-  received(): boolean {
+  /** A message came, at this sequence of the stream. */
+  received(seq: number): void {
+    const { turn } = this.#options;
     this.#left = Math.max(0, this.#left - 1);
-    return this.#left === 0;
+    turn.received(seq);
+    if (this.#left === 0) turn.end(true);
   }
 
-  /** The request has ended. */
+  /** The server has no more messages for the request. */
   ended(): void {
     this.#left = 0;
+    this.#options.turn.end(false);
+  }
+
+  /** The request and what is on its way are void. */
+  reset(): void {
+    this.#left = 0;
+    this.#options.turn.reset();
   }
 
   /** The reader asks for messages again. */
@@ -66,8 +77,10 @@ export class PullRequests {
     this.#mayHaveMore = true;
   }
 
-  /** The next request, for up to `room` messages beside those of so many bytes that are here. */
-  next(asking: Asking, room: number, bufferedBytes: number): PullRequest {
+  /** The next request, for up to `room` messages beside `bufferedBytes` that are here; undefined: it is another reader's turn. */
+  next(room: number, bufferedBytes: number): PullRequest | undefined {
+    const asking = this.#options.turn.begin();
+    if (asking === undefined) return undefined;
     this.heard();
     switch (asking) {
       case 'free':

@@ -22,6 +22,15 @@ export type PullTurn = {
   leave(): void;
 };
 
+/** The turn of a reader that takes none: it asks as it likes. */
+export const noTurns: PullTurn = {
+  begin: () => 'free',
+  received: () => undefined,
+  end: () => undefined,
+  reset: () => undefined,
+  leave: () => undefined,
+};
+
 type State = 'idle' | 'free' | 'queued' | 'granted' | 'asking' | 'caught-up' | 'watching' | 'resting';
 
 type Member = { state: State; restingSinceMs: number; readonly pull: () => void };

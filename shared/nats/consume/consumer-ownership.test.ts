@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { ConsumerOwnership } from './consumer-ownership.ts';
+import { ConsumerTakenError } from './consumers.ts';
+import { RunState } from './run-state.ts';
+
+function open(confirm: () => Promise<void>) {
+  const ends: string[] = [];
+  const state = new RunState(() => ends.push('ended'));
+  const clock = { ms: 0 };
+  const ownership = new ConsumerOwnership({ confirm }, state, () => clock.ms);
+  return { ownership, state, clock, ends };
+}
+
+test('ownership: after a standstill it is uncertain until the server has confirmed it, once for all that ask', async () => {
+  let asked = 0;
+  const { ownership, clock } = open(() => {
+    asked += 1;
+    // The first answer gets lost.
+    return asked === 1 ? Promise.reject(new Error('no answer')) : Promise.resolve();
+  });
+  for (clock.ms = 0; clock.ms < 3_000; clock.ms += 500) ownership.look();
+  await ownership.confirm();
+  expect([ownership.isCurrent, asked]).toEqual([true, 0]);
+  clock.ms += 2_000;
+  expect(ownership.isCurrent).toBe(false);
+  // Time that passes normally again confirms nothing.
+  ownership.look();
+  expect(ownership.isCurrent).toBe(false);
+  await Promise.all([ownership.confirm(), ownership.confirm()]);
+  expect([ownership.isCurrent, asked]).toEqual([true, 2]);
+});
+
+test('ownership: a reader that has lost its consumer ends, and is never current again', async () => {
+  const taken = new ConsumerTakenError('taken over');
+  const { ownership, state, clock, ends } = open(() => Promise.reject(taken));
+  clock.ms = 2_000;
+  await expect(ownership.confirm()).rejects.toBe(taken);
+  ownership.look();
+  await expect(ownership.confirm()).rejects.toBe(taken);
+  expect([ownership.isCurrent, state.isClosed, ends]).toEqual([false, true, ['ended']]);
+});
+
+test('run state: a paused reader stays paused though it waits, and nothing opens a closed one again', () => {
+  const { state, ends } = open(() => Promise.resolve());
+  state.pause();
+  state.begin();
+  expect(state.isPulling).toBe(false);
+  state.resume();
+  expect(state.isPulling).toBe(true);
+  state.close();
+  state.resume();
+  state.begin();
+  state.pause();
+  const taken = new ConsumerTakenError('taken over');
+  state.lose(taken);
+  expect([state.isPulling, state.isClosed, state.takenOver, ends]).toEqual([false, true, taken, ['ended']]);
+});

@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { retryDelayMs } from './consumer-control.ts';
+import type { ConsumerControl } from './consumer-control.ts';
+import type { TroubleReports } from './consumer-trouble.ts';
+import { ConsumerTakenError } from './consumers.ts';
+import type { OwnedConsumer } from './consumers.ts';
+import type { RunState } from './run-state.ts';
+import type { TakenMessages } from './taken-messages.ts';
+
+export type RewindsOptions = {
+  readonly control: Pick<ConsumerControl, 'rewind' | 'skip'>;
+  readonly taken: Pick<TakenMessages, 'finished' | 'rewound' | 'skipTo'>;
+  readonly state: Pick<RunState, 'isClosed' | 'lose'>;
+  readonly trouble: Pick<TroubleReports, 'failed' | 'recreated'>;
+  /** What the first message counts as. */
+  readonly nextConsumerSeq: number;
+  isConnected(): boolean;
+  /** The server hands out again what is not finished: it may be requested. */
+  onRewound(): void;
+};
+
+/** Messages that the next rewind skips. */
+type Skip = { readonly upTo: number; resolve(messages: number): void };
+
+/**
+ * The position of a consumer at the server: the count of the next message, and the rewinds, one at a time. A rewind that is
+ * wanted while one runs follows it, and the reader asks for messages only after the last.
+ */
+export class Rewinds {
+  readonly #options: RewindsOptions;
+  #nextConsumerSeq: number;
+  #skip: Skip | undefined;
+  #isWanted = false;
+  #running: Promise<void> | undefined;
+
+  constructor(options: RewindsOptions) {
+    this.#options = options;
+    this.#nextConsumerSeq = options.nextConsumerSeq;
+  }
+
+  /** Whether no message may be requested before a rewind has ended. */
+  get isPending(): boolean {
+    return this.#isWanted || this.#running !== undefined;
+  }
+
+  /** Counts a message of the server; false where messages before it did not arrive. */
+  isNext(consumerSeq: number): boolean {
+    if (consumerSeq !== this.#nextConsumerSeq) return false;
+    this.#nextConsumerSeq += 1;
+    return true;
+  }
+
+  /** The next `start`, or the running one, rewinds. */
+  want(): void {
+    this.#isWanted = true;
+  }
+
+  /** Rewinds if it is wanted and not under way, after `delayMs`. Without a connection the next `start` does it. */
+  start(delayMs: number): void {
+    this.#running ??= this.#untilDone(delayMs).finally(() => {
+      this.#running = undefined;
+      if (!this.#isWanted && !this.#options.state.isClosed) this.#options.onRewound();
+    });
+  }
+
+  /** Has the next rewind skip messages. Resolves with about how many, or 0 where another call or the end came first. */
+  skipTo(upTo: number): Promise<number> {
+    this.#skip?.resolve(0);
+    return new Promise((resolve) => {
+      this.#skip = { upTo, resolve };
+    });
+  }
+
+  /** Nothing is skipped any more. */
+  close(): void {
+    this.#skip?.resolve(0);
+  }
+
+  async #untilDone(delayMs: number): Promise<void> {
+    const { control, taken, state, trouble, isConnected } = this.#options;
+    if (delayMs > 0) await wait(delayMs);
+    while (this.#isWanted && !state.isClosed && isConnected()) {
+      this.#isWanted = false;
+      try {
+        const owned = await this.#skipped(await control.rewind(taken.finished));
+        if (owned.isNew) trouble.recreated();
+        taken.rewound(owned.ackedSeq);
+        this.#nextConsumerSeq = owned.nextConsumerSeq;
+      } catch (error) {
+        if (error instanceof ConsumerTakenError) {
+          state.lose(error);
+          return;
+        }
+        this.#isWanted = true;
+        trouble.failed(error);
+        await wait(retryDelayMs);
+      }
+    }
+  }
+
+  /** The consumer after the messages to be skipped. */
+  async #skipped(owned: OwnedConsumer): Promise<OwnedConsumer> {
+    const skip = this.#skip;
+    if (skip === undefined) return owned;
+    const made = await this.#options.control.skip(owned, skip.upTo);
+    // A call made during the request is for the next rewind.
+    if (this.#skip === skip) this.#skip = undefined;
+    const known = made === owned ? 0 : this.#options.taken.skipTo(skip.upTo, Date.now());
+    skip.resolve(made === owned ? 0 : Math.max(0, owned.unfinished - made.unfinished - known));
+    return made;
+  }
+}

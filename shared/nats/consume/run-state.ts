@@ -1,0 +1,53 @@
+import type { ConsumerTakenError } from './consumers.ts';
+
+/**
+ * Whether a consumer asks for messages. It begins when its reader first wants some, may be paused and resumed, and ends
+ * once: its reader closed it, or another reader has taken it over.
+ */
+export class RunState {
+  readonly #onEnd: () => void;
+  #phase: 'new' | 'pulling' | 'paused' | 'closed' = 'new';
+  #takenOver: ConsumerTakenError | undefined;
+
+  /** `onEnd` is called once. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  get isPulling(): boolean {
+    return this.#phase === 'pulling';
+  }
+
+  get isClosed(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  /** Set once another reader has taken over, also where that is found only after the consumer was closed. */
+  get takenOver(): ConsumerTakenError | undefined {
+    return this.#takenOver;
+  }
+
+  /** Its reader waits for messages: a paused consumer stays paused. */
+  begin(): void {
+    if (this.#phase === 'new') this.#phase = 'pulling';
+  }
+
+  pause(): void {
+    if (this.#phase !== 'closed') this.#phase = 'paused';
+  }
+
+  resume(): void {
+    if (this.#phase !== 'closed') this.#phase = 'pulling';
+  }
+
+  close(): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#onEnd();
+  }
+
+  lose(error: ConsumerTakenError): void {
+    this.#takenOver ??= error;
+    this.close();
+  }
+}
