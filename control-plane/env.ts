@@ -24,7 +24,7 @@ import { experimentLimitsEnv } from './experiments/assignment/experiment-limits.
 import { refusalLimitsEnv } from './keys/refusal-limits.ts';
 import { scopesEnv } from './keys/scopes.ts';
 import { alertsEnv } from './operate/read-alerts.ts';
-import { publishingEnv } from './publishing/publishing-service.ts';
+import { publishingEnv } from './publishing/publishing-settings.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { accountLimitsEnv } from './store/account-limits.ts';
 import { databasesEnv } from './store/databases-settings.ts';

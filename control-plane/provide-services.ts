@@ -19,7 +19,7 @@ import { createQuarantineService, quarantine } from './quarantine/quarantine-ser
 import { provideReplays } from './replays/provide-replays.ts';
 import { provideSources } from './sources/provide-sources.ts';
 import type { LogFollowers } from './log-followers.ts';
-import { backlogAgeMs, guardsBacklogs } from './versions/backlogs-left.ts';
+import { provideBacklogGuard } from './versions/provide-backlog-guard.ts';
 import type { ErasureForwarding } from './erasures/forward-erasures.ts';
 import { provideErasures } from './erasures/provide-erasures.ts';
 
@@ -51,8 +51,7 @@ export function provideServices(
   services.provide(liveValues, followers.liveValues);
   services.provide(logFigures, figures);
   services.provide(recheckStreams, (accountId) => eventStreams.recheck(accountId));
-  services.provide(guardsBacklogs, env.PUBLISH_GUARDS_BACKLOGS);
-  services.provide(backlogAgeMs, env.PUBLISH_BACKLOG_AGE_MS);
+  provideBacklogGuard(env, services);
   provideSources(env, services);
   services.provide(quarantine, createQuarantineService(connection, pool));
   provideReplays({ logBuckets, logger }, services, scope);

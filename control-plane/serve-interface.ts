@@ -11,7 +11,7 @@ import { addDescriptionRoutes } from './api/description-routes.ts';
 import { createHttpCounts } from './api/http-counts.ts';
 import { readControlPlaneHttpSettings } from './api/http-settings.ts';
 import { readProxies } from './api/proxies.ts';
-import { createAccountLimits } from './api/request-limits.ts';
+import { createAccountLimits, readRequestLimitSettings } from './api/request-limits.ts';
 import { whyLeftOut } from './compat/left-out.ts';
 import { loadPages } from './console-host/load-pages.ts';
 import { documents, endpoints } from './endpoints.ts';
@@ -48,7 +48,10 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const logins = openLogins(env, { storage: parts.logins, secretBox, logger, isTls, addressOf, now }, scope);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const addPages = await loadPages(env.INGEST_URL);
-  const requestLimits = { account: createAccountLimits(env), address: logins.requestLimits };
+  const requestLimits = {
+    account: createAccountLimits(readRequestLimitSettings(env), env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX),
+    address: logins.requestLimits,
+  };
   const app = createApp({
     authenticate: logins.principalOf,
     authenticateAgain: logins.principalAgain,

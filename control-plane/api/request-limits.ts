@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { LimitFunction } from 'p-limit';
-import type { Static, TObject } from 'typebox';
 import { ConcurrencyLimit, RateLimit } from '../../shared/limits/index.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { ApiError, tooMany } from './api-error.ts';
 
@@ -132,38 +132,45 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   };
 }
 
-/** Time that costly work of one account may take at once before it waits. */
-const costlyBurstMs = 5_000;
-/** Costly work that would have to wait for longer is refused. */
-const costlyWaitMaxMs = 10_000;
 /** Keys of one address that are looked up at a time: fewer than there are connections for that. */
 const loginsRunningMax = 2;
 /** Requests of one address whose API key is looked up or waits for it; more get a 429. */
 const loginsMax = 500;
 
-export const requestLimitsEnv = {
-  ACCOUNT_COSTLY_PERCENT: count(
-    'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait, and one that would wait for over 10 seconds gets a 429 with Retry-After',
-    20,
-    { unit: '%', maximum: 100 },
-  ),
-  ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
-};
+export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = defineSettings({
+  /** The cost budget of one account. */
+  costly: {
+    share: fromEnv(
+      {
+        ACCOUNT_COSTLY_PERCENT: count(
+          'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait, and one that would wait for over 10 seconds gets a 429 with Retry-After',
+          20,
+          { unit: '%', maximum: 100 },
+        ),
+      },
+      (env) => env.ACCOUNT_COSTLY_PERCENT / 100,
+    ),
+    burstMs: 5_000,
+    waitMaxMs: 10_000,
+  },
+  requestsMax: fromEnv({
+    ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
+  }),
+});
 
-type RequestLimitVariables = Static<TObject<typeof requestLimitsEnv>> & {
-  readonly CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: number;
-};
+export type RequestLimitSettings = ReturnType<typeof readRequestLimitSettings>;
 
-/** Limits by account, for requests with a known key. No account has all connections. */
-export function createAccountLimits(env: RequestLimitVariables): RequestLimits {
+/** Limits by account, for requests with a known key. No account gets all database connections. */
+export function createAccountLimits(
+  { requestsMax, costly }: RequestLimitSettings,
+  databaseConnectionsMax: number,
+): RequestLimits {
   return createRequestLimits({
-    runningMax: Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2),
-    inFlightMax: env.ACCOUNT_REQUESTS_MAX,
-    refusal: () => tooMany(`${env.ACCOUNT_REQUESTS_MAX} requests of the account are under way, try again`),
+    runningMax: Math.ceil(databaseConnectionsMax / 2),
+    inFlightMax: requestsMax,
+    refusal: () => tooMany(`${requestsMax} requests of the account are under way, try again`),
     costly: {
-      share: env.ACCOUNT_COSTLY_PERCENT / 100,
-      burstMs: costlyBurstMs,
-      waitMaxMs: costlyWaitMaxMs,
+      ...costly,
       refusal: (retryAfterS) =>
         tooMany(
           `publishing and replaying have taken more time than one account may have, try again in ${retryAfterS} s`,

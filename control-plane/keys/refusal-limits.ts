@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Static, TObject } from 'typebox';
 import { RateLimit } from '../../shared/limits/index.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
 /** Limits how many guessed keys of an address are looked up. */
@@ -15,10 +15,20 @@ export type RefusalLimits = {
   noteValid(authorization: string): void;
 };
 
-export type RefusalLimitsOptions = {
+export const { variables: refusalLimitsEnv, read: readRefusalLimits } = defineSettings({
   /** Refused keys of an address that are forgotten in a second. */
-  readonly perS: number;
+  perS: 5,
   /** Keys of an address that may be refused at once. */
+  burst: fromEnv({
+    ADDRESS_REFUSED_KEYS_BURST: count(
+      'API keys that may be refused to one address at once, and five a second over time; past that keys that were not used lately get a 429 without being looked up',
+      1_000,
+    ),
+  }),
+});
+
+export type RefusalLimitsOptions = {
+  readonly perS: number;
   readonly burst: number;
   /** In ms; never goes back. */
   now?(): number;
@@ -43,16 +53,3 @@ export function createRefusalLimits({ perS, burst, now }: RefusalLimitsOptions):
 
 /** No key is kept as it is. */
 const digestOf = (authorization: string): string => createHash('sha256').update(authorization).digest('base64');
-
-const refusedKeysPerS = 5;
-
-export const refusalLimitsEnv = {
-  ADDRESS_REFUSED_KEYS_BURST: count(
-    'API keys that may be refused to one address at once, and five a second over time; past that keys that were not used lately get a 429 without being looked up',
-    1_000,
-  ),
-};
-
-export function readRefusalLimits(env: Static<TObject<typeof refusalLimitsEnv>>): RefusalLimitsOptions {
-  return { perS: refusedKeysPerS, burst: env.ADDRESS_REFUSED_KEYS_BURST };
-}

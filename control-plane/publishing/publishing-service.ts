@@ -1,5 +1,4 @@
 import type { Storage } from '../../shared/postgres/open-storage.ts';
-import { count, flag } from '../../shared/runtime/variables.ts';
 import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import { decodeReport, leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import { defineService } from '../api/services.ts';
@@ -7,32 +6,6 @@ import type { LogBuckets } from './log-buckets.ts';
 import { publishedRevision } from './outbox.ts';
 import type { BucketCache, CachedEntry } from './bucket-cache.ts';
 import { createBucketCache } from './bucket-cache.ts';
-
-const mebibyte = 1024 ** 2;
-
-export const publishingEnv = {
-  PUBLISH_GUARDS_BACKLOGS: flag(
-    'Whether a version that removes or disables a destination for which events wait is refused with 409 unless `force` ' +
-      'is sent. Off, it is published and the answer says what was left unsent',
-    true,
-  ),
-  PUBLISH_BACKLOG_AGE_MS: count(
-    'How long the oldest event must have waited for that; anything that is retried counts as well. Of a destination ' +
-      'that is sent to all the time, something is always on its way',
-    5_000,
-    { unit: 'ms', minimum: 0 },
-  ),
-  CONFIG_BYTES_MAX: count(
-    "The largest configuration of one account that may be published; the log's own limit holds as well",
-    8 * mebibyte,
-    { unit: 'bytes', minimum: 1024 },
-  ),
-  CONFIG_PUSH_BYTES_PER_S: count(
-    'What may be written to the log of the configuration of one account a second; what is published faster is written together',
-    4 * mebibyte,
-    { unit: 'bytes' },
-  ),
-};
 
 /** Where a publish waits until it is live, and learns how large it may be. */
 export type PublishingService = {

@@ -9,6 +9,7 @@ import { competeForLeadership } from './leader-lock.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { createPublishingService, leases, publishing } from './publishing-service.ts';
 import type { LeaseCache } from './publishing-service.ts';
+import { readPublishingSettings } from './publishing-settings.ts';
 
 export type Publishing = { readonly publisher: ConfigPublisher; leading(): boolean };
 
@@ -23,12 +24,13 @@ export type PublishingParts = {
 
 /** Publishes what versions make live, while this control plane leads. */
 export function startPublishing(
-  env: { readonly CONFIG_PUSH_BYTES_PER_S: number; readonly CONFIG_BYTES_MAX: number },
+  env: Parameters<typeof readPublishingSettings>[0],
   { databases, logBuckets, leaseCache, signer, logger, now }: PublishingParts,
   services: Services,
   scope: Scope,
 ): Publishing {
   const { storage, access } = databases;
+  const { pushBytesPerS, documentBytesMax } = readPublishingSettings(env);
   const wake = (): void => publisher.wake();
   const lock = competeForLeadership({ ...access, logger, onWake: () => wake() });
   scope.use('leadership', lock, (one) => one.stop());
@@ -37,12 +39,11 @@ export function startPublishing(
     logBuckets,
     signer,
     logger,
-    pushBytesPerS: env.CONFIG_PUSH_BYTES_PER_S,
+    pushBytesPerS,
     leading: () => lock.leading,
     now,
   });
   scope.use('publisher', publisher, (one) => one.stop());
-  const documentBytesMax = env.CONFIG_BYTES_MAX;
   services.provide(
     publishing,
     createPublishingService({ storage, logBuckets, leases: leaseCache, documentBytesMax, wake }),

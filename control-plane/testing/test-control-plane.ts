@@ -24,7 +24,7 @@ import { addApiKey } from '../keys/key-store.ts';
 import { refusalLimitsEnv } from '../keys/refusal-limits.ts';
 import { erasuresEnv } from '../erasures/erasure-settings.ts';
 import { experimentLimitsEnv } from '../experiments/assignment/experiment-limits.ts';
-import { publishingEnv } from '../publishing/publishing-service.ts';
+import { publishingEnv } from '../publishing/publishing-settings.ts';
 import { startControlPlane } from '../start-control-plane.ts';
 import { accountLimitsEnv } from '../store/account-limits.ts';
 import { createClient } from './client.ts';

@@ -1,5 +1,5 @@
-import type { Static, TObject } from 'typebox';
 import { RateLimit } from '../../../shared/limits/index.ts';
+import { defineSettings, fromEnv } from '../../../shared/runtime/settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import { badRequest, tooMany } from '../../api/api-error.ts';
@@ -67,29 +67,29 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
   };
 }
 
-/** Cost of one page, in characters read, each some nanoseconds. */
-const pageWorkMax = 2_000_000;
-/** Visitors of all accounts that wait to be looked up or assigned; more get a 503. */
-export const visitorsWaitingMax = 5_000;
-
-export const experimentLimitsEnv = {
+const assignments = {
   EXPERIMENT_ASSIGNMENTS_PER_S: count(
     'First assignments of one account a second. The account may look up five times as many visitors (those not asked for in the last half minute, and every personalization), send 20 times as many impressions, and have its pages evaluated for 20,000 units of work each. More get a 429',
     1_000,
   ),
-  EXPERIMENT_ASSIGNMENTS_MAX: count(
-    'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',
-    10_000_000,
-  ),
 };
 
-export function readExperimentRates(env: Static<TObject<typeof experimentLimitsEnv>>): ExperimentRates {
-  const assignments = env.EXPERIMENT_ASSIGNMENTS_PER_S;
-  return {
-    lookups: assignments * 5,
-    assignments,
-    impressions: assignments * 20,
-    work: assignments * 20_000,
-    pageWorkMax,
-  };
-}
+export const { variables: experimentLimitsEnv, read: readExperimentLimits } = defineSettings({
+  rates: {
+    lookups: fromEnv(assignments, (env) => env.EXPERIMENT_ASSIGNMENTS_PER_S * 5),
+    assignments: fromEnv(assignments),
+    impressions: fromEnv(assignments, (env) => env.EXPERIMENT_ASSIGNMENTS_PER_S * 20),
+    work: fromEnv(assignments, (env) => env.EXPERIMENT_ASSIGNMENTS_PER_S * 20_000),
+    /** Cost of one page, in characters read, each some nanoseconds. */
+    pageWorkMax: 2_000_000,
+  },
+  /** Stored, of one account. */
+  assignmentsMax: fromEnv({
+    EXPERIMENT_ASSIGNMENTS_MAX: count(
+      'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',
+      10_000_000,
+    ),
+  }),
+  /** Visitors of all accounts that wait to be looked up or assigned; more get a 503. */
+  visitorsWaitingMax: 5_000,
+});

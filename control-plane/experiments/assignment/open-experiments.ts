@@ -4,16 +4,12 @@ import { createAssigner } from './assigner.ts';
 import { createAssignmentQuota } from './assignment-quota.ts';
 import type { AssignmentQuota } from './assignment-quota.ts';
 import { countAssignments } from './assignment-store.ts';
-import { createExperimentLimits, readExperimentRates, visitorsWaitingMax } from './experiment-limits.ts';
+import { createExperimentLimits, readExperimentLimits } from './experiment-limits.ts';
 import type { ExperimentLimits } from './experiment-limits.ts';
 import type { ExperimentPlans } from './experiment-plans.ts';
 import { createExperimentService } from './experiment-service.ts';
 import type { ExperimentService } from './experiment-service.ts';
 import { createImpressionLog } from './impression-log.ts';
-
-type ExperimentVariables = Parameters<typeof readExperimentRates>[0] & {
-  readonly EXPERIMENT_ASSIGNMENTS_MAX: number;
-};
 
 export type Experiments = {
   readonly service: ExperimentService;
@@ -23,7 +19,7 @@ export type Experiments = {
 
 /** Opens the service that assigns visitors to experiments. */
 export function openExperiments(
-  env: ExperimentVariables,
+  env: Parameters<typeof readExperimentLimits>[0],
   {
     plans,
     pool,
@@ -32,8 +28,8 @@ export function openExperiments(
   now: () => Date,
 ): Experiments {
   const { connection } = logBuckets;
-  const experimentLimits = createExperimentLimits(readExperimentRates(env));
-  const assignmentsMax = env.EXPERIMENT_ASSIGNMENTS_MAX;
+  const { rates, assignmentsMax, visitorsWaitingMax } = readExperimentLimits(env);
+  const experimentLimits = createExperimentLimits(rates);
   const assignmentQuota = createAssignmentQuota({
     assignmentsMax,
     count: (accountId) => countAssignments(pool, accountId, assignmentsMax),
