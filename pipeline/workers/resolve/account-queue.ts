@@ -16,8 +16,8 @@ import { UnfinishedFrames } from './unfinished-frames.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import type { WaitingEvents } from './waiting-events.ts';
 
-/** With so much of its account waiting in memory a queue is not read. */
-const waitingBytesMax = 256 * 1024;
+/** A queue is not read while events of its account of this size wait in memory. The limit of the partition is a setting. */
+const accountWaitingBytesMax = 256 * 1024;
 const bufferedMax = 2;
 const ackPendingMax = 512;
 
@@ -171,7 +171,7 @@ export class AccountQueue {
 
   async #hasRoom(): Promise<boolean> {
     const { waiting } = this.#target;
-    while (!this.#isClosed && waiting.bytesOf(this.accountId) >= waitingBytesMax) await this.#room.wait();
+    while (!this.#isClosed && waiting.bytesOf(this.accountId) >= accountWaitingBytesMax) await this.#room.wait();
     return !this.#isClosed;
   }
 
