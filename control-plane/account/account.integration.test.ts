@@ -13,7 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const defaults = { emailIdentifies: true, externalIdsMax: 1, blockedValues: [], publicKeysOverwrite: false };
+const defaults = {
+  emailIdentifies: true,
+  externalIdsMax: 1,
+  emailsMax: 1_000,
+  userIdsMax: 1_000,
+  priority: ['externalId', 'userId', 'email'],
+  blockedValues: [],
+  publicKeysOverwrite: false,
+};
 
 test('account identity: live at once without a version, field by field, and null is the default again', async () => {
   const client = await plane.newAccount();
@@ -28,13 +36,15 @@ test('account identity: live at once without a version, field by field, and null
     return decodeAccountConfig(withoutSignature(value ?? new Uint8Array()));
   };
   expect((await published()).identity).toEqual({ ...defaults, externalIdsMax: 2 });
-  const { body } = await client.patch('/account', { identity: { blockedValues: ['House'], externalIdsMax: null } });
-  expect(body.identity).toEqual({ ...defaults, blockedValues: ['House'] });
+  const priority = ['externalId', 'email', 'userId'];
+  const changed = { blockedValues: ['House'], externalIdsMax: null, priority };
+  const { body } = await client.patch('/account', { identity: changed });
+  expect(body.identity).toEqual({ ...defaults, blockedValues: ['House'], priority });
   expect(await published()).toMatchObject({ versionId: version.id, identity: body.identity });
   expect((await client.get('/account')).body).toEqual(body);
   const { body: audit } = await client.get('/audit?action=account.update');
   expect(audit.entities.map(({ details }: { details: unknown }) => details)).toEqual([
-    { fields: ['identity.externalIdsMax', 'identity.blockedValues'] },
+    { fields: ['identity.externalIdsMax', 'identity.priority', 'identity.blockedValues'] },
     { fields: ['identity.externalIdsMax'] },
   ]);
   expect(JSON.stringify(audit)).not.toContain('House');
@@ -48,7 +58,13 @@ test.each([
   [{ blockedValues: 'guest' }, /^identity\.blockedValues must be/],
   [{ blockedValues: ['ok', '[ ]'] }, /^identity\.blockedValues\[1\] has nothing but spaces/],
   [{ blockedValues: ['x'.repeat(101)] }, /^identity\.blockedValues\[0\] must/],
-  [{ priority: ['email'] }, /identity\.priority is not a known field/],
+  [{ emailsMax: 0 }, /^identity\.emailsMax must be/],
+  [{ userIdsMax: 1_001 }, /^identity\.userIdsMax must be/],
+  [{ priority: ['email'] }, /^identity\.priority must/],
+  [{ priority: ['email', 'email', 'userId'] }, /^identity\.priority must/],
+  [{ priority: ['email', 'externalId', 'phone'] }, /^identity\.priority\[2\] must be/],
+  [{ priority: ['userId', 'externalId', 'email'] }, /^identity\.priority: externalId must come before userId/],
+  [{ kinds: ['email'] }, /identity\.kinds is not a known field/],
 ])('account identity: %j is refused with the name of its field', async (identity, problem) => {
   const client = await plane.newAccount();
   const { status, body } = await client.patch('/account', { identity });

@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import { defaultIdentitySettings, identitySettings } from '../../shared/contracts/config/identity-settings.ts';
+import {
+  defaultIdentitySettings,
+  identitySettings,
+  isSafePriority,
+} from '../../shared/contracts/config/identity-settings.ts';
 import type { IdentitySettings } from '../../shared/contracts/config/identity-settings.ts';
 import { bareIdentifier } from '../../shared/contracts/events/placeholder-identifier.ts';
 import { badRequest } from '../api/api-error.ts';
@@ -33,6 +37,12 @@ export function changeIdentity(
   if (empty >= 0) {
     throw badRequest(
       `identity.blockedValues[${empty}] has nothing but spaces, brackets and quotes: such values are blocked already`,
+    );
+  }
+  if (!isSafePriority(identity.priority)) {
+    throw badRequest(
+      'identity.priority: externalId must come before userId. Several people use one device, and the events of who signs in ' +
+        'second would be those of the first',
     );
   }
   const names = Object.keys(identity) as (keyof IdentitySettings)[];

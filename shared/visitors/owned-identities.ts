@@ -1,5 +1,5 @@
 import type { ClearedIdentity, IdentityRow, KnownVisitors } from './visitor-rows.ts';
-import { identityKinds } from './visitor-identity.ts';
+import { identityKinds, storedIdentity } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { root } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
@@ -27,6 +27,15 @@ export class OwnedIdentities {
     const owner = this.#visitors.visitor(id);
     if (owner !== undefined) this.#owners[kind].set(value, owner);
     return owner;
+  }
+
+  /** The owner of the first of some values, as events give them, that has one. */
+  ownerOf(kind: IdentityKind, values: readonly string[]): Working | undefined {
+    for (const value of values) {
+      const owner = this.owner(kind, storedIdentity(value));
+      if (owner !== undefined) return owner;
+    }
+    return undefined;
   }
 
   /** Ties an identity without an owner to a visitor. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
 import { sumLeftOut } from '../testing/visitors.ts';
+import { defaultIdentityLimits } from './identity-limits.ts';
 import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import type { Erasure, KnownVisitors, StoredVisitor } from './visitor-rows.ts';
@@ -600,4 +601,23 @@ test('planVisitors: a visitor with as many identifiers as it may have takes no f
   expect(sumLeftOut(free.outcomes).full).toBe(0);
   const survivor = free.writes.find(({ mergedInto }) => mergedInto === undefined);
   expect(survivor).toMatchObject({ externalIds: 2, emails: 1 + 1, aliases: 2 + 1 + 1 + 1 + 3 + 1 });
+});
+
+test('planVisitors: where an e-mail address decides, a signature of the externalId gives no rights over its visitor', () => {
+  const from = known(
+    [
+      stored('victim', { properties: { email: 'v@b.c', phone_number: '+1' }, setByServer: 6, emails: 1 }),
+      stored('own', { properties: { external_id: 'x' }, externalIds: 1 }),
+    ],
+    [
+      ['email', 'v@b.c', 'victim'],
+      ['external_id', 'x', 'own'],
+    ],
+  );
+  const limits = { ...defaultIdentityLimits, priority: ['email', 'externalId', 'userId'] as const };
+  const signed = sentWith('signed', person('x', { emails: ['v@b.c'] }, { phone_number: '+2', city: 'Oslo' }));
+  const result = plan([{ ...signed, limits: { ...limits, priority: [...limits.priority] } }], from);
+  expect(ids(result)).toEqual(['victim']);
+  expect(propertiesOf(result)).toEqual([{ email: 'v@b.c', phone_number: '+1', city: 'Oslo' }]);
+  expect(sumLeftOut(result.outcomes)).toMatchObject({ keptApart: 1, notOverwritten: 1 });
 });

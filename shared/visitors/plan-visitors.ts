@@ -20,7 +20,9 @@ import {
   setByPublicOnly,
   tiesAsServer,
 } from './server-set.ts';
+import { defaultIdentityLimits, exceedTogether, ranksEmailFirst } from './identity-limits.ts';
 import { OwnedIdentities } from './owned-identities.ts';
+import { isErased } from './is-erased.ts';
 import { WorkingVisitors } from './working-visitors.ts';
 import {
   becomeOne,
@@ -35,7 +37,7 @@ import {
 } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
-import { identifiersOf, identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
+import { identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
 /** What a batch of events does to the visitors: the outcome of each event, and the rows to write. */
@@ -59,7 +61,8 @@ export type VisitorPlan = {
  * A visitor with an externalId is a known person. An event with a userId and an externalId ties the device to that person:
  * a visitor without an externalId that the device had merges into the person (the older id stays), another known person
  * keeps all it has, and the device's events without an externalId belong to whom it was tied last. Two known people become
- * one by an alias only. An e-mail address already taken stays where it is.
+ * one by an alias only. An e-mail address already taken stays where it is. The account may rank e-mail addresses higher, and limit
+ * how many identifiers of a kind a visitor has.
  *
  * What a server source has set of identifiers and contact data is not overwritten by an event of a public key, which
  * merges no known people either. An event of a test key reads visitors and changes none.
@@ -112,8 +115,8 @@ class AccountBatch {
   readonly #merges: VisitorMerge[] = [];
   /** Why the event at hand merges. */
   #cause: MergeCause = { kind: 'signIn' };
-  /** How many externalIds a visitor may have, by the event at hand. */
-  #externalIdsMax = 1;
+  /** Of the account, by the event at hand. */
+  #limits = defaultIdentityLimits;
   /** When the event at hand says what it says. */
   #saidAtMs = 0;
   /** What the event at hand asked for in vain. */
@@ -129,16 +132,20 @@ class AccountBatch {
 
   touch(touch: VisitorTouch): VisitorOutcome {
     const { claim, given, receivedAtMs, sentWith, event } = touch;
-    this.#externalIdsMax = touch.externalIdsMax ?? 1;
+    this.#limits = touch.limits ?? defaultIdentityLimits;
     this.#saidAtMs = Math.floor(touch.saidAtMs ?? receivedAtMs);
     if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
-    const mayTie = tiesAsServer(sentWith, claim);
-    const found = this.#find(claim, mayTie);
+    const byEmail = this.#byEmail(claim, tiesAsServer(sentWith, claim));
+    // What a server signed is not what decides then.
+    const trust = byEmail !== undefined && sentWith === 'signed' ? 'public' : sentWith;
+    const mayTie = tiesAsServer(trust, claim);
+    const found = byEmail ?? this.#find(claim, mayTie);
     if (found?.stored?.isUnreadable === true) return unreadable;
     if (sentWith === 'test') return this.#view(found, claim, given);
     this.#cause = causeOf(claim, event);
-    const visitor = this.#identify(claim, found, mayTie);
-    const isServer = sentWith !== 'public';
+    const visitor =
+      byEmail === undefined ? this.#identify(claim, found, mayTie) : this.#followEmail(byEmail, claim, mayTie);
+    const isServer = trust !== 'public';
     visitor.isSeen = true;
     for (const value of claim.emails) this.#tieEmail(visitor, value, isServer);
     for (const layer of given) this.#apply(visitor, layer, isServer);
@@ -179,20 +186,41 @@ class AccountBatch {
 
   /** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
   #find({ userId, externalIds, emails, anonymousId }: VisitorClaim, isServer: boolean): Working | undefined {
-    const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
-    for (const value of externalIds) {
-      const person = this.#identities.owner('external_id', storedIdentity(value));
-      if (person !== undefined) return person;
-    }
+    const device = this.#ofDevice(userId, isServer);
+    const person = this.#identities.ownerOf('external_id', externalIds);
+    if (person !== undefined) return person;
     if (userId !== undefined) return device;
     if (anonymousId !== undefined) return this.#visitors.visitor(anonymousId);
     // An e-mail address is looked up only where there is no externalId.
-    if (externalIds.length > 0) return undefined;
-    for (const value of emails) {
-      const owner = this.#identities.owner('email', storedIdentity(value));
-      if (owner !== undefined) return owner;
+    return externalIds.length > 0 ? undefined : this.#identities.ownerOf('email', emails);
+  }
+
+  /** Whom the e-mail address of an event leads to, where it decides over identifiers that do not lead there. */
+  #byEmail(claim: VisitorClaim, isServer: boolean): Working | undefined {
+    if (!ranksEmailFirst(this.#limits, claim)) return undefined;
+    const { userId, externalIds, emails } = claim;
+    const owner = this.#identities.ownerOf('email', emails);
+    const isPerson = externalIds.length > 0;
+    const other = isPerson ? this.#identities.ownerOf('external_id', externalIds) : this.#ofDevice(userId, isServer);
+    return owner === other ? undefined : owner;
+  }
+
+  /**
+   * Makes an event that of the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
+   * externalId without an owner is added. Not by a public key: whoever owns the externalId could then change the visitor.
+   */
+  #followEmail(visitor: Working, { userId, externalIds }: VisitorClaim, isServer: boolean): Working {
+    for (const externalId of externalIds) {
+      const owner = this.#identities.owner('external_id', storedIdentity(externalId));
+      if (owner === visitor) continue;
+      const isFree = owner === undefined && isServer && (!isKnown(visitor) || this.#mayHaveAnother(visitor, true));
+      if (isFree) this.#tieExternalId(visitor, externalId);
+      else this.#leaveOut('keptApart');
     }
-    return undefined;
+    if (userId === undefined || this.#ofDevice(userId, isServer) === visitor) return visitor;
+    if (this.#visitors.row(userId) === undefined) this.#visitors.create(userId);
+    this.#tieDevice(userId, visitor, isServer);
+    return visitor;
   }
 
   /** The visitor that the event is of, with the ties and merges that follow from its identifiers. */
@@ -210,7 +238,7 @@ class AccountBatch {
 
   /** The person of an externalId, to whom the device is tied. */
   #signIn(userId: string | undefined, externalId: string, isServer: boolean): Working {
-    const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
+    const device = this.#ofDevice(userId, isServer);
     const person = this.#identities.owner('external_id', storedIdentity(externalId));
     if (person === undefined) {
       if (device === undefined) return this.#createPerson(userId, externalId);
@@ -236,7 +264,7 @@ class AccountBatch {
 
   /** Whether the account allows a known person another externalId; a public key adds none to one that a server named. */
   #mayHaveAnother({ externalIds, setByServer }: Working, isServer: boolean): boolean {
-    return externalIds < this.#externalIdsMax && (isServer || !isServerSet(setByServer, 'external_id'));
+    return externalIds < this.#limits.externalIdsMax && (isServer || !isServerSet(setByServer, 'external_id'));
   }
 
   /**
@@ -245,7 +273,7 @@ class AccountBatch {
    */
   #alias(userId: string | undefined, { previousId, newId }: Alias, isServer: boolean): Working {
     const previous = this.#identities.owner('external_id', storedIdentity(previousId));
-    const device = userId === undefined ? undefined : this.#ofDevice(userId, isServer);
+    const device = this.#ofDevice(userId, isServer);
     const rights = { isServer, isAlias: true };
     const mayAdd = ({ setByServer }: Working): boolean => isServer || !isServerSet(setByServer, 'external_id');
     const both = previous !== undefined && device !== undefined && previous !== device;
@@ -313,18 +341,12 @@ class AccountBatch {
       const next = properties.with(layer, this.#saidAtMs);
       if (!this.#isTooLarge(next)) properties = next;
     }
-    return { kind: 'resolved', id: found?.id ?? this.#unstoredId(claim), properties, created: false };
-  }
-
-  #unstoredId({ userId, externalIds, emails, anonymousId }: VisitorClaim): string {
-    const [kind, value = ''] =
-      externalIds[0] === undefined ? (['email', emails[0]] as const) : (['external_id', externalIds[0]] as const);
-    return userId ?? anonymousId ?? unstoredVisitorId(this.#accountId, kind, storedIdentity(value));
+    return { kind: 'resolved', id: found?.id ?? unstoredVisitorId(this.#accountId, claim), properties, created: false };
   }
 
   /** The visitor that events with this userId alone belong to. */
-  #ofDevice(userId: string, isServer: boolean): Working | undefined {
-    const row = this.#visitors.row(userId);
+  #ofDevice(userId: string | undefined, isServer: boolean): Working | undefined {
+    const row = userId === undefined ? undefined : this.#visitors.row(userId);
     if (row === undefined) return undefined;
     const own = root(row);
     return (followsSignIn(isServer, row.setByServer, own.setByServer) ? this.#signedIn(row) : undefined) ?? own;
@@ -358,7 +380,9 @@ class AccountBatch {
     const value = storedIdentity(email);
     if (this.#identities.owner('email', value) !== undefined) return;
     if (!isServer && keptFromPublic(visitor.setByServer, visitor.properties.value, { email }).length > 0) return;
-    if (!this.#isFull(visitor)) this.#identities.tie('email', value, visitor);
+    if (this.#isFull(visitor)) return;
+    if (visitor.emails >= this.#limits.emailsMax) this.#leaveOut('overLimit');
+    else this.#identities.tie('email', value, visitor);
   }
 
   /** Whether so many identifiers lead to a visitor that none is added, nor to the two that are to become one. */
@@ -372,6 +396,11 @@ class AccountBatch {
   /** Makes one visitor of two; undefined, and they stay two, where the one would be larger than it may be. */
   #merge(a: Working, b: Working): Working | undefined {
     if (this.#isFull(a, b)) return undefined;
+    // Who says that two are one is not limited.
+    if (this.#cause.kind === 'signIn' && exceedTogether(this.#limits, a, b)) {
+      this.#leaveOut('overLimit');
+      return undefined;
+    }
     const { survivor, loser, properties } = mergeOf(a, b);
     if (this.#isTooLarge(properties)) {
       this.#leaveOut('oversized');
@@ -401,7 +430,8 @@ class AccountBatch {
   }
 
   #apply(visitor: Working, layer: JsonObject, isServer: boolean): void {
-    const given = isServer ? layer : this.#withoutProtected(visitor, layer);
+    const own = this.#withoutForeignId(visitor, layer);
+    const given = isServer ? own : this.#withoutProtected(visitor, own);
     const before = visitor.properties;
     const next = before.with(
       given,
@@ -426,6 +456,13 @@ class AccountBatch {
     visitor.changed = true;
   }
 
+  /** What an event gives, without an externalId that is not the visitor's: who has one as a property is a known person. */
+  #withoutForeignId(visitor: Working, given: JsonObject): JsonObject {
+    const { external_id: id, ...others } = given;
+    if (typeof id !== 'string' || id === '') return given;
+    return this.#identities.owner('external_id', storedIdentity(id)) === visitor ? given : others;
+  }
+
   /** What a public key gives, without what a server has set to something else. */
   #withoutProtected(visitor: Working, given: JsonObject): JsonObject {
     const kept = keptFromPublic(visitor.setByServer, visitor.properties.value, given);
@@ -448,14 +485,6 @@ class AccountBatch {
 
 /** An identifier that is tied is a visitor's, whatever was cleared when. */
 const tiedName: ReadonlySet<string> = new Set(['external_id']);
-
-/** Whether an event names an identifier that was erased after the event was received, or that is suppressed. */
-function isErased(claim: VisitorClaim, receivedAtMs: number, known: KnownVisitors): boolean {
-  return identifiersOf(claim).some((identifier) => {
-    const erasure = known.erasure(identifier);
-    return erasure !== undefined && (erasure.isSuppressed || receivedAtMs <= erasure.atMs);
-  });
-}
 
 const unreadable = { kind: 'refused', reason: 'its visitor is too large to be read' } as const;
 

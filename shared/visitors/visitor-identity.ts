@@ -63,8 +63,15 @@ export function anonymousVisitorId(accountId: string, eventId: string): string {
 }
 
 /** The id that test events of a visitor carry which is not stored and has no id of its own. */
-export function unstoredVisitorId(accountId: string, kind: IdentityKind, stored: string): string {
-  return uuidOf(`${accountId}\nunstored\n${kind}\n${stored}`);
+export function unstoredVisitorId(
+  accountId: string,
+  { userId, externalIds, emails, anonymousId }: VisitorClaim,
+): string {
+  const id = userId ?? anonymousId;
+  if (id !== undefined) return id;
+  const [kind, value = ''] =
+    externalIds[0] === undefined ? (['email', emails[0]] as const) : (['external_id', externalIds[0]] as const);
+  return uuidOf(`${accountId}\nunstored\n${kind}\n${storedIdentity(value)}`);
 }
 
 /** A UUIDv8 of a text. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../runtime/json.ts';
+import type { IdentityLimits } from './identity-limits.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { VisitorProperties } from './visitor-properties.ts';
 
@@ -12,8 +13,8 @@ export type VisitorTouch = {
   readonly saidAtMs?: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
-  /** How many externalIds the account allows for one visitor. Default 1. */
-  readonly externalIdsMax?: number;
+  /** Of the account. Default: those of an account that has set nothing. */
+  readonly limits?: IdentityLimits;
   /** The event itself, for the records of merges. */
   readonly event?: { readonly id: string; readonly sourceId: string };
 };
@@ -32,12 +33,13 @@ export const leftOutReasons = {
   keptApart: 'two known people, who stay two',
   notOverwritten: 'identifiers and contact data set by a server that a public key would have overwritten',
   full: 'an identifier or a merge of a visitor that has as many identifiers as it may have',
+  overLimit: 'an e-mail address or a merge over how many the account allows a visitor',
 } as const;
 
 export type LeftOutReason = keyof typeof leftOutReasons;
 export type LeftOut = Readonly<Record<LeftOutReason, number>>;
 
-export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0, full: 0 };
+export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0, full: 0, overLimit: 0 };
 
 export type VisitorOutcome =
   /** `properties` are those after this event; `created` when this event made the visitor. */

@@ -9,6 +9,21 @@ import { EditForm } from '../forms/edit-form.tsx';
 
 type Identity = Account['identity'];
 
+type Priority = Identity['priority'];
+
+const kindNames: Readonly<Record<Priority[number], string>> = {
+  externalId: 'external id',
+  userId: 'user id',
+  email: 'e-mail address',
+};
+
+/** Those that the interface accepts. */
+const priorities: readonly Priority[] = [
+  ['externalId', 'userId', 'email'],
+  ['externalId', 'email', 'userId'],
+  ['email', 'externalId', 'userId'],
+];
+
 const linesOf = (text: string): string[] =>
   text
     .split('\n')
@@ -51,10 +66,67 @@ export function IdentityForm({
         )}
       </Field>
       <Check
-        label="An e-mail address identifies a visitor where an event has no external id and no user id"
+        label="An e-mail address identifies a visitor"
         checked={values.emailIdentifies}
         onChange={(emailIdentifies) => set({ emailIdentifies })}
       />
+      <Field
+        label="E-mail addresses that lead to a visitor"
+        hint="At most; 1,000 is the most a visitor has. A further address is a property only."
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            type="number"
+            min={1}
+            max={1000}
+            required
+            value={values.emailsMax}
+            onChange={(event) => set({ emailsMax: event.target.valueAsNumber })}
+          />
+        )}
+      </Field>
+      <Field
+        label="User ids a visitor may have"
+        hint="Its own and those of the anonymous visitors merged into it. The visitor of a further device keeps its history to itself; the device is signed in."
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            type="number"
+            min={1}
+            max={1000}
+            required
+            value={values.userIdsMax}
+            onChange={(event) => set({ userIdsMax: event.target.valueAsNumber })}
+          />
+        )}
+      </Field>
+      <Field
+        label="Priority"
+        hint="Which identifier decides whose an event is where its identifiers belong to several visitors. Several people use one device, so an external id always comes before a user id."
+      >
+        {(ids) => (
+          <select
+            {...ids}
+            value={values.priority.join()}
+            onChange={(event) =>
+              set({ priority: priorities.find((one) => one.join() === event.target.value) ?? values.priority })
+            }
+          >
+            {priorities.map((one) => (
+              <option key={one.join()} value={one.join()}>
+                {one.map((kind) => kindNames[kind]).join(', then ')}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {values.priority.indexOf('email') < values.priority.indexOf('userId') ? (
+        <p className="note warn">
+          Events of people who share an e-mail address are all of the first one who had it. Nothing is merged.
+        </p>
+      ) : null}
       <Field
         label="Blocked identifiers"
         hint="One a line. Case, and spaces, brackets and quotes around a value make no difference. Values like undefined, null, 0, anonymous, guest and [object Object] are blocked already. Events are accepted without them."

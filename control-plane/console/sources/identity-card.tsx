@@ -12,6 +12,7 @@ const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], stri
   notOverwritten: 'Values of a server kept over a public key',
   keptApart: 'Known people kept apart',
   oversized: 'Left out of a profile that would be too large',
+  overLimit: 'E-mail addresses and devices over the limits of the account',
   full: 'Left out of a visitor with 1,000 identifiers',
 };
 

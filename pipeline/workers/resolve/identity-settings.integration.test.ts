@@ -48,6 +48,7 @@ async function resolve(identity: unknown, steps: readonly Step[]) {
     ids: written.map(({ visitor }) => visitor.id),
     find: (externalId: string) => visitors.find(account, { externalId }),
     findEmail: (email: string) => visitors.find(account, { email }),
+    findId: (id: string) => visitors.find(account, { id }),
   };
 }
 
@@ -142,4 +143,70 @@ test('identity settings: public keys overwrite what servers have set, and merge 
   expect((await allowed.find('c-1'))?.properties['email']).toBe('new@example.com');
   expect((await allowed.find('c-2'))?.id).toBe((await allowed.find('c-1'))?.id);
   expect(allowed.stats).toMatchObject({ server_values_kept: 0, people_kept_apart: 0 });
+});
+
+test('identity settings: over the limit of its kind an identifier ties nobody, its event is accepted, and the device is signed in', async () => {
+  const { ids, stats, find, findEmail, findId } = await resolve({ emailsMax: 2, userIdsMax: 2 }, [
+    event(server, { externalId: 'c-1', email: 'a@example.com' }),
+    event(server, { externalId: 'c-1', email: 'b@example.com' }),
+    event(server, { externalId: 'c-1', email: 'c@example.com' }),
+    event(server, { email: 'c@example.com' }),
+    event(server, { userId: 'd-1' }),
+    event(server, { userId: 'd-1', externalId: 'c-1' }),
+    event(server, { userId: 'd-2' }),
+    event(server, { userId: 'd-2', externalId: 'c-1' }),
+    event(server, { userId: 'd-2' }),
+    event(server, { userId: 'd-2', externalId: 'c-9' }),
+    event(server, { userId: 'd-2' }),
+    // Two that would have three addresses together.
+    event(server, { userId: 'd-3', email: 'e@example.com' }),
+    event(server, { userId: 'd-3', externalId: 'c-1' }),
+    event(server, { userId: 'd-3' }),
+  ]);
+  const person = await find('c-1');
+  expect(person).toMatchObject({ id: ids[0], aliases: ['d-1'], properties: { email: 'c@example.com' } });
+  expect(person?.emails.toSorted()).toEqual(['a@example.com', 'b@example.com']);
+  expect(await findEmail('c@example.com')).toMatchObject({ id: ids[3] });
+  expect(ids[3]).not.toBe(ids[2]);
+  expect([ids[7], ids[8], ids[12], ids[13]]).toEqual([ids[0], ids[0], ids[0], ids[0]]);
+  expect(ids[9]).toBe(ids[10]);
+  expect(ids[9]).not.toBe(person?.id);
+  // What was the device's own stays so.
+  expect([(await findId('d-2'))?.id, (await findId('d-3'))?.id]).toEqual(['d-2', 'd-3']);
+  expect(stats['identifiers_over_limit']).toBe(3);
+  expect(stats['visitors_full']).toBe(0);
+});
+
+test('identity settings: the kind of the highest priority decides whose an event is, merges nobody, and no public key ties by it', async () => {
+  const events = [
+    event(server, { externalId: 'c-1', email: 'a@example.com' }),
+    event(server, { externalId: 'c-2', email: 'b@example.com' }),
+    event(server, { externalId: 'c-2', email: 'a@example.com' }),
+    event(server, { userId: 'd-1', email: 'b@example.com' }),
+    event(server, { userId: 'd-1' }),
+    event(server, { externalId: 'c-3', email: 'a@example.com' }),
+    event(server, { email: 'n@example.com' }),
+    event(server, { externalId: 'c-4', email: 'n@example.com' }),
+    event(server, { externalId: 'c-4' }),
+    event(web, { email: 'm@example.com' }),
+    event(web, { externalId: 'c-5', email: 'm@example.com' }),
+  ];
+  const usual = await resolve({}, events);
+  const [first, second] = usual.ids;
+  expect(usual.ids.slice(2, 5)).toEqual([second, 'd-1', 'd-1']);
+  expect(new Set([first, ...usual.ids.slice(5, 8), ...usual.ids.slice(9)]).size).toBe(6);
+  // Below the externalId, above the device.
+  const middle = await resolve({ priority: ['externalId', 'email', 'userId'] }, events);
+  expect(middle.ids.slice(2, 5)).toEqual([middle.ids[1], middle.ids[1], middle.ids[1]]);
+  expect(middle.ids[5]).not.toBe(middle.ids[0]);
+  const turned = await resolve({ priority: ['email', 'externalId', 'userId'] }, events);
+  const [ann, bob, , , , , news, , , visit] = turned.ids;
+  expect(turned.ids).toEqual([ann, bob, ann, bob, bob, ann, news, news, news, visit, visit]);
+  expect(new Set([ann, bob, news, visit]).size).toBe(4);
+  expect(await turned.find('c-1')).toMatchObject({ id: ann, externalIds: ['c-1'], properties: { external_id: 'c-1' } });
+  expect(await turned.find('c-2')).toMatchObject({ id: bob, externalIds: ['c-2'] });
+  expect(await turned.find('c-4')).toMatchObject({ id: news, externalIds: ['c-4'] });
+  expect([await turned.find('c-3'), await turned.find('c-5')]).toEqual([undefined, undefined]);
+  expect(await turned.findId(visit ?? '')).toMatchObject({ externalIds: [] });
+  expect(turned.stats).toMatchObject({ people_kept_apart: 3, visitors_merged: 0 });
 });

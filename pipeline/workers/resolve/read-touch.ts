@@ -62,7 +62,7 @@ export function readTouch(
     saidAtMs: Math.min(timeOf(envelope), at),
     given,
     sentWith: trustOf(keyTrust, test === true, isVerified),
-    externalIdsMax: identity.externalIdsMax,
+    limits: identity,
   };
   return { touch, placeholders, namesTwo, isUnverified: hasHash && !isVerified };
 }

@@ -318,11 +318,12 @@ async function identify(
 
 function countLeftOut({ counts, visitorsFull, identity }: StepContext, touch: VisitorTouch, leftOut: LeftOut): void {
   const { accountId, event, receivedAtMs } = touch;
-  const { oversized, keptApart, notOverwritten, full } = leftOut;
+  const { oversized, keptApart, notOverwritten, full, overLimit } = leftOut;
   counts.visitors_oversized += oversized;
   counts.people_kept_apart += keptApart;
   counts.server_values_kept += notOverwritten;
   counts.visitors_full += full;
+  counts.identifiers_over_limit += overLimit;
   if (full > 0) visitorsFull.add(accountId, full);
   for (const reason of Object.keys(leftOutReasons) as LeftOutReason[]) {
     identity.add({ accountId, sourceId: event?.sourceId ?? '', receivedAtMs, reason, count: leftOut[reason] });

@@ -65,6 +65,8 @@ export const resolverCounters = {
     'Events of a public key whose userHash is not the one of their identifier, accepted as those without one',
   visitors_full:
     'Identifiers and merges left out because 1,000 identifiers (externalIds, e-mail addresses, merged ids) lead to the visitor',
+  identifiers_over_limit:
+    "E-mail addresses and merges left out because the visitor has as many e-mail addresses or userIds as the account's identity settings allow",
   placeholder_identifiers:
     'Placeholder identifiers (undefined, null, 0, anonymous and the like, and those that the account blocks), without which their events were accepted',
   visitors_cut:

@@ -5,16 +5,20 @@ import { isJsonObject } from '../../runtime/json.ts';
 
 /** How many externalIds an account may allow for one visitor. */
 const externalIdsLimit = 10;
+/** No visitor has more identifiers than this in all, whatever an account sets. */
+const identifiersLimit = 1_000;
 const blockedValuesMax = 500;
 const blockedCharactersMax = 100;
+
+export const identifierKinds = ['externalId', 'userId', 'email'] as const;
 
 /** How an account identifies its visitors. Not versioned: a change takes effect immediately. */
 export const identitySettings = Type.Object(
   {
     emailIdentifies: Type.Boolean({
       description:
-        'Whether an e-mail address identifies a visitor where an event has neither externalId nor userId. False: it is a ' +
-        'property and nothing else. The order externalId, userId, e-mail address is fixed. Default: true.',
+        'Whether an e-mail address identifies a visitor where `priority` lets it. False: it is a property and nothing else. ' +
+        'Default: true.',
     }),
     externalIdsMax: Type.Integer({
       minimum: 1,
@@ -23,6 +27,31 @@ export const identitySettings = Type.Object(
         'How many externalIds a visitor may have. With 1, an event that names a second one on the same device is of another ' +
         'person. With more, an externalId that no visitor has is added to the visitor of the device, or of the first externalId ' +
         'of the event. Two visitors that have an externalId each stay two. Default: 1.',
+    }),
+    emailsMax: Type.Integer({
+      minimum: 1,
+      maximum: identifiersLimit,
+      description:
+        'How many e-mail addresses lead to a visitor. A further one is a property and leads to no visitor, and an anonymous ' +
+        'visitor whose addresses would exceed the number is not merged. Default: 1000, which is how many identifiers a visitor has at most.',
+    }),
+    userIdsMax: Type.Integer({
+      minimum: 1,
+      maximum: identifiersLimit,
+      description:
+        'How many userIds a visitor may have: its own id and those of the anonymous visitors that were merged into it. The visitor of a ' +
+        'further device stays its own, with its history; the device is signed in as the person, so that its later events are the ' +
+        "person's until another person signs in there. Explicit aliases and merges are not limited. Default: 1000.",
+    }),
+    priority: Type.Array(Type.Enum([...identifierKinds]), {
+      minItems: identifierKinds.length,
+      maxItems: identifierKinds.length,
+      uniqueItems: true,
+      description:
+        'Which kind of identifier decides whose an event is where its identifiers belong to several visitors, the first one first. ' +
+        'externalId must come before userId, since several people use one device. Where email decides, the event is of the visitor ' +
+        'that has the address: the device is signed in as that visitor, and an externalId that no visitor has becomes its own if the ' +
+        'key is of a server. Nothing is merged, and an externalId of another visitor is left out. Default: externalId, userId, email.',
     }),
     blockedValues: Type.Array(Type.String({ minLength: 1, maxLength: blockedCharactersMax }), {
       maxItems: blockedValuesMax,
@@ -46,6 +75,9 @@ export type IdentitySettings = Static<typeof identitySettings>;
 export const defaultIdentitySettings: IdentitySettings = {
   emailIdentifies: true,
   externalIdsMax: 1,
+  emailsMax: identifiersLimit,
+  userIdsMax: identifiersLimit,
+  priority: [...identifierKinds],
   blockedValues: [],
   publicKeysOverwrite: false,
 };
@@ -54,9 +86,14 @@ const fields = Object.entries(identitySettings.properties).map(
   ([name, schema]) => [name as keyof IdentitySettings, Compile(schema)] as const,
 );
 
+/** Whether people who sign in on a device can take it over: else the second one's events would be the first one's. */
+export const isSafePriority = (priority: IdentitySettings['priority']): boolean =>
+  priority.indexOf('externalId') < priority.indexOf('userId');
+
 /** Settings as they are stored or published, by this build or another one: a field it cannot read has its default. */
 export function readIdentitySettings(stored: unknown): IdentitySettings {
   if (!isJsonObject(stored)) return defaultIdentitySettings;
   const known = fields.filter(([name, schema]) => schema.Check(stored[name])).map(([name]) => [name, stored[name]]);
-  return { ...defaultIdentitySettings, ...(Object.fromEntries(known) as Partial<IdentitySettings>) };
+  const settings = { ...defaultIdentitySettings, ...(Object.fromEntries(known) as Partial<IdentitySettings>) };
+  return isSafePriority(settings.priority) ? settings : { ...settings, priority: defaultIdentitySettings.priority };
 }
