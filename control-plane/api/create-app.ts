@@ -4,6 +4,7 @@ import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { comparesNothing } from './define-endpoint.ts';
 import type { CoreServices, Endpoint, Principal } from './define-endpoint.ts';
 import type { ApiError } from './api-error.ts';
 import { forbidden, leftOut, notFound, unauthorized } from './api-error.ts';
@@ -176,9 +177,10 @@ function addEndpoint(
       const found = entered.get(request);
       if (found === undefined) throw unauthorized();
       const { principal, admitted } = found;
-      const mayMask = endpoint.personal.length > 0 && !hasScope(principal.scopes, 'pii:read');
+      const showsValues = endpoint.personal.length > 0 || endpoint.comparesPersonal !== comparesNothing;
+      const mayMask = showsValues && !hasScope(principal.scopes, 'pii:read');
       const isMasked = mayMask && (await masksPersonalData(principal.accountId));
-      if (isMasked && endpoint.searchesPersonal(request.query as Record<string, unknown>))
+      if (isMasked && endpoint.comparesPersonal(request.query as Record<string, unknown>, request.body))
         throw forbidden('pii:read', principal.kind);
       const grantedBy = endpoint.scope === undefined ? undefined : grantingScope(principal.scopes, endpoint.scope);
       const input = { ...prepare(request), principal, grantedBy };

@@ -63,8 +63,11 @@ export type Endpoint = {
   readonly audits: Audits | undefined;
   /** Members of the reply whose values are masked for keys without `pii:read`, where the account masks personal data. */
   readonly personal: readonly string[];
-  /** Whether a query searches by a personal value: refused where values are masked, as the answer says whether a person is known. */
-  searchesPersonal(query: Readonly<Record<string, unknown>>): boolean;
+  /**
+   * Whether a request compares stored values with something it chooses: a value, or rules that are not live. Refused where
+   * values are masked, since the answer says which visitors have a value.
+   */
+  comparesPersonal(query: Readonly<Record<string, unknown>>, body: unknown): boolean;
   handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
 };
 
@@ -88,7 +91,7 @@ type Defaulted =
   | 'uses'
   | 'audits'
   | 'personal'
-  | 'searchesPersonal';
+  | 'comparesPersonal';
 
 type Declared<Path extends string, Query extends TObject, Body extends TSchema, Used extends Uses> = Omit<
   Endpoint,
@@ -105,7 +108,7 @@ type Declared<Path extends string, Query extends TObject, Body extends TSchema, 
   readonly uses?: Used;
   readonly audits?: Audits;
   readonly personal?: Endpoint['personal'];
-  readonly searchesPersonal?: Endpoint['searchesPersonal'];
+  readonly comparesPersonal?: Endpoint['comparesPersonal'];
   handle(
     input: EndpointInput<Path, Static<Query>, Static<Body>>,
     services: CoreServices & ServiceValues<Used>,
@@ -143,13 +146,16 @@ export function defineEndpoint<
     isCostly: false,
     audits: undefined,
     personal: [],
-    searchesPersonal: () => false,
+    comparesPersonal: comparesNothing,
     ...declared,
     uses: declared.uses ?? {},
     query: declared.query,
     body: declared.body,
   };
 }
+
+/** The default of `comparesPersonal`. */
+export const comparesNothing = (): boolean => false;
 
 /** `tool` is a command at a shell, or the service itself at its start. */
 export type PrincipalKind = 'key' | 'user' | 'tool';

@@ -61,7 +61,7 @@ export const eventEndpoints = [
     personal: eventMembers,
     tag: 'Events',
     summary: 'List recent events by their time, newest first, with what became of them at each destination',
-    searchesPersonal: searchesProperties,
+    comparesPersonal: searchesProperties,
     query: Type.Object({
       ...pageQuery,
       ...eventFilterFields,
@@ -111,7 +111,7 @@ export const eventEndpoints = [
     path: '/rest/v1/events/summary',
     scope: 'event:list',
     id: 'summarizeEvents',
-    searchesPersonal: searchesProperties,
+    comparesPersonal: searchesProperties,
     personal: eventMembers,
     isCostly: true,
     tag: 'Events',
@@ -219,11 +219,12 @@ export const eventEndpoints = [
     id: 'getEventWays',
     audits: { action: 'event.read', entity: 'id' },
     personal: wayMembers,
+    comparesPersonal: ({ rules }) => rules === 'draft',
     uses: { liveValues, logFigures },
     tag: 'Events',
     summary:
       'What the rules say of an event at each destination, and what it would be sent, secrets masked: those that are live ' +
-      'now, or those of the draft; nothing is sent',
+      'now, or those of the draft, which needs `pii:read` where the account masks; nothing is sent',
     query: Type.Object({
       rules: Type.Optional(Type.Enum(['live', 'draft'], { default: 'live', description: 'Whose rules.' })),
       destinationId: text('Of this destination only, with the request it would be sent. Needs `destination:find` too.'),

@@ -73,7 +73,7 @@ export const logSearchEndpoints = [
       entityOf: ({ visitorId }) => (typeof visitorId === 'string' ? hashedVisitor(visitorId) : undefined),
     },
     personal: ['eventProperties'],
-    searchesPersonal: ({ property }) => property !== undefined,
+    comparesPersonal: ({ property }) => property !== undefined,
     uses: { logSearches },
     tag: 'Events',
     summary:

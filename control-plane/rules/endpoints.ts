@@ -50,10 +50,12 @@ export const ruleEndpoints = [
     id: 'tryRulesOnEvent',
     audits: { action: 'event.read', entity: 'id' },
     personal: wayMembers,
+    // A rule of the request says which visitors have a value.
+    comparesPersonal: () => true,
     tag: 'Rules',
     summary:
       'What the rules of the draft would say of an event at each destination, and what it would be sent, secrets masked, ' +
-      'if some of them were others; nothing is stored, nothing is sent',
+      'if some of them were others; nothing is stored, nothing is sent. Needs `pii:read` where the account masks personal data',
     body: Type.Object(
       {
         destinationId: Type.Optional(

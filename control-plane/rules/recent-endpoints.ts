@@ -4,13 +4,10 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 import { checkLogic, compilePredicate } from '../../shared/routing/predicate/predicate.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
-import { masksValues } from '../account/endpoints.ts';
-import { forbidden } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { refuseProblems } from '../draft/check-together.ts';
 import { compileWays, resolvedOf, wayMembers, wayReply } from '../events/decide-ways.ts';
 import { listForRules } from '../events/recent-events.ts';
-import { hasScope } from '../keys/scopes.ts';
 import { compareSnapshots } from '../versions/version-store.ts';
 import { affectedDestinations, createImpact } from './compare-ways.ts';
 import { findEventPaths } from './event-paths.ts';
@@ -78,6 +75,8 @@ export const recentRuleEndpoints = [
     scope: 'event:list',
     id: 'matchRecentEvents',
     audits: { action: 'event.list' },
+    // A count says whether any visitor has a value.
+    comparesPersonal: (_query, body) => isJsonObject(body) && namesValues(body['logic']),
     tag: 'Rules',
     summary:
       `How many events of the last day a logic matches, of the newest ${lookedAtMax.matches} that are kept; nothing is stored. ` +
@@ -93,12 +92,7 @@ export const recentRuleEndpoints = [
         description: `Matching events, the newest first, at most ${namedMax}.`,
       }),
     }),
-    async handle({ body: { logic }, principal }, { storage, pool, now }) {
-      // A count says whether any visitor has a value.
-      const mayAskValues = hasScope(principal.scopes, 'pii:read') || !namesValues(logic);
-      if (!mayAskValues && (await masksValues(storage.fork(), principal.accountId))) {
-        throw forbidden('pii:read', principal.kind);
-      }
+    async handle({ body: { logic }, principal }, { pool, now }) {
       if (logic !== null) refuseProblems(checkLogic(logic));
       const matches = logic === null ? () => true : compilePredicate(logic);
       const limit = lookedAtMax.matches;
@@ -127,11 +121,14 @@ export const recentRuleEndpoints = [
     id: 'getVersionImpact',
     audits: { action: 'event.list' },
     personal: wayMembers,
+    // Anything in a draft or a version can have been chosen to find out a value.
+    comparesPersonal: () => true,
     isCostly: true,
     tag: 'Versions',
     summary:
       "What a version, or the draft, would change of the requests of the account's newest events against another version, by " +
-      'default the one that is live: both are asked as dispatchers are, nothing is sent, secrets are masked',
+      'default the one that is live: both are asked as dispatchers are, nothing is sent, secrets are masked. Needs `pii:read` ' +
+      'where the account masks personal data',
     query: Type.Object({
       against: Type.Optional(Type.String({ format: 'uuid', description: 'The version it is compared with.' })),
       samples: Type.Optional(

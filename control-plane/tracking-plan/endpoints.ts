@@ -6,6 +6,7 @@ import {
   unknownEventsSetting,
   unknownPropertiesSetting,
 } from '../../shared/contracts/config/plan-settings.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
@@ -107,11 +108,14 @@ const tryTrackingPlan = defineEndpoint({
   path: '/rest/v1/tracking-plan/try',
   scope: 'event:list',
   id: 'tryTrackingPlan',
+  // A draft can have been chosen to find out a value.
+  comparesPersonal: (_query, body) => !isJsonObject(body) || body['rules'] !== 'live',
   isCostly: true,
   tag: 'Tracking plan',
   summary:
     'What the tracking plan of the draft would have made of recent events: how many it would have quarantined, dropped and changed, by ' +
-    'rule, with samples that show no value. Nothing is stored or sent. The view has events as the live plan left them',
+    'rule, with samples that show no value. Nothing is stored or sent. The view has events as the live plan left them. Rules of the ' +
+    'draft need `pii:read` where the account masks personal data',
   body: Type.Object(
     {
       rules: Type.Optional(Type.Enum(['draft', 'live'], { default: 'draft', description: 'Whose rules.' })),

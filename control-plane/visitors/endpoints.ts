@@ -39,7 +39,7 @@ export const visitorEndpoints = [
       email: text('In any spelling.'),
     }),
     reply: pageOf(visitorReply),
-    searchesPersonal: ({ externalId, email }) => (externalId ?? email) !== undefined,
+    comparesPersonal: ({ externalId, email }) => (externalId ?? email) !== undefined,
     async handle({ query, principal, grantedBy }, services) {
       const { pool, paginator } = services;
       const { accountId } = principal;

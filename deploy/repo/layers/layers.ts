@@ -198,7 +198,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     quarantine: [],
     replays: ['destinations', 'publishing'],
     rotation: ['publishing'],
-    rules: ['account', 'collections', 'events', 'keys', 'versions'],
+    rules: ['collections', 'events', 'keys', 'versions'],
     sessions: ['keys'],
     'single-sign-on': ['keys', 'sessions', 'users'],
     sources: ['collections', 'health', 'publishing'],
