@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { routeTable } from '../testing/route-table.ts';
-import { roleNames, roles } from './roles.ts';
+import { isRole, roleNames, roles, scopesOfRole } from './roles.ts';
 import { hasScope, scopeNames } from './scopes.ts';
 
 const held = (role: keyof typeof roles): readonly string[] => roles[role].scopes;
@@ -55,4 +55,10 @@ test('roles: a privacy officer does all of the work with people, and an admin al
   );
   expect(work.filter((scope) => !hasScope(held('privacy-officer'), scope))).toEqual([]);
   expect(scopeNames.filter((scope) => !hasScope(held('admin'), scope))).toEqual(['system:find']);
+});
+
+test('roles: a user keeps the scopes of its role, and has none by a role that this release does not know', () => {
+  for (const role of roleNames) expect([role, isRole(role), scopesOfRole(role)]).toEqual([role, true, held(role)]);
+  for (const role of ['owner', 'toString', ''])
+    expect([role, isRole(role), scopesOfRole(role)]).toEqual([role, false, []]);
 });

@@ -26,23 +26,23 @@ export const roles = {
   viewer: {
     label: 'Viewer',
     summary: 'Reads the configuration, events, visitors and delivery. Changes nothing.',
-    scopes: scopesOf({ reads: true }),
+    scopes: scopesOf({}),
   },
   editor: {
     label: 'Editor',
     summary: 'Also changes sources, destinations, rules and experiments in the draft, and replays. Does not publish.',
-    scopes: scopesOf({ reads: true, edits: true }),
+    scopes: scopesOf({ edits: true }),
   },
   publisher: {
     label: 'Publisher',
     summary: 'Also approves and publishes versions, starts and ends experiments, and releases quarantined events.',
-    scopes: scopesOf({ reads: true, edits: true, publishes: true }),
+    scopes: scopesOf({ edits: true, publishes: true }),
   },
   'privacy-officer': {
     label: 'Privacy officer',
     summary:
       'Reads everything, unmasked, with the audit trail. Erases, suppresses and merges visitors, and changes consent, the tracking plan and masking in the draft.',
-    scopes: scopesOf({ reads: true, protects: true }),
+    scopes: scopesOf({ protects: true }),
   },
   admin: {
     label: 'Admin',
@@ -61,22 +61,22 @@ export const isRole = (name: string): name is RoleName => Object.hasOwn(roles, n
 /** The scopes of a stored role; none of one that this release does not know. */
 export const scopesOfRole = (name: string): readonly string[] => (isRole(name) ? roles[name].scopes : []);
 
+/** What a role does beside reading. */
 type Work = {
-  readonly reads?: boolean;
   readonly edits?: boolean;
   readonly publishes?: boolean;
   readonly protects?: boolean;
 };
 
 /** Derived from every scope there is, so that a new collection is in every role that works with it. */
-function scopesOf({ reads = false, edits = false, publishes = false, protects = false }: Work): readonly string[] {
+function scopesOf({ edits = false, publishes = false, protects = false }: Work): readonly string[] {
   return scopeNames.filter((scope) => {
     const [noun = '', action = ''] = scope.split(':');
-    if (scope === 'account:find') return reads;
+    if (scope === 'account:find') return true;
     if (protects && (personNouns.has(noun) || privacyNouns.has(noun))) return true;
     if (['pii:read', 'audit:list', 'account:update'].includes(scope)) return protects;
     if (adminNouns.has(noun)) return false;
-    if (readActions.has(action)) return reads;
+    if (readActions.has(action)) return true;
     if (publishing.has(scope)) return publishes;
     return edits && !personNouns.has(noun);
   });

@@ -8,19 +8,19 @@ import type { Room } from './rooms.ts';
 const reportFile = '.sluice/mutants/report.json';
 const baselineFile = 'deploy/repo/mutants/baseline.json';
 
-/** Changes the files one mutant at a time, and runs the unit tests that reach it. */
-async function mutate(files: readonly string[]): Promise<MutationReport> {
+/** Changes the files one mutant at a time, and runs the tests that reach it. */
+async function mutate({ files, testsIn }: Room): Promise<MutationReport> {
   rmSync(reportFile, { force: true });
   const stryker = new Stryker({
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
-    vitest: { configFile: 'deploy/repo/mutants/vitest.config.ts', related: true },
+    vitest: { configFile: 'deploy/repo/mutants/vitest.config.ts', related: true, ...(testsIn && { dir: testsIn }) },
     mutate: files.map((file) => (file.includes('.') ? file : `${file}/**/*.ts`)).concat('!**/*.test.ts'),
     // What a message says is for people: no test should hold every word of it.
     mutator: { excludedMutations: ['StringLiteral'] },
     coverageAnalysis: 'perTest',
     // What is evaluated once, at import, would have every test run for each of its mutants.
-    ignoreStatic: true,
+    ignoreStatic: testsIn === undefined,
     concurrency: 2,
     tempDirName: '.sluice/mutants/sandbox',
     // The chart has links to folders, which cannot be copied.
@@ -35,7 +35,7 @@ async function mutate(files: readonly string[]): Promise<MutationReport> {
 }
 
 async function look(room: Room, explained: readonly ExplainedSurvivor[]): Promise<boolean> {
-  const report = await mutate(room.files);
+  const report = await mutate(room);
   const verdict = judgeMutants(report);
   const found: readonly Survivor[] = verdict.survivors;
   const problems = [
@@ -52,7 +52,8 @@ async function look(room: Room, explained: readonly ExplainedSurvivor[]): Promis
 
 const paths = process.argv.slice(2);
 const explained = JSON.parse(readFileSync(baselineFile, 'utf8')) as readonly ExplainedSurvivor[];
-const wanted = paths.length === 0 ? rooms : [{ name: paths.join(' '), files: paths }];
+const named = rooms.filter(({ name }) => paths.includes(name));
+const wanted = paths.length === 0 ? rooms : named.length > 0 ? named : [{ name: paths.join(' '), files: paths }];
 for (const room of wanted) {
   if (!(await look(room, explained))) process.exitCode = 1;
 }

@@ -1,5 +1,13 @@
 /** A part of the code whose tests have to notice nearly every change of it. */
-export type Room = { readonly name: string; readonly files: readonly string[] };
+export type Room = {
+  readonly name: string;
+  readonly files: readonly string[];
+  /**
+   * The folder whose tests judge the room by themselves; by default all unit tests that import it. Mutants of what is evaluated
+   * at import count as well then.
+   */
+  readonly testsIn?: string;
+};
 
 /** The least that the tests of a room have to notice, in percent of its mutants. */
 export const scoreMin = 85;
@@ -14,5 +22,10 @@ export const rooms: readonly Room[] = [
   {
     name: 'modifications',
     files: ['digests', 'urls'].map((name) => `shared/routing/modifications/${name}.ts`),
+  },
+  {
+    name: 'roles',
+    files: ['control-plane/keys/roles.ts'],
+    testsIn: 'control-plane/keys',
   },
 ];

@@ -3,8 +3,9 @@ import { defineConfig } from 'vitest/config';
 // The unit tests, without what they start as processes: nothing is built for each mutant.
 export default defineConfig({
   test: {
-    include: ['{gateway,pipeline,control-plane,shared}/**/*.test.ts'],
-    exclude: ['**/*.integration.test.ts'],
+    // From the folder of a room's tests, or from the root.
+    include: ['**/*.test.ts'],
+    exclude: ['**/*.integration.test.ts', '**/node_modules/**', '{dist,bench,deploy}/**'],
     testTimeout: 30_000,
     isolate: false,
   },
