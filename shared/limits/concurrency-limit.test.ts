@@ -15,7 +15,7 @@ test('concurrency limit: an owner has its limit, all together have the total, an
   expect([limit.take('a', 5), limit.take('a', 4), limit.take('b')]).toEqual([false, true, false]);
   limit.release('a', 6);
   limit.release('b', 4);
-  expect([limit.total, limit.take('a', 6), limit.refused]).toEqual([0, true, 4]);
+  expect([limit.total, limit.size, limit.take('a', 6), limit.refused]).toEqual([0, 0, true, 4]);
 });
 
 test('concurrency limit: no order of taking and releasing exceeds a limit or loses a unit', () => {

@@ -33,6 +33,11 @@ export class ConcurrencyLimit {
     return this.#total;
   }
 
+  /** Owners that use any. */
+  get size(): number {
+    return this.#used.size;
+  }
+
   /** How often a limit was used up, since the start. */
   get refused(): number {
     return this.#refused;

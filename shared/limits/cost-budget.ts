@@ -48,8 +48,7 @@ export class CostBudget {
 
   /** How long the account has to wait before it works on, in ms; 0 where it need not. */
   waitMs(accountId: string): number {
-    const waitMs = this.#limit.waitMs(accountId);
-    return waitMs > 0 && this.#hasCompany(accountId, this.#now()) ? waitMs : 0;
+    return this.#hasCompany(accountId, this.#now()) ? this.#limit.waitMs(accountId) : 0;
   }
 
   /** The account has no more work here. */

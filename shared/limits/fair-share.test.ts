@@ -35,6 +35,22 @@ test('fair level: one more owner lowers none that has no more than an equal part
   );
 });
 
+test('fair limits: only what has to give way has a limit', () => {
+  const held = new Map([
+    ['large', new Map([...Object.entries({ d1: 10, d2: 45, d3: 200 })])],
+    ['within', new Map([['d4', 100]])],
+    ['empty', new Map([['d5', 0]])],
+  ]);
+  expect(fairLimits(held, { capacity: 1_000, accountMax: 100 })).toEqual(new Map([['d3', 45]]));
+  expect(fairLimits(held, { capacity: 180, accountMax: 100 })).toEqual(
+    new Map([
+      ['d2', 40],
+      ['d3', 40],
+      ['d4', 90],
+    ]),
+  );
+});
+
 const holdings = fc
   .array(fc.array(size, { maxLength: 8 }), { maxLength: 8 })
   .map(

@@ -8,7 +8,7 @@
  * ```
  */
 export function fairLevel(sizes: readonly number[], capacity: number): number {
-  const rising = sizes.filter((size) => size > 0).toSorted((a, b) => a - b);
+  const rising = sizes.toSorted((a, b) => a - b);
   let left = Math.max(0, capacity);
   for (const [index, size] of rising.entries()) {
     const level = left / (rising.length - index);
@@ -33,11 +33,10 @@ type StoreLimits = {
  * the destinations of an account that is over it. Pure.
  */
 export function fairLimits(holdings: Holdings, { capacity, accountMax }: StoreLimits): ReadonlyMap<string, number> {
-  const sums = new Map([...holdings].map(([account, own]) => [account, sum(own.values())]));
-  const level = Math.min(accountMax, fairLevel([...sums.values()], capacity));
+  const sums = Array.from(holdings.values(), (own) => sum(own.values()));
+  const level = Math.min(accountMax, fairLevel(sums, capacity));
   const limits = new Map<string, number>();
-  for (const [account, own] of holdings) {
-    if ((sums.get(account) ?? 0) <= level) continue;
+  for (const own of holdings.values()) {
     const each = fairLevel([...own.values()], level);
     for (const [destination, size] of own) if (size > each) limits.set(destination, each);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOverQuota, keptOfQuota } from './quota.ts';
+import { isOverQuota, keptOfQuota, quotaEnv, readQuotaSettings } from './quota.ts';
 
 test('quota: an owner is over it above it, and then until it has clearly less', () => {
   expect([isOverQuota(100, 100, false), isOverQuota(101, 100, false)]).toEqual([false, true]);
@@ -9,4 +9,9 @@ test('quota: an owner is over it above it, and then until it has clearly less', 
     false,
   ]);
   expect(isOverQuota(keptOfQuota(100), 100, true)).toBe(false);
+});
+
+test('quota: of each store an account has half unless said otherwise, and all accounts together have less than all', () => {
+  expect(readQuotaSettings({ LOG_ACCOUNT_SHARE_PERCENT: 50 })).toEqual({ account: 0.5, all: 0.7 });
+  expect(quotaEnv.LOG_ACCOUNT_SHARE_PERCENT).toMatchObject({ default: 50, minimum: 1, maximum: 100 });
 });

@@ -50,6 +50,20 @@ test('rate limit: units that were used before they were requested are a debt, wh
   expect(credited.take('a', 4)).toBe(0);
 });
 
+test('rate limit: a credit gives no more than the burst, and nothing to an owner that lacks nothing', () => {
+  const limit = create();
+  limit.charge('a', 5, 0);
+  limit.credit('a', 100);
+  limit.credit('b', 100);
+  expect([limit.take('a', 20, 0), limit.take('a', 1, 0), limit.size]).toEqual([0, 100, 1]);
+});
+
+test('rate limit: time gives units back without a clock of its owner', async () => {
+  const limit = new RateLimit({ perS: 1_000_000, burst: 1_000 });
+  limit.charge('a', 10_000);
+  await expect.poll(() => limit.take('a', 1_000)).toBe(0);
+});
+
 test('rate limit: over any time an owner is given its burst and its rate at most', () => {
   const step = fc.record({ amount: fc.integer({ min: 1, max: 20 }), afterMs: fc.integer({ min: 0, max: 500 }) });
   fc.assert(
@@ -107,4 +121,14 @@ test('rate limit: of many owners those with a full burst are forgotten, and beyo
   for (let owner = 0; owner < 10_000; owner += 1) bounded.charge(String(owner), 20);
   expect(bounded.size).toBeLessThanOrEqual(2_000);
   expect([bounded.waitMs('0'), bounded.waitMs('9999')]).toEqual([0, 10_000]);
+});
+
+test('rate limit: no owner in debt is forgotten below the bound, and at it a tenth of them is, the oldest', () => {
+  const limit = new RateLimit({ perS: 1, burst: 10, ownersMax: 1_050 }, () => 0);
+  const sizes = Array.from({ length: 1_051 }, (_, owner) => {
+    limit.charge(String(owner), 20);
+    return limit.size;
+  });
+  expect(sizes.slice(0, 1_050)).toEqual(Array.from({ length: 1_050 }, (_, index) => index + 1));
+  expect([sizes.at(-1), limit.waitMs('104'), limit.waitMs('105')]).toEqual([946, 0, 10_000]);
 });
