@@ -1,20 +1,32 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
+import { Type } from 'typebox';
 import { expect, test } from 'vitest';
+import { readEnv } from '../../runtime/env.ts';
 import {
   SecretError,
+  accessTokenContext,
+  accountKeyContext,
   createSecretBox,
   createSourceSecretBox,
+  erasureSubjectContext,
   isSealed,
+  readSecretKeys,
   sealedBy,
+  secretsEnv,
   settingContext,
   signingSecretContext,
+  sourceKeyContext,
+  sourceSecretsEnv,
+  sourceSecretsRules,
+  userHashSecretContext,
 } from './secrets.ts';
 
-const box = createSecretBox(randomBytes(32).toString('base64'));
+const newKey = (): string => randomBytes(32).toString('base64');
 const place = settingContext('account-a', 'destination-b', 'headers');
 
 test('secrets: what was sealed opens again, and never looks like the plain text', () => {
+  const box = createSecretBox(newKey());
   fc.assert(
     fc.property(fc.string({ minLength: 4, unit: 'grapheme' }), (plain) => {
       const sealed = box.seal(plain, place);
@@ -26,6 +38,7 @@ test('secrets: what was sealed opens again, and never looks like the plain text'
 });
 
 test('secrets: a cipher text moved to another place, changed or opened with another key does not open', () => {
+  const box = createSecretBox(newKey());
   const sealed = box.seal('very secret', place);
   const changed = `${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`;
   const other = createSecretBox(randomBytes(32).toString('base64'));
@@ -61,6 +74,7 @@ test('secrets: what was sealed before keys had ids opens with either key', () =>
 });
 
 test('secrets: a tag that is cut short opens nothing', () => {
+  const box = createSecretBox(newKey());
   const sealed = box.seal('', place);
   const bytes = Buffer.from(sealed.slice(sealedBy(box.keyId).length), 'base64url');
   for (const tagBytes of [0, 4, 8, 15]) {
@@ -87,4 +101,58 @@ test('source secrets: have a box of their own, which opens what the key before i
   expect(() => createSourceSecretBox({ SOURCE_SECRETS_KEY: 'c2hvcnQ=' })).toThrow(/SOURCE_SECRETS_KEY:/);
   const bad = { SOURCE_SECRETS_KEY: newer, SOURCE_SECRETS_KEY_PREVIOUS: 'c2hvcnQ=' };
   expect(() => createSourceSecretBox(bad)).toThrow(/SOURCE_SECRETS_KEY_PREVIOUS:/);
+});
+
+test('secrets: places that are stored stay what they are, and no two of them are one', () => {
+  expect([
+    settingContext('a', 'x', 'k'),
+    signingSecretContext('a', 'x'),
+    userHashSecretContext('a', 'x'),
+    accessTokenContext('a', 'x'),
+    sourceKeyContext('a', 'x', true),
+    sourceKeyContext('a', 'x', false),
+    erasureSubjectContext('a', 'x'),
+    accountKeyContext('a', 'x'),
+  ]).toEqual([
+    'a/x/settings.k',
+    'a/x/signing-secret',
+    'a/x/user-hash-secret',
+    'a/x/access-token',
+    'a/x/source-key.test',
+    'a/x/source-key.live',
+    'a/x/erasure-subject',
+    'a/x/account-key',
+  ]);
+});
+
+test('secrets: only a text that is sealed is opened, and an error has its cause', () => {
+  const box = createSecretBox(newKey());
+  expect(['very secret', '', 7, null, undefined, ['enc:v1:']].map(isSealed)).toEqual(Array(6).fill(false));
+  expect(() => box.open('very secret', place)).toThrow('the value is not sealed');
+  const sealed = box.seal('very secret', place);
+  expect(() => box.open(sealed, 'elsewhere')).toThrow(
+    expect.objectContaining({ code: 'secret', cause: expect.any(Error) as Error }) as Error,
+  );
+});
+
+const readFile = (): string => expect.unreachable();
+
+test('secrets: keys are read in the order in which they seal, and what is no key is refused', () => {
+  const [current, previous] = [newKey(), newKey()];
+  const read = (source: Record<string, string>) => readSecretKeys(readEnv(Type.Object(secretsEnv), source, readFile));
+  expect(read({ SECRETS_KEY: current })).toEqual([current]);
+  expect(read({ SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous })).toEqual([current, previous]);
+  for (const source of [{}, { SECRETS_KEY: 'c2hvcnQ=' }, { SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: 'c2hvcnQ=' }])
+    expect(() => read(source)).toThrow('SECRETS_KEY');
+});
+
+test('source secrets: keys are optional, and a previous one needs the one that seals', () => {
+  const [current, previous] = [newKey(), newKey()];
+  const read = (source: Record<string, string>) =>
+    readEnv(Type.Object(sourceSecretsEnv), source, readFile, sourceSecretsRules);
+  expect(read({})).toEqual({});
+  const both = { SOURCE_SECRETS_KEY: current, SOURCE_SECRETS_KEY_PREVIOUS: previous };
+  expect(read(both)).toEqual(both);
+  expect(() => read({ SOURCE_SECRETS_KEY_PREVIOUS: previous })).toThrow('SOURCE_SECRETS_KEY');
+  expect(() => read({ SOURCE_SECRETS_KEY: 'c2hvcnQ=' })).toThrow('32 bytes in base64');
 });

@@ -1,9 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
+import { Type } from 'typebox';
 import { expect, test } from 'vitest';
+import { readEnv } from '../../runtime/env.ts';
 import { decodeAccountConfig, encodeAccountConfig } from './account-config.ts';
 import type { AccountConfig } from './account-config.ts';
 import {
   UntrustedConfigError,
+  configSigningEnv,
+  configTrustEnv,
   createConfigSigner,
   createConfigTrust,
   newConfigSigningKey,
@@ -16,7 +21,6 @@ const newSigner = (): ConfigSigner => {
   if (signer === undefined) throw new Error('there is no key');
   return signer;
 };
-const signer = newSigner();
 const config: AccountConfig = {
   format: 1,
   accountId: 'a',
@@ -27,7 +31,10 @@ const config: AccountConfig = {
   collections: {},
 };
 const document = encodeAccountConfig(config);
-const signed = signer.sign('a', document, 1_000);
+const sign = (): { readonly signer: ConfigSigner; readonly signed: Uint8Array } => {
+  const signer = newSigner();
+  return { signer, signed: signer.sign('a', document, 1_000) };
+};
 const accepts = (trust: ConfigTrust, bytes: Uint8Array | undefined, accountId = 'a'): boolean => {
   try {
     trust.accept(accountId, bytes);
@@ -41,13 +48,19 @@ const trustOf = (...signers: readonly ConfigSigner[]): ConfigTrust =>
   createConfigTrust({ CONFIG_PUBLIC_KEYS: signers.map(({ publicKey }) => publicKey).join('') });
 
 test('signed configuration: a build that knows no signatures reads it as before', () => {
+  const { signer, signed } = sign();
   expect(decodeAccountConfig(signed)).toMatchObject(config);
   expect(Buffer.from(withoutSignature(signed))).toEqual(Buffer.from(document));
   expect(withoutSignature(document)).toBe(document);
+  // The field alone, and a part of it, are no signed document.
+  const fieldAt = Buffer.from(signed).lastIndexOf(',"signature"');
+  for (const field of [signed.subarray(fieldAt), signed.subarray(fieldAt + 1)])
+    expect(withoutSignature(field)).toBe(field);
   expect(signer.open('a', signed)).toEqual({ document: Buffer.from(document), signedAtMs: 1_000 });
 });
 
 test('signed configuration: no byte of it can be changed', () => {
+  const { signer, signed } = sign();
   fc.assert(
     fc.property(fc.nat({ max: signed.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, by) => {
       const changed = Buffer.from(signed);
@@ -60,6 +73,7 @@ test('signed configuration: no byte of it can be changed', () => {
 });
 
 test('signed configuration: it is good for its account, under one of the keys that are given', () => {
+  const { signer, signed } = sign();
   const next = newSigner();
   expect(accepts(trustOf(signer), signed)).toBe(true);
   expect(accepts(trustOf(signer), signed, 'b')).toBe(false);
@@ -71,6 +85,7 @@ test('signed configuration: it is good for its account, under one of the keys th
 });
 
 test('signed configuration: one that was signed before the newest is refused, the same one is not', () => {
+  const { signer, signed } = sign();
   const trust = trustOf(signer);
   const older = signer.sign('a', document, 999);
   expect([older, signed, older, signed].map((bytes) => accepts(trust, bytes))).toEqual([true, true, false, true]);
@@ -85,10 +100,41 @@ test('signed configuration: without keys everything is accepted, and nothing sig
 test('signed configuration: a key that is none is refused by its name', () => {
   const broken = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
   expect(() => createConfigSigner({ CONFIG_SIGNING_KEY: broken })).toThrow(
-    /CONFIG_SIGNING_KEY: it must be an Ed25519 key/,
+    expect.objectContaining({
+      message: expect.stringContaining('CONFIG_SIGNING_KEY: it must be an Ed25519 key') as string,
+      cause: expect.any(Error) as Error,
+    }) as Error,
   );
+  const other = generateKeyPairSync('x25519');
+  const [otherPrivate, otherPublic] = [
+    other.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    other.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  ];
+  expect(() => createConfigSigner({ CONFIG_SIGNING_KEY: otherPrivate })).toThrow('must be an Ed25519 key');
+  expect(() => createConfigTrust({ CONFIG_PUBLIC_KEYS: otherPublic })).toThrow('must be an Ed25519 key');
   const half = '-----BEGIN PUBLIC KEY-----\nAAAA';
   expect(() => createConfigTrust({ CONFIG_PUBLIC_KEYS: half })).toThrow(
     /CONFIG_PUBLIC_KEYS: it must be an Ed25519 key/,
+  );
+});
+
+test('signed configuration: keys are optional, and a text that is no key in PEM is refused at the start', () => {
+  const { signer } = sign();
+  const readFile = (): string => expect.unreachable();
+  const key = { CONFIG_SIGNING_KEY: newConfigSigningKey() };
+  expect([
+    readEnv(Type.Object(configSigningEnv), {}, readFile),
+    readEnv(Type.Object(configSigningEnv), key, readFile),
+  ]).toEqual([{}, key]);
+  expect(() => readEnv(Type.Object(configSigningEnv), { CONFIG_SIGNING_KEY: 'text' }, readFile)).toThrow(
+    'CONFIG_SIGNING_KEY',
+  );
+  const trusted = { CONFIG_PUBLIC_KEYS: signer.publicKey };
+  expect([
+    readEnv(Type.Object(configTrustEnv), {}, readFile),
+    readEnv(Type.Object(configTrustEnv), trusted, readFile),
+  ]).toEqual([{}, trusted]);
+  expect(() => readEnv(Type.Object(configTrustEnv), { CONFIG_PUBLIC_KEYS: 'text' }, readFile)).toThrow(
+    'CONFIG_PUBLIC_KEYS',
   );
 });

@@ -83,9 +83,9 @@ const keyBlock = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
 export function createConfigTrust(env: { readonly CONFIG_PUBLIC_KEYS?: string | undefined }): ConfigTrust {
   const { CONFIG_PUBLIC_KEYS: pem } = env;
   if (pem === undefined) return { accept: () => undefined };
-  const blocks = pem.match(keyBlock) ?? [];
+  const blocks = pem.match(keyBlock);
+  if (blocks === null) throw notEd25519('CONFIG_PUBLIC_KEYS');
   const keys = blocks.map((block) => readKey('CONFIG_PUBLIC_KEYS', () => createPublicKey(block)));
-  if (keys.length === 0) throw notEd25519('CONFIG_PUBLIC_KEYS');
   // As many as there are accounts: nothing comes in here without a signature.
   const newest = new Map<string, number>();
   return {
@@ -119,8 +119,9 @@ type SignatureField = { readonly document: Uint8Array; readonly time: string; re
 function fieldOf(bytes: Uint8Array): SignatureField | undefined {
   if (bytes.length <= fieldBytes) return undefined;
   const field = Buffer.from(bytes.subarray(-fieldBytes)).toString('latin1');
-  const [, time, signature] = fieldPattern.exec(field) ?? [];
-  if (time === undefined || signature === undefined) return undefined;
+  const found = fieldPattern.exec(field);
+  if (found === null) return undefined;
+  const [, time = '', signature = ''] = found;
   const document = Buffer.concat([bytes.subarray(0, -fieldBytes), Buffer.from('}')]);
   return { document, time, signature: Buffer.from(signature, 'base64url') };
 }
