@@ -25,6 +25,9 @@ const written = [
   '{{ customer.key }}',
   '${profile}',
   '%%EMAIL%%',
+  '%%first name%%',
+  '-xxx',
+  'x'.repeat(64),
   '<%= person %>',
 ];
 
@@ -88,6 +91,11 @@ test('placeholder identifiers: what tells people apart is none, also where it be
     'ö',
     '😀',
     'x'.repeat(65),
+    `{{${'a'.repeat(61)}}}`,
+    'adaxxx',
+    'b{{a}}',
+    '<%a%>b',
+    'b%%a%%',
   ]) {
     expect([id, isPlaceholder(id)]).toEqual([id, false]);
   }
@@ -95,10 +103,15 @@ test('placeholder identifiers: what tells people apart is none, also where it be
 
 test('placeholder identifiers: bytes are read as their text is', () => {
   fc.assert(
-    fc.property(fc.oneof(placeholder, fc.string({ unit: 'grapheme' })), fc.nat(5), (text, offset) => {
-      const bytes = Buffer.from(`${'.'.repeat(offset)}${text}"`);
-      const found = isPlaceholderAt(bytes, offset, bytes.length - 1);
-      expect(found).toBe(isPlaceholder(text.toWellFormed()));
-    }),
+    fc.property(
+      fc.oneof(placeholder, fc.string({ unit: 'grapheme' })),
+      fc.constantFrom(0, 1, 5, 1_000),
+      (text, offset) => {
+        const bytes = Buffer.from(`${'.'.repeat(offset)}${text}"`);
+        const found = isPlaceholderAt(bytes, offset, bytes.length - 1);
+        expect(found).toBe(isPlaceholder(text.toWellFormed()));
+      },
+    ),
   );
+  expect(isPlaceholderAt(Buffer.from('"'), 0, 0)).toBe(true);
 });

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { readEnvelope } from './envelope.ts';
+import { FrameError } from './frame.ts';
+import { releasedLine } from './quarantine.ts';
+
+const rest = '"account":"a","source":"s","at":1,"kind":"track","id":"e","body":{"event":"ä","n":1.50}}';
+
+test('quarantine: each release says how often the event was released, and leaves its other bytes as they are', () => {
+  // In the middle of other bytes, as a line of a frame is.
+  const frame = Buffer.from(`before${`{"v":1,${rest}`}`);
+  const first = releasedLine(frame.subarray(6));
+  expect(first.toString()).toBe(`{"v":2,"release":1,${rest}`);
+  expect(readEnvelope(first.toString())).toMatchObject({ v: 2, release: 1, id: 'e' });
+  let line = first;
+  for (let release = 2; release <= 11; release += 1) {
+    line = releasedLine(line);
+    expect(line.toString()).toBe(`{"v":2,"release":${release},${rest}`);
+  }
+});
+
+test.each([
+  '',
+  '{}',
+  `{"v":3,${rest}`,
+  `{"v":2,${rest}`,
+  `{"v":2,"release":1234567890,${rest}`,
+  ` {"v":2,"release":1,${rest}`,
+])('quarantine: %s cannot be released', (line) => {
+  expect(() => releasedLine(Buffer.from(line))).toThrow(FrameError);
+});
