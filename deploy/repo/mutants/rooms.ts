@@ -28,4 +28,9 @@ export const rooms: readonly Room[] = [
     files: ['control-plane/keys/roles.ts'],
     testsIn: 'control-plane/keys',
   },
+  {
+    name: 'sealing',
+    files: ['secrets', 'signed-config'].map((name) => `shared/contracts/config/${name}.ts`),
+    testsIn: 'shared/contracts/config',
+  },
 ];
